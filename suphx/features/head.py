@@ -1,0 +1,16 @@
+"""The five decision kinds of the paper's Table 1, each learned by its own net."""
+
+from __future__ import annotations
+
+DISCARD, RIICHI, CHOW, PONG, KONG = range(5)
+HEAD_NAMES = ("discard", "riichi", "chow", "pong", "kong")
+NUM_OUTPUTS = (34, 2, 2, 2, 2)  # paper, Table 2; of two outputs, 1 means yes
+
+CLAIM_HEADS = (CHOW, PONG, KONG)  # one input row for each possible claim, with the planes of the hand after it
+
+
+def head_index(name: str) -> int:
+    """Return the number of a head by its name; ValueError for an unknown one."""
+    if name not in HEAD_NAMES:
+        raise ValueError(f"{name!r} is no head: use one of {', '.join(HEAD_NAMES)}")
+    return HEAD_NAMES.index(name)
