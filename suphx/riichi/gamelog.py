@@ -41,6 +41,12 @@ class KyokuLog:
     """``move(seat, action)`` in order; a double ron is two RON moves, in the order of payment."""
     result: np.void
     """A RESULT record: what the record says of the end."""
+    deal: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """52 dealt tile ids in drawing order as recorded; empty if the wall is the only source."""
+    draws: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Tile ids of every draw in order (rinshan included) as recorded; empty if the wall is the only source."""
+    is_result_complete: bool = True
+    """False when the format has no han, fu and yaku (mjai): then only winners and score changes are compared."""
     dice: tuple[int, int] = (1, 1)
 
 
