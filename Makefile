@@ -1,0 +1,57 @@
+# Every target says what it does in `make help`. Nothing needs to be activated: all tools are called in .venv.
+PYTHON ?= python3.11
+PYTEST_FLAGS ?= -n auto
+RECORDS ?=
+BIN := .venv/bin
+RECIPE ?= pipelines/recipes/laptop.toml
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup train test test-slow check format bench ui clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: .venv/installed  ## make .venv with the pinned packages and this project (once; again after a change of them)
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/locked: requirements.lock | .venv/bin/python
+	$(BIN)/pip install --quiet -r requirements.lock
+	touch $@
+
+.venv/installed: pyproject.toml .venv/locked
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $@
+
+train: setup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=file another recipe
+	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
+
+test: setup  ## run the fast tests
+	$(BIN)/pytest -q $(PYTEST_FLAGS)
+
+test-slow: setup  ## run the slow tests as well
+	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
+
+check: setup  ## everything that CI runs: lint, format, types, import contracts, fast tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory test
+
+format: setup  ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup  ## measure the simulator and the hand analysis
+	$(BIN)/suphx bench simulator
+	$(BIN)/suphx bench hands
+
+ui: setup  ## open MLflow over the runs of this machine
+	$(BIN)/suphx ui
+
+clean:  ## remove caches and built files (runs/ and .venv stay)
+	rm -rf dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find suphx platform pipelines tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,90 @@
+"""The house rules that no other tool checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+CODE_FOLDERS = ("suphx", "platform", "pipelines", "tests")
+SOURCES = [path for folder in CODE_FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
+MAX_FILE_LINES = 500
+MAX_FUNCTION_LINES = 60
+BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@pytest.mark.parametrize("arguments", [["-c"], ["-I", "-c"]], ids=["repository on sys.path", "isolated"])
+def test_platform_is_still_pythons_own_module(arguments: list[str]) -> None:
+    program = "import sys; sys.path.insert(0, sys.argv[1]); import platform; print(platform.__file__, platform.system())"
+    done = subprocess.run(
+        [sys.executable, *arguments, program, str(REPOSITORY)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    file, system = done.stdout.split()
+    assert Path(file).parent == Path(sysconfig.get_path("stdlib"))
+    assert system
+
+
+@pytest.mark.parametrize("folder", ["platform", "pipelines"])
+def test_the_folders_above_the_packages_are_no_packages(folder: str) -> None:
+    assert not (REPOSITORY / folder / "__init__.py").exists()
+
+
+def test_tests_have_no_packages() -> None:
+    assert list((REPOSITORY / "tests").rglob("__init__.py")) == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_files_and_functions_are_short_and_well_named(path: Path) -> None:
+    assert path.stem not in BANNED_NAMES, f"{path.stem} says nothing: name the file after its one noun"
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+    long = [f.name for f in functions(path) if (f.end_lineno or 0) - f.lineno >= MAX_FUNCTION_LINES]
+    assert long == [], f"over {MAX_FUNCTION_LINES} lines"
+
+
+def test_every_direct_dependency_is_locked_and_explained() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    names = [re.split(r"[<>=]", requirement)[0] for requirement in wanted]
+    lock = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
+    reasons = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    for name in names:
+        assert re.search(rf"^{name}==", lock, re.MULTILINE), f"{name} is not in requirements.lock"
+        assert f"| {name} |" in reasons, f"docs/dependencies.md does not say why {name} is needed"
+
+
+def test_the_lock_pins_exact_versions_without_local_builds() -> None:
+    lines = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        assert line.startswith("#") or re.fullmatch(r"[a-z0-9-]+==[A-Za-z0-9.]+", line), line
+
+
+def test_the_installed_version_is_that_of_the_project_and_the_changelog() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert version("suphx") == project["version"]
+    assert f"## [{project['version']}]" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_nothing_committed_names_a_machine() -> None:
+    # Built from pieces, so that this file does not name one itself.
+    machine_paths = ("/".join(("", "work", "")), "." + "library/")
+    listed = subprocess.run(["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
+        path = REPOSITORY / name
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="ignore")
+            assert not [part for part in machine_paths if part in text], f"{name} names a path of one machine"
