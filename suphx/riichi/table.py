@@ -7,7 +7,7 @@ Seats are 0-3, seat 0 is the first dealer. ``wall`` holds tile ids in drawing or
 
 from __future__ import annotations
 
-from suphx.riichi.record import I8, I16, I32, I64, U8, field, record_dtype
+from suphx.riichi.record import I8, I16, I32, I64, field, record_dtype
 
 MAX_RIVER = 40  # no seat can discard more often, whatever is called
 
@@ -74,7 +74,7 @@ class Table(Result):
     target_points: int = field("i4")
 
     # hanchan
-    wall_seed: int = field("u8")  # of the simulator's walls
+    wall_seed: int = field("i8")  # of the simulator's walls
     num_kyoku: int = field("i4")  # dealt so far
     kyoku: int = field("i1")  # 0 = East 1, 4 = South 1, 8 = West 1
     honba: int = field("i2")
@@ -87,7 +87,7 @@ class Table(Result):
     phase: int = field("i1")
     actor: int = field("i1")  # the seat that decides
     turn: int = field("i1")  # the seat whose turn it is (discarder in CLAIM, kan caller in ROB_KAN)
-    wall: U8 = field("u1", 136)
+    wall: I16 = field("i2", 136)
     next_draw: int = field("i2")  # index into wall
     num_kans: int = field("i1")
     num_dora: int = field("i1")  # indicators turned over

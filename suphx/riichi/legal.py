@@ -1,0 +1,289 @@
+"""Which actions a seat has: fills ``table.legal`` over the action table (action.py)."""
+
+from __future__ import annotations
+
+from suphx.riichi.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+)
+from suphx.riichi.jit import jit
+from suphx.riichi.record import I64
+from suphx.riichi.shanten import shanten, waiting_kinds
+from suphx.riichi.table import ANKAN_MELD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
+from suphx.riichi.tile import TERMINALS_AND_HONOURS, kind_of_face
+from suphx.riichi.wall import LAST_DRAW
+from suphx.riichi.yaku import (
+    IS_CHANKAN,
+    IS_DOUBLE_RIICHI,
+    IS_FIRST_TURN,
+    IS_IPPATSU,
+    IS_LAST_TILE,
+    IS_RIICHI,
+    IS_RINSHAN,
+    IS_TSUMO,
+    score_hand,
+)
+
+
+@jit
+def tiles_left(t: Table) -> int:
+    """Return how many tiles can still be drawn from the live wall."""
+    return LAST_DRAW - t.next_draw - t.num_kans
+
+
+@jit
+def is_closed(t: Table, seat: int) -> bool:
+    """Tell whether a hand has no melds but closed kans."""
+    for i in range(t.num_melds[seat]):
+        if t.meld_type[seat, i] != ANKAN_MELD:
+            return False
+    return True
+
+
+@jit
+def dealer_of(t: Table) -> int:
+    """Return the dealer's seat."""
+    return t.kyoku % 4
+
+
+@jit
+def circumstances_of(t: Table, seat: int) -> int:
+    """Return the circumstances (yaku.py) under which ``seat`` would win now."""
+    flags = 0
+    if t.phase == OWN_TURN:
+        flags |= IS_TSUMO
+        if t.is_rinshan:
+            flags |= IS_RINSHAN
+        if t.is_first_turn[seat]:
+            flags |= IS_FIRST_TURN
+    elif t.phase == ROB_KAN:
+        flags |= IS_CHANKAN
+    if t.riichi[seat] == 1:
+        flags |= IS_RIICHI
+    elif t.riichi[seat] == 2:
+        flags |= IS_DOUBLE_RIICHI
+    if t.ippatsu[seat]:
+        flags |= IS_IPPATSU
+    if tiles_left(t) == 0 and t.phase != ROB_KAN:
+        flags |= IS_LAST_TILE
+    return flags
+
+
+@jit
+def score_win(t: Table, seat: int, win_kind: int, dora: int) -> tuple[int, int, int, int]:
+    """Return ``score_hand`` of ``seat`` winning on ``win_kind``: its drawn tile, or the claimed one."""
+    hand = t.hand[seat]
+    is_ron = t.phase != OWN_TURN
+    if is_ron:
+        hand[win_kind] += 1
+    score = score_hand(
+        hand, t.num_melds[seat], t.meld_type[seat], t.meld_kind[seat], win_kind, circumstances_of(t, seat),
+        27 + (seat - dealer_of(t)) % 4, 27 + t.kyoku // 4, t.open_tanyao, dora,
+    )  # fmt: skip
+    if is_ron:
+        hand[win_kind] -= 1
+    return score
+
+
+@jit
+def fill_own_turn(t: Table, suits: I64) -> None:
+    """Fill the mask of the actor in OWN_TURN, RIICHI_DISCARD or CALL_DISCARD."""
+    seat = t.actor
+    t.legal[:] = 0
+    t.num_legal = 0
+    if t.phase == OWN_TURN:
+        _fill_tsumo(t, seat)
+        _fill_own_kans(t, suits, seat)
+        if t.riichi[seat] == 0:
+            _fill_riichi(t, suits, seat)
+            _fill_nine_terminals(t, seat)
+    if t.riichi[seat] == 0 or t.phase == RIICHI_DISCARD:
+        _fill_discards(t, seat)
+    else:
+        _allow(t, TSUMOGIRI)
+
+
+@jit
+def _allow(t: Table, action: int) -> None:
+    t.legal[action] = 1
+    t.num_legal += 1
+
+
+@jit
+def _fill_discards(t: Table, seat: int) -> None:
+    drawn = t.drawn
+    for kind in range(34):
+        count = t.hand[seat, kind]
+        if count == 0 or t.forbidden >> kind & 1:
+            continue
+        if kind < 27 and kind % 9 == 4:
+            red = t.red[seat] >> (kind // 9) & 1
+            if red and drawn != 34 + kind // 9:
+                _allow(t, 34 + kind // 9)
+            count -= red
+        if count - (drawn == kind) > 0:
+            _allow(t, kind)
+    if drawn >= 0 and not t.forbidden >> kind_of_face(drawn) & 1:
+        _allow(t, TSUMOGIRI)
+
+
+@jit
+def _fill_tsumo(t: Table, seat: int) -> None:
+    kind = kind_of_face(t.drawn)
+    if t.waits[seat] >> kind & 1 and (is_closed(t, seat) or score_win(t, seat, kind, 0)[0] != 0):
+        _allow(t, TSUMO)
+
+
+@jit
+def _fill_own_kans(t: Table, suits: I64, seat: int) -> None:
+    if tiles_left(t) == 0 or t.num_kans == 4:
+        return
+    drawn = kind_of_face(t.drawn)
+    for kind in range(34):
+        if t.hand[seat, kind] == 4 and (
+            t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))
+        ):
+            _allow(t, ANKAN + kind)
+    for i in range(t.num_melds[seat]):
+        kind = t.meld_kind[seat, i]
+        if t.meld_type[seat, i] == PON_MELD and t.hand[seat, kind] > 0:
+            _allow(t, KAKAN + kind)
+
+
+@jit
+def _keeps_waits(t: Table, suits: I64, seat: int, kind: int) -> bool:
+    """Tell whether a closed kan after riichi leaves the waits as they were."""
+    t.hand[seat, kind] = 0
+    after = waiting_kinds(suits, t.hand[seat], t.num_melds[seat] + 1)
+    t.hand[seat, kind] = 4
+    return after == t.waits[seat]
+
+
+@jit
+def _fill_riichi(t: Table, suits: I64, seat: int) -> None:
+    if t.scores[seat] < 1000 or tiles_left(t) < 4 or not is_closed(t, seat):
+        return
+    if shanten(suits, t.hand[seat], t.num_melds[seat]) <= 0 and riichi_discards(t, suits, seat) != 0:
+        _allow(t, RIICHI)
+
+
+@jit
+def riichi_discards(t: Table, suits: I64, seat: int) -> int:
+    """Return the bit set of kinds whose discard leaves the 14-tile hand of ``seat`` tenpai."""
+    kinds = 0
+    hand = t.hand[seat]
+    for kind in range(34):
+        if hand[kind] > 0:
+            hand[kind] -= 1
+            if waiting_kinds(suits, hand, t.num_melds[seat]) != 0:
+                kinds |= 1 << kind
+            hand[kind] += 1
+    return kinds
+
+
+@jit
+def _fill_nine_terminals(t: Table, seat: int) -> None:
+    if t.is_first_turn[seat]:
+        kinds = 0
+        for kind in TERMINALS_AND_HONOURS:
+            kinds += t.hand[seat, kind] > 0
+        if kinds >= 9:
+            _allow(t, NINE_TERMINALS)
+
+
+@jit
+def fill_claim(t: Table, seat: int) -> bool:
+    """Fill the mask of ``seat`` for the claimed tile; return whether it has more than to pass."""
+    t.legal[:] = 0
+    t.num_legal = 0
+    kind = kind_of_face(t.claimed_face)
+    if t.waits[seat] >> kind & 1 and not is_furiten(t, seat) and score_win(t, seat, kind, 0)[0] != 0:
+        _allow(t, RON)
+    if t.phase != ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0:
+        _fill_pon(t, seat, kind)
+        if seat == (t.turn + 1) % 4 and kind < 27:
+            for position in range(3):
+                _fill_chi(t, seat, kind, position)
+    if t.num_legal == 0:
+        return False
+    _allow(t, PASS)
+    return True
+
+
+@jit
+def is_furiten(t: Table, seat: int) -> bool:
+    """Tell whether ``seat`` may not win by ron: a wait in its own river, or a missed win."""
+    return t.missed_win[seat] != 0 or t.waits[seat] & t.river_kinds[seat] != 0
+
+
+@jit
+def _fill_pon(t: Table, seat: int, kind: int) -> None:
+    count = t.hand[seat, kind]
+    if count < 2:
+        return
+    red = _red_of(t, seat, kind)
+    if count - red >= 2:
+        _allow(t, PON)
+    if red:
+        _allow(t, PON_RED)
+    if count == 3 and t.num_kans < 4:
+        _allow(t, MINKAN)
+
+
+@jit
+def _red_of(t: Table, seat: int, kind: int) -> int:
+    """Return 1 when the red five of ``kind`` is in the hand."""
+    if kind < 27 and kind % 9 == 4:
+        return t.red[seat] >> (kind // 9) & 1
+    return 0
+
+
+@jit
+def _fill_chi(t: Table, seat: int, kind: int, position: int) -> None:
+    """Allow the run in which the claimed tile has ``position`` 0-2, if a discard is left by the kuikae rule."""
+    number = kind % 9 - position
+    if number < 0 or number > 6:
+        return
+    lowest = kind - position
+    first = lowest + (position == 0)
+    second = lowest + 2 - (position == 2)
+    if t.hand[seat, first] == 0 or t.hand[seat, second] == 0:
+        return
+    forbidden = chi_forbidden(kind, position)
+    t.hand[seat, first] -= 1
+    t.hand[seat, second] -= 1
+    has_discard = False
+    for other in range(34):
+        has_discard |= t.hand[seat, other] > 0 and not forbidden >> other & 1
+    t.hand[seat, first] += 1
+    t.hand[seat, second] += 1
+    if not has_discard:
+        return
+    red_first = _red_of(t, seat, first)
+    red_second = _red_of(t, seat, second)
+    if t.hand[seat, first] - red_first > 0 and t.hand[seat, second] - red_second > 0:
+        _allow(t, CHI + position)
+    if red_first or red_second:
+        _allow(t, CHI_RED + position)
+
+
+@jit
+def chi_forbidden(kind: int, position: int) -> int:
+    """Return the bit set of kinds that kuikae forbids after this chi: the same tile and the other end of the run."""
+    forbidden = 1 << kind
+    if position == 0 and kind % 9 < 6:
+        forbidden |= 1 << (kind + 3)
+    elif position == 2 and kind % 9 > 2:
+        forbidden |= 1 << (kind - 3)
+    return forbidden
