@@ -1,0 +1,48 @@
+"""Files that are whole or absent: written under a temporary name in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def write_atomically(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write ``parts`` one after another as the file ``path``; on any failure the old file, if there is one, stays.
+
+    Raises OSError with one line that says what, where and what to do (disk full, folder missing, not allowed).
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        try:
+            with temporary.open("wb") as file:
+                for part in parts:
+                    file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OSError(error.errno, _message(path, error)) from error
+    _sync_folder(path.parent)
+
+
+def _message(path: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        remedy = f"create the folder {path.parent}"
+    elif isinstance(error, PermissionError):
+        remedy = f"make the folder {path.parent} writable or choose another"
+    else:
+        remedy = f"free space in {path.parent} or choose another folder"
+    return f"cannot write {path}: {error.strerror}; {remedy}; nothing was changed"
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name itself survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,111 @@
+"""Checkpoints: the weights of one net and what must be known to use them, in one safetensors file.
+
+>>> save_checkpoint(path, net, CheckpointHeader(head="chow", planes=PlanesVersion("mini", "1", 310), ...))
+>>> net, header = load_checkpoint(path, head=CHOW, planes=PlanesVersion("mini", "1", 310))
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from suphx.features.head import HEAD_NAMES, head_index
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.tensor_file import Header, read_header, read_tensors, write_tensors
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlanesVersion:
+    """Which planes a net sees."""
+
+    name: str
+    """Of the layout: "mini"."""
+    version: str
+    """Changes whenever a plane changes its meaning or place."""
+    num_planes: int
+    """Planes of a row."""
+
+    def __str__(self) -> str:
+        return f"{self.name} version {self.version} ({self.num_planes})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointHeader:
+    """What stands beside the weights."""
+
+    head: str
+    """discard, riichi, chow, pong or kong."""
+    planes: PlanesVersion
+    rules_version: str
+    """Rules that the training games followed."""
+    net: NetConfig
+    step: int
+    """Optimiser steps so far."""
+    metrics: dict[str, float | None] = field(default_factory=dict)
+    """Figures on validation samples."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Anything that JSON can hold: the resolved recipe, digests, the git commit."""
+
+
+def save_checkpoint(path: Path, weights: PolicyNet | dict[str, Tensor], header: CheckpointHeader) -> None:
+    """Write a net, or its state dict, as ``path``; on failure the old file stays and OSError says what to do."""
+    tensors = weights if isinstance(weights, dict) else weights.state_dict()
+    write_tensors(path, tensors, {"format_version": FORMAT_VERSION, "kind": "checkpoint", **asdict(header)})
+
+
+def load_header(path: Path) -> CheckpointHeader:
+    """Return the header of the checkpoint ``path``; raises FileNotFoundError, or ValueError if it is not one."""
+    return _header(path, read_header(path))
+
+
+def load_checkpoint(
+    path: Path, *, head: int, planes: PlanesVersion, rules_version: str | None = None
+) -> tuple[PolicyNet, CheckpointHeader]:
+    """Return the net of the checkpoint ``path``, on the CPU and in evaluation mode, and its header.
+
+    ``head``, ``planes`` and, if given, ``rules_version`` are what this run uses. Raises ValueError that names every
+    difference from the checkpoint, and FileNotFoundError if there is no such file.
+    """
+    tensors, raw = read_tensors(path)
+    header = _header(path, raw)
+    _check_same(path, header, head, planes, rules_version)
+    net = PolicyNet(head, planes.num_planes, header.net)
+    try:
+        net.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ValueError(f"{path}: the weights do not fit the net of its own header: train again") from error
+    return net.eval(), header
+
+
+def _header(path: Path, raw: Header) -> CheckpointHeader:
+    if raw.get("kind") != "checkpoint" or raw.get("format_version") != FORMAT_VERSION:
+        given = f"{raw.get('kind')} of format {raw.get('format_version')}"
+        raise ValueError(f"{path} is a {given}; this program reads checkpoints of format {FORMAT_VERSION}: train again")
+    fields = {key: value for key, value in raw.items() if key not in ("kind", "format_version")}
+    try:
+        fields["planes"] = PlanesVersion(**fields["planes"])
+        fields["net"] = NetConfig(**fields["net"])
+        header = CheckpointHeader(**fields)
+        head_index(header.head)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} has a damaged header ({error}): restore it or train again") from error
+    return header
+
+
+def _check_same(
+    path: Path, header: CheckpointHeader, head: int, planes: PlanesVersion, rules_version: str | None
+) -> None:
+    differences = []
+    if header.head != HEAD_NAMES[head]:
+        differences.append(f"it is a {header.head} net, this run needs a {HEAD_NAMES[head]} net")
+    if header.planes != planes:
+        differences.append(f"this checkpoint was trained on planes {header.planes}, this run uses {planes}")
+    if rules_version is not None and header.rules_version != rules_version:
+        differences.append(f"it was trained under rules {header.rules_version!r}, this run plays {rules_version!r}")
+    if differences:
+        raise ValueError(f"{path} does not fit: {'; '.join(differences)}: choose another checkpoint or train again")

@@ -1,0 +1,137 @@
+"""The five policy nets of the paper: Figure 4 (discard) and Figure 5 (riichi, chow, pong, kong), sized by one dial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, cast, get_args
+
+import torch
+from torch import Tensor, nn
+
+from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
+from suphx.models.resnet import ConvNorm, Normalization, ResidualTrunk
+from suphx.models.unpack import NUM_COLUMNS
+
+Size = Literal["tiny", "small", "medium", "paper"]
+
+# size: channels, blocks, channels of the call head, its two fully connected layers
+_SIZES: dict[str, tuple[int, int, int, int, int]] = {
+    "tiny": (32, 3, 8, 64, 32),
+    "small": (64, 8, 16, 256, 64),
+    "medium": (128, 20, 32, 512, 128),
+    "paper": (256, 50, 32, 1024, 256),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetConfig:
+    """Width, depth and normalisation of a net. ``size`` decides what is left at 0."""
+
+    size: Size = "small"
+    """tiny, small, medium, or paper (the published widths and depth)."""
+    channels: int = 0
+    """Channels of the trunk."""
+    num_blocks: int = 0
+    """Residual blocks of the trunk."""
+    head_channels: int = 0
+    """Channels of the last 3x1 convolution of the riichi, chow, pong and kong nets."""
+    head_hidden_1: int = 0
+    """Width of the first fully connected layer of those nets."""
+    head_hidden_2: int = 0
+    """Width of the second one."""
+    normalization: Normalization = "batch"
+    """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
+
+    def __post_init__(self) -> None:
+        if self.size not in _SIZES:
+            raise ValueError(f"net size is {self.size!r}: use one of {', '.join(_SIZES)}")
+        if self.normalization not in get_args(Normalization):
+            allowed = ", ".join(get_args(Normalization))
+            raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
+        for name in _WIDTHS:
+            if getattr(self, name) < 0:
+                raise ValueError(f"net {name} is {getattr(self, name)}: use 0 (from size {self.size!r}) or more")
+
+    def resolved(self) -> NetConfig:
+        """Return the same net with every 0 replaced by the number that ``size`` stands for."""
+        return replace(
+            self,
+            **{name: getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)},
+        )
+
+
+_WIDTHS = ("channels", "num_blocks", "head_channels", "head_hidden_1", "head_hidden_2")
+
+
+class PolicyNet(nn.Module):
+    """The net of one head: planes to logits.
+
+    >>> net = PolicyNet(head_index("chow"), 310, NetConfig(size="tiny"))
+    >>> net(unpack_rows(rows, 310)).shape
+    torch.Size([512, 2])
+    """
+
+    def __init__(self, head: int, num_planes: int, config: NetConfig) -> None:
+        super().__init__()
+        if not 0 <= head < len(HEAD_NAMES):
+            raise ValueError(f"head is {head}: use 0 to {len(HEAD_NAMES) - 1} ({', '.join(HEAD_NAMES)})")
+        if num_planes < 1:
+            raise ValueError(f"a net of {num_planes} planes cannot be built: use at least 1")
+        self.head = head
+        self.num_planes = num_planes
+        self.config = config = config.resolved()
+        self.trunk = ResidualTrunk(num_planes, config.channels, config.num_blocks, config.normalization)
+        self.output: nn.Module = ColumnHead(config) if head == DISCARD else CallHead(config, NUM_OUTPUTS[head])
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return logits [n, 34] (discard) or [n, 2] (no, yes) of ``planes`` [n, num_planes, 34]."""
+        return cast(Tensor, self.output(self.trunk(planes)))
+
+
+class ColumnHead(nn.Module):
+    """Figure 4: a 1x1 convolution to one channel gives each column its logit; a bias would change no probability."""
+
+    def __init__(self, config: NetConfig) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return [n, 34] for [n, channels, 34]."""
+        return cast(Tensor, self.conv(features)).squeeze(1)
+
+
+class CallHead(nn.Module):
+    """Figure 5: a 3x1 convolution and two fully connected layers; no pooling."""
+
+    def __init__(self, config: NetConfig, num_outputs: int) -> None:
+        super().__init__()
+        self.conv = ConvNorm(config.channels, config.head_channels, config.normalization)
+        self.hidden_1 = nn.Linear(config.head_channels * NUM_COLUMNS, config.head_hidden_1)
+        self.hidden_2 = nn.Linear(config.head_hidden_1, config.head_hidden_2)
+        self.logits = nn.Linear(config.head_hidden_2, num_outputs)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return [n, num_outputs] for [n, channels, 34]."""
+        columns = torch.relu(self.conv(features)).flatten(1)
+        return cast(Tensor, self.logits(torch.relu(self.hidden_2(torch.relu(self.hidden_1(columns))))))
+
+
+def num_weights(net: nn.Module) -> int:
+    """Return how many learned numbers ``net`` has (running statistics are not learned)."""
+    return sum(parameter.numel() for parameter in net.parameters())
+
+
+def fold_batch_norm(net: PolicyNet) -> PolicyNet:
+    """Return a copy of ``net`` for inference whose convolutions have taken in their BatchNorm.
+
+    The copy is in evaluation mode, on the same device, and gives what ``net.eval()`` gives up to rounding.
+    """
+    folded = PolicyNet(net.head, net.num_planes, replace(net.config, normalization="none"))
+    modules = dict(net.named_modules())
+    state = {name: weight for name, weight in net.state_dict().items() if name in folded.state_dict()}
+    for name, target in folded.named_modules():
+        source = modules[name]
+        if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
+            state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
+    folded.load_state_dict(state)
+    return folded.eval().to(next(net.parameters()).device)

@@ -1,0 +1,55 @@
+"""Named tensors and a JSON header in one safetensors file: never pickle, never half-written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from suphx.models.atomic_file import write_atomically
+
+_HEADER_KEY = "suphx"
+
+Header = dict[str, Any]  # what JSON can hold
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> None:
+    """Write ``tensors`` and ``header`` as the safetensors file ``path``, whole or not at all.
+
+    Raises OSError with a remedy (see atomic_file.py), ValueError if ``header`` holds NaN or infinity.
+    """
+    metadata = {_HEADER_KEY: json.dumps(header, allow_nan=False)}
+    on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, [save(on_cpu, metadata)])
+
+
+def read_header(path: Path) -> Header:
+    """Return the header of a file of ``write_tensors`` without reading its tensors; raises as ``read_tensors``."""
+    return _read(path, with_tensors=False)[1]
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], Header]:
+    """Return the tensors (on the CPU) and the header of a file of ``write_tensors``.
+
+    Raises FileNotFoundError if there is none, ValueError if it is damaged or was not written by this project.
+    """
+    return _read(path, with_tensors=True)
+
+
+def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]:
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}: check the name, or train first")
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()} if with_tensors else {}
+    except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
+    if _HEADER_KEY not in metadata:
+        raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
+    header: Header = json.loads(metadata[_HEADER_KEY])
+    return tensors, header

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from suphx.models.atomic_file import write_atomically
+
+
+@contextmanager
+def files_limited_to(num_bytes: int) -> Iterator[None]:
+    """Make the kernel refuse longer files: the nearest thing to a full disk that needs no rights."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_the_parts_stand_in_the_file_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    write_atomically(path, [b"one", memoryview(b"two")])
+    assert path.read_bytes() == b"onetwo"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_write_that_runs_out_of_room_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    write_atomically(path, [b"old"])
+    with files_limited_to(1000), pytest.raises(OSError, match=r"cannot write .*a\.bin: .*; free space in"):
+        write_atomically(path, [b"new" * 1000])
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_part_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise KeyboardInterrupt
+
+    path = tmp_path / "a.bin"
+    write_atomically(path, [b"old"])
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, parts())
+    assert path.read_bytes() == b"old"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_missing_folder_is_named_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"create the folder .*missing"):
+        write_atomically(tmp_path / "missing" / "a.bin", [b"x"])

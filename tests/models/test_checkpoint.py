@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from suphx.features.head import CHOW, DISCARD, PONG
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, load_header, save_checkpoint
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.tensor_file import write_tensors
+
+PLANES = PlanesVersion("mini", "1", 12)
+
+
+def saved(path: Path, head: int = CHOW) -> tuple[PolicyNet, CheckpointHeader]:
+    net = PolicyNet(head, PLANES.num_planes, NetConfig(size="tiny", channels=16))
+    header = CheckpointHeader(
+        head=("discard", "riichi", "chow")[head],
+        planes=PLANES,
+        rules_version="tenhou-1",
+        net=net.config,
+        step=120,
+        metrics={"validation_loss": 0.25},
+        extra={"commit": "abc"},
+    )
+    save_checkpoint(path, net, header)
+    return net, header
+
+
+def test_a_net_comes_back_with_its_header_and_its_logits(tmp_path: Path) -> None:
+    net, header = saved(tmp_path / "chow.safetensors")
+    loaded, loaded_header = load_checkpoint(tmp_path / "chow.safetensors", head=CHOW, planes=PLANES)
+    planes = torch.rand(4, PLANES.num_planes, 34)
+    assert loaded_header == header == load_header(tmp_path / "chow.safetensors")
+    assert not loaded.training
+    assert torch.equal(loaded(planes), net.eval()(planes))
+
+
+def test_other_planes_are_refused_by_name_and_count(tmp_path: Path) -> None:
+    saved(tmp_path / "a.safetensors")
+    with pytest.raises(ValueError, match=r"trained on planes mini version 1 \(12\), this run uses suphx version 2 \(8"):
+        load_checkpoint(tmp_path / "a.safetensors", head=CHOW, planes=PlanesVersion("suphx", "2", 838))
+
+
+def test_another_head_and_other_rules_are_both_named(tmp_path: Path) -> None:
+    saved(tmp_path / "a.safetensors")
+    with pytest.raises(ValueError, match=r"a chow net, this run needs a pong net; .* rules 'tenhou-1', .* 'other'"):
+        load_checkpoint(tmp_path / "a.safetensors", head=PONG, planes=PLANES, rules_version="other")
+
+
+def test_weights_of_another_net_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    _, header = saved(path)
+    other = PolicyNet(DISCARD, PLANES.num_planes, NetConfig(size="tiny"))
+    save_checkpoint(path, other, header)
+    with pytest.raises(ValueError, match="do not fit the net of its own header"):
+        load_checkpoint(path, head=CHOW, planes=PLANES)
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+    write_tensors(tmp_path / "a.safetensors", {}, {"kind": "training state", "format_version": 1})
+    with pytest.raises(ValueError, match="is a training state of format 1"):
+        load_header(tmp_path / "a.safetensors")
+
+
+def test_a_header_with_a_damaged_net_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    net, header = saved(path)
+    save_checkpoint(path, net, replace(header, head="castle"))
+    with pytest.raises(ValueError, match="damaged header .*'castle' is no head"):
+        load_header(path)
