@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 import torch
 from torch import Tensor, nn
@@ -54,10 +54,10 @@ class NetConfig:
 
     def resolved(self) -> NetConfig:
         """Return the same net with every 0 replaced by the number that ``size`` stands for."""
-        return replace(
-            self,
-            **{name: getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)},
-        )
+        widths: dict[str, Any] = {
+            name: getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)
+        }
+        return replace(self, **widths)
 
 
 _WIDTHS = ("channels", "num_blocks", "head_channels", "head_hidden_1", "head_hidden_2")

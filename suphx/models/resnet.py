@@ -45,7 +45,8 @@ class ConvNorm(nn.Module):
         """Return weight and bias of the one convolution that equals this one in evaluation mode."""
         weight, bias, norm = self.conv.weight, self.conv.bias, self.norm
         if isinstance(norm, nn.BatchNorm1d):
-            assert norm.running_mean is not None and norm.running_var is not None
+            assert norm.running_mean is not None
+            assert norm.running_var is not None
             weight, bias = fuse_conv_bn_weights(
                 weight, bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
             )

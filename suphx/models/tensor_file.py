@@ -46,7 +46,8 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]
     try:
         with safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()} if with_tensors else {}
+            names = file.keys() if with_tensors else ()
+            tensors = {name: file.get_tensor(name) for name in names}
     except SafetensorError as error:
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
     if _HEADER_KEY not in metadata:

@@ -69,5 +69,5 @@ def test_a_header_with_a_damaged_net_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     net, header = saved(path)
     save_checkpoint(path, net, replace(header, head="castle"))
-    with pytest.raises(ValueError, match="damaged header .*'castle' is no head"):
+    with pytest.raises(ValueError, match=r"damaged header .*'castle' is no head"):
         load_header(path)
