@@ -1,0 +1,193 @@
+"""Games on disk as walls and moves: about 350 bytes a deal, memory-mapped, so that any number of games streams.
+
+A store is a folder: ``games.bin`` and ``kyokus.bin`` (records of GAME and KYOKU), ``moves.bin`` (uint16, see
+gamelog.py) and ``store.json``, which is written last: a folder without it is not finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.record import I32, I64, U8, U16, Records, field, record_dtype
+
+FORMAT = 1
+
+
+class Game:
+    """One game: its rules and which deals are its own."""
+
+    id: bytes = field("S48")
+    num_winds: int = field("i1")
+    open_tanyao: int = field("i1")
+    red_fives: int = field("i1")
+    target_points: int = field("i4")
+    first_kyoku: int = field("i8")
+    num_kyoku: int = field("i4")
+    final_scores: I32 = field("i4", 4)
+
+
+class Kyoku:
+    """One deal: its start, its wall and where its moves stand."""
+
+    game: int = field("i4")
+    kyoku: int = field("i1")
+    honba: int = field("i2")
+    kyotaku: int = field("i2")
+    scores: I32 = field("i4", 4)
+    wall: U8 = field("u1", 136)
+    first_move: int = field("i8")
+    num_moves: int = field("i4")
+    result: int = field("i1")
+
+
+GAME = record_dtype(Game)
+KYOKU = record_dtype(Kyoku)
+
+
+class StoreWriter:
+    """Appends games to a new store; nothing counts until ``close`` wrote the manifest.
+
+    >>> with StoreWriter(folder) as writer:
+    ...     for game in games:
+    ...         writer.add(game)
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "store.json").unlink(missing_ok=True)
+        self._folder = folder
+        self._files: dict[str, BinaryIO] = {name: (folder / name).open("wb") for name in _FILES}
+        self._num_games = self._num_kyokus = self._num_moves = 0
+        self._digest = hashlib.sha256()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            for file in self._files.values():
+                file.close()
+
+    def add(self, game: GameLog) -> None:
+        """Append one game; ValueError when its id is longer than 48 bytes."""
+        name = game.id.encode()
+        if len(name) > GAME["id"].itemsize:
+            raise ValueError(f"the game id {game.id!r} is longer than {GAME['id'].itemsize} bytes: shorten it")
+        record = np.zeros((), GAME)
+        record["id"] = name
+        record["num_winds"] = game.rules.num_winds
+        record["open_tanyao"] = game.rules.open_tanyao
+        record["red_fives"] = game.rules.red_fives
+        record["target_points"] = game.rules.target_points
+        record["first_kyoku"] = self._num_kyokus
+        record["num_kyoku"] = len(game.kyokus)
+        record["final_scores"] = game.final_scores or (0, 0, 0, 0)
+        kyokus = np.zeros(len(game.kyokus), KYOKU)
+        for kyoku, log in zip(kyokus, game.kyokus, strict=True):
+            kyoku["game"] = self._num_games
+            kyoku["kyoku"], kyoku["honba"], kyoku["kyotaku"] = log.kyoku, log.honba, log.kyotaku
+            kyoku["scores"] = log.scores
+            kyoku["wall"] = log.wall
+            kyoku["first_move"], kyoku["num_moves"] = self._num_moves, log.moves.size
+            kyoku["result"] = log.result["result"]
+            self._num_moves += log.moves.size
+        self._write("moves.bin", b"".join(log.moves.tobytes() for log in game.kyokus))
+        self._write("kyokus.bin", kyokus.tobytes())
+        self._write("games.bin", record.tobytes())
+        self._num_games += 1
+        self._num_kyokus += len(game.kyokus)
+
+    def _write(self, name: str, data: bytes) -> None:
+        self._files[name].write(data)
+        self._digest.update(data)
+
+    def close(self) -> None:
+        """Flush all files to the disk and write the manifest, last and in one step."""
+        for file in self._files.values():
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+        manifest = {
+            "format": FORMAT,
+            "games": self._num_games,
+            "kyokus": self._num_kyokus,
+            "moves": self._num_moves,
+            "sha256": self._digest.hexdigest(),
+        }
+        temporary = self._folder / "store.json.tmp"
+        with temporary.open("w") as file:
+            json.dump(manifest, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self._folder / "store.json")
+
+
+class KyokuStore:
+    """A finished store, mapped read-only: ``games`` (GAME), ``kyokus`` (KYOKU), ``moves`` (uint16)."""
+
+    def __init__(self, folder: Path) -> None:
+        manifest_path = folder / "store.json"
+        if not manifest_path.is_file():
+            raise ValueError(f"{folder} is no finished game store (store.json is missing): run the records stage again")
+        manifest: dict[str, Any] = json.loads(manifest_path.read_text())
+        if manifest.get("format") != FORMAT:
+            raise ValueError(
+                f"{manifest_path} has format {manifest.get('format')}, this version reads {FORMAT}: "
+                "run the records stage again"
+            )
+        self.folder = folder
+        self.digest: str = manifest["sha256"]
+        self.games: Records = _map(folder / "games.bin", GAME, manifest["games"])
+        self.kyokus: Records = _map(folder / "kyokus.bin", KYOKU, manifest["kyokus"])
+        self.moves: U16 = _map(folder / "moves.bin", np.dtype(np.uint16), manifest["moves"])
+
+    @classmethod
+    def open(cls, folder: Path) -> KyokuStore:
+        """Map the store in ``folder``; ValueError when it is missing, unfinished or of another size than it says."""
+        return cls(folder)
+
+    @property
+    def num_games(self) -> int:
+        """Number of games."""
+        return len(self.games)
+
+    @property
+    def num_kyokus(self) -> int:
+        """Number of deals."""
+        return len(self.kyokus)
+
+    @property
+    def game_of_kyoku(self) -> I64:
+        """int64 (num_kyokus,): the index of each deal's game."""
+        return np.asarray(self.kyokus["game"], np.int64)
+
+    @property
+    def game_ids(self) -> list[str]:
+        """The id of each game."""
+        return [name.decode() for name in self.games["id"].tolist()]
+
+
+_FILES = ("games.bin", "kyokus.bin", "moves.bin")
+
+
+def _map(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    size = path.stat().st_size if path.is_file() else -1
+    if size != count * dtype.itemsize:
+        raise ValueError(
+            f"{path} has {size} bytes instead of {count * dtype.itemsize}: the store is damaged, run the records "
+            "stage again"
+        )
+    if count == 0:
+        return np.zeros(0, dtype)
+    return np.asarray(np.memmap(path, dtype, "r"))
