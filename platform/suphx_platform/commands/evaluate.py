@@ -1,0 +1,41 @@
+"""``suphx evaluate``: one agent against three copies of another, on shared walls."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from suphx_platform.commands.parsing import add_workers, positive
+
+if TYPE_CHECKING:
+    from suphx_platform.commands.parsing import Subparsers
+    from suphx_platform.console import Console
+
+AGENT_HELP = "random, tsumogiri, ukeire, or the folder of a checkpoint"
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``evaluate``."""
+    parser = commands.add_parser("evaluate", parents=[options], help="play a match and say who is stronger")
+    parser.add_argument("--candidate", required=True, metavar="AGENT", help=AGENT_HELP)
+    parser.add_argument("--baseline", required=True, metavar="AGENT", help=AGENT_HELP)
+    parser.add_argument("--hanchans", type=positive, default=1000, metavar="N", help="games to play (default: 1000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    add_workers(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the match; ValueError for an unknown agent."""
+    from suphx.evaluation.match import play_match
+
+    with console.progress("hanchans", args.hanchans) as progress:
+        report = play_match(
+            args.candidate,
+            args.baseline,
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            workers=args.workers,
+            progress=progress.advance,
+        )
+    return report.to_json()

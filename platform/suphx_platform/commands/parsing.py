@@ -1,0 +1,47 @@
+"""Arguments that several sub-commands share, and the types of their values."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
+
+DEFAULT_RUNS = Path("runs")
+
+
+def positive(text: str) -> int:
+    """Return a whole number of at least 1; argparse turns the error into wrong usage."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """Return a TCP port, 1-65535."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: use 1 to 65535")
+    return int(text)
+
+
+def assignment(text: str) -> tuple[str, str]:
+    """Split ``"learner.learning_rate=3e-4"`` at its first equals sign."""
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE, such as supervised.max_steps=200")
+    return key.strip(), value
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add ``--workers N``, by default one a core."""
+    parser.add_argument(
+        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: one a core)"
+    )
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--runs DIR``, the folder that holds all runs."""
+    parser.add_argument("--runs", type=Path, default=DEFAULT_RUNS, metavar="DIR", help="folder of runs (default: runs)")

@@ -1,0 +1,45 @@
+"""``suphx run RECIPE``: one complete run of a recipe, all its stages.
+
+The only place of the platform that knows the pipelines: the command line is where everything is put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_platform.commands.parsing import add_runs, assignment
+
+if TYPE_CHECKING:
+    from suphx_platform.commands.parsing import Subparsers
+    from suphx_platform.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``run``."""
+    parser = commands.add_parser(
+        "run",
+        parents=[options],
+        help="run a recipe from data to report",
+        description="Run all stages of a recipe. Finished stages are kept; the same command continues a killed run.",
+    )
+    parser.add_argument(
+        "recipe", type=Path, metavar="RECIPE", help="a TOML file of pipelines/recipes, or yours"
+    )
+    parser.add_argument("--records", type=Path, metavar="DIR", help="game records to learn from (default: made here)")
+    parser.add_argument(
+        "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
+    )
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Run the recipe; ValueError for a bad recipe or missing records."""
+    from suphx_pipelines.pipeline import run_recipe
+    from suphx_pipelines.recipe import load_recipe
+
+    recipe = load_recipe(args.recipe, args.overrides)
+    result = run_recipe(recipe, records=args.records, runs=args.runs, console=console)
+    return result.to_json()

@@ -1,0 +1,77 @@
+"""Games into files: one file a game in a folder, or one table (.tsv, .tsv.xz) with a line a game."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from suphx.riichi.mjai_writer import write_mjai
+from suphx.riichi.mjlog_writer import write_mjlog
+
+from suphx.models.atomic_file import write_atomically
+from suphx.riichi.gamelog import GameLog
+
+RecordForm = Literal["mjlog", "mjai"]
+
+
+def write_records(logs: Iterable[GameLog], target: Path, form: RecordForm) -> int:
+    """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
+
+    Folders are made when missing. A table appears under its name only when it is whole. Raises ValueError for a table
+    of mjai (many lines a game), OSError if writing fails.
+    """
+    if not target.name.endswith((".tsv", ".tsv.xz")):
+        target.mkdir(parents=True, exist_ok=True)
+        return _write_folder(logs, target, form)
+    if form == "mjai":
+        raise ValueError(f"{target} is a table of one line a game and mjai has many: name a folder, or use --to mjlog")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return _write_table(logs, target)
+
+
+def _write_folder(logs: Iterable[GameLog], folder: Path, form: RecordForm) -> int:
+    names: set[str] = set()
+    for log in logs:
+        name = _file_name(log.id, names)
+        if form == "mjlog":
+            # mtime 0: the same games give the same bytes
+            write_atomically(folder / f"{name}.mjlog", [gzip.compress(write_mjlog(log).encode(), mtime=0)])
+        else:
+            write_atomically(folder / f"{name}.jsonl", [write_mjai(log).encode()])
+    return len(names)
+
+
+def _write_table(logs: Iterable[GameLog], path: Path) -> int:
+    num_written = 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal num_written
+        for log in logs:
+            game_id, text = re.sub(r"\s", "_", log.id), write_mjlog(log).replace("\n", "")
+            yield f"{game_id}\t\t{text}\n".encode()
+            num_written += 1
+
+    write_atomically(path, _packed(lines()) if path.suffix == ".xz" else lines())
+    return num_written
+
+
+def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    compressor = lzma.LZMACompressor()
+    for part in parts:
+        yield compressor.compress(part)
+    yield compressor.flush()
+
+
+def _file_name(game_id: str, used: set[str]) -> str:
+    """Return a file name for an id that a stranger wrote: no folders in it, and not used before."""
+    plain = re.sub(r"[^\w-]", "_", game_id)[:100] or "game"
+    name, number = plain, 1
+    while name in used:
+        number += 1
+        name = f"{plain}-{number}"
+    used.add(name)
+    return name
