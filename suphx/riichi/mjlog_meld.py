@@ -14,6 +14,7 @@ from suphx.riichi.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PO
 from suphx.riichi.tile import NUM_KINDS, RED_IDS
 
 _CHI_FLAG, _PON_FLAG, _KAKAN_FLAG, _NUKI_FLAG = 0x04, 0x08, 0x10, 0x20
+_ANKAN_TILE = 0x300
 _MAX_CODE = 0xFFFF
 _NUM_RUNS = 21  # lowest tiles of runs: 1-7 in three suits
 _KAMICHA = 3
@@ -66,7 +67,8 @@ def decode_meld(code: int) -> Meld:
         raise ValueError(f"meld code {code} is a three-player nuki")
     else:
         meld = _decode_kan(code)
-    if encode_meld(meld) != code:
+    known = code & ~_ANKAN_TILE if meld.type == ANKAN_MELD else code  # records name any of the four tiles
+    if encode_meld(meld) != known:
         raise ValueError(f"meld code {code} has bits that no call has")
     return meld
 
