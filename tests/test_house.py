@@ -30,9 +30,15 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 @pytest.mark.parametrize("arguments", [["-c"], ["-I", "-c"]], ids=["repository on sys.path", "isolated"])
 def test_platform_is_still_pythons_own_module(arguments: list[str]) -> None:
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import platform; print(platform.__file__, platform.system())"
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import platform; print(platform.__file__, platform.system())"
+    )
     done = subprocess.run(
-        [sys.executable, *arguments, program, str(REPOSITORY)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+        [sys.executable, *arguments, program, str(REPOSITORY)],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     file, system = done.stdout.split()
     assert Path(file).parent == Path(sysconfig.get_path("stdlib"))

@@ -1,0 +1,26 @@
+"""JSON files of stages: written whole or not at all, read with an error that says which file is broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from suphx.models.atomic_file import write_atomically
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write ``value`` to ``path`` atomically; ValueError for NaN and infinity, which JSON does not have."""
+    try:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ValueError(f"{path} would hold a number that is not finite: {error}") from error
+    write_atomically(path, [text.encode(), b"\n"])
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of ``path``; ValueError if it is not JSON, OSError if it cannot be read."""
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON ({error}): remove it and run again") from error

@@ -1,0 +1,54 @@
+"""Where a result comes from: digests of inputs, the commit of the code, the machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+PACKAGES = ("suphx", "numpy", "numba", "torch", "mlflow")
+
+
+def digest_json(value: object) -> str:
+    """Return 64 hex digits of a plain value: the same for the same content, whatever the order of keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def digest_files(path: Path) -> dict[str, str]:
+    """Return name -> SHA-256 of a file, or of all files in a folder; names are relative to it.
+
+    Raises ValueError if there is nothing.
+    """
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or folder of records: check --records")
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    if not files:
+        raise ValueError(f"{path} is an empty folder: put game records there, or leave --records out")
+    base = path.parent if path.is_file() else path
+    return {file.relative_to(base).as_posix(): _digest_file(file) for file in files}
+
+
+def git_commit() -> str:
+    """Return the commit of this source tree, with ``-dirty`` if files differ from it, or ``unknown`` outside git."""
+    command = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def environment() -> dict[str, str]:
+    """Return the versions and the machine that a result was made with."""
+    facts = {"commit": git_commit(), "python": platform.python_version(), "system": platform.platform()}
+    facts["processor"] = f"{platform.machine()}, {os.cpu_count()} cores"
+    return facts | {name: version(name) for name in PACKAGES}
+
+
+def _digest_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

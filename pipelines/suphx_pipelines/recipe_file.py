@@ -1,0 +1,178 @@
+"""TOML into frozen dataclasses and back: strict keys, strict types, every error names the file and the key.
+
+A field with a default may be left out; a field without must be there. ``T | None`` is None when left out (TOML has no
+null). A whole number is accepted for a float; true and false are no numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomlkit
+
+C = TypeVar("C")
+Table = dict[str, Any]
+
+
+def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] = ()) -> C:
+    """Read the TOML file ``path`` as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
+
+    Raises ValueError for unknown and missing keys, wrong types, and whatever ``__post_init__`` refuses.
+    """
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: no such recipe: name a TOML file, such as pipelines/recipes/laptop.toml") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+    for key, text in overrides:
+        _set(table, key, text)
+    return typing.cast(C, _build(cls, table, _Place(str(path), "")))
+
+
+def to_table(config: object) -> Table:
+    """Return a config as nested dicts of plain values; fields that are None are left out."""
+    table: Table = {}
+    for field in dataclasses.fields(typing.cast(Any, config)):
+        value = getattr(config, field.name)
+        if value is not None:
+            table[field.name] = to_plain(value)
+    return table
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value of a config as TOML and JSON know it: tables, lists and plain values."""
+    if dataclasses.is_dataclass(value):
+        return to_table(value)
+    if isinstance(value, tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_plain(item) for key, item in value.items()}
+    return value
+
+
+def to_toml(config: object) -> str:
+    """Return a config as TOML text that ``load_config`` reads back to an equal one."""
+    return tomlkit.dumps(to_table(config))
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return ``{"a": {"b": 1}}`` as ``{"a.b": 1}``."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+@dataclass(frozen=True, slots=True)
+class _Override:
+    """The text of ``--set``, which gets its type from the field that it is for."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a value stands, for error messages."""
+
+    file: str
+    key: str
+
+    def inside(self, key: str) -> _Place:
+        return _Place(self.file, f"{self.key}.{key}" if self.key else key)
+
+    def error(self, text: str) -> ValueError:
+        return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
+
+
+def _set(table: Table, key: str, text: str) -> None:
+    *parents, last = key.split(".")
+    for parent in parents:
+        table = table.setdefault(parent, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"--set {key}={text}: {parent} is a value, not a table")
+    table[last] = _Override(key, text)
+
+
+def _build(cls: type[Any], table: Table, place: _Place) -> Any:
+    hints = typing.get_type_hints(cls)
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    for key, value in table.items():
+        if key not in fields:
+            given = f"--set {value.key}={value.text}: " if isinstance(value, _Override) else ""
+            raise place.inside(key).error(f"{given}there is no such key: use {', '.join(fields)}")
+    values = {}
+    for name, field in fields.items():
+        if name in table:
+            values[name] = _convert(hints[name], table[name], place.inside(name))
+        elif field.default is MISSING and field.default_factory is MISSING:
+            if not _is_optional(hints[name]):
+                raise place.inside(name).error(f"this key is missing: add it ({_type_name(hints[name])})")
+            values[name] = None
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise place.error(str(error)) from error
+
+
+def _convert(hint: Any, value: Any, place: _Place) -> Any:
+    if isinstance(value, _Override):
+        value = _typed(hint, value.text)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, dict):
+            raise place.error(f"{value!r} is a value: this is a table, write [{place.key}]")
+        return _build(hint, value, place)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _convert(next(a for a in arguments if a is not type(None)), value, place)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_convert(arguments[0], item, place) for item in value)
+    if origin is dict and isinstance(value, dict):
+        return {key: _convert(arguments[1], item, place.inside(key)) for key, item in value.items()}
+    if origin is typing.Literal and type(value) is str and value in arguments:
+        return value
+    if hint is float and type(value) in (int, float) and math.isfinite(value):
+        return float(value)
+    if hint in (bool, int, str) and type(value) is hint:
+        return value
+    raise place.error(f"{value!r} is not {_type_name(hint)}")
+
+
+def _typed(hint: Any, text: str) -> Any:
+    """Read the text of an override as TOML, or as plain text where that is what it must be or all that it can be."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    wants_text = hint is str or typing.get_origin(hint) is typing.Literal
+    return text if wants_text and not isinstance(value, str) else value
+
+
+def _is_optional(hint: Any) -> bool:
+    return type(None) in typing.get_args(hint)
+
+
+def _type_name(hint: Any) -> str:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(repr(argument) for argument in arguments)
+    if origin is tuple:
+        return f"a list, each {_type_name(arguments[0])}"
+    if origin in (typing.Union, types.UnionType):
+        return _type_name(next(a for a in arguments if a is not type(None)))
+    if dataclasses.is_dataclass(hint) or origin is dict:
+        return "a table"
+    names = {bool: "true or false", int: "a whole number", float: "a finite number", str: "a text in quotes"}
+    return names.get(hint, str(hint))

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from suphx_pipelines.recipe_file import flatten, load_config, to_table, to_toml
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learner:
+    learning_rate: float
+    steps: int = 10
+    is_augmented: bool = False
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"steps is {self.steps}: use at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    name: str
+    size: Literal["tiny", "small"] = "tiny"
+    layers: tuple[int, ...] = ()
+    learner: Learner
+    heads: dict[str, Learner] = field(default_factory=dict)
+
+
+GOOD = """
+name = "a"
+layers = [1, 2]
+[learner]
+learning_rate = 1
+[heads.kong]
+learning_rate = 0.5
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
+    config = load_config(Config, recipe)
+    assert config == Config(
+        name="a", layers=(1, 2), learner=Learner(learning_rate=1.0), heads={"kong": Learner(learning_rate=0.5)}
+    )
+    assert type(config.learner.learning_rate) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD + "[learner2]\n", "learner2: there is no such key: use name, size, layers, learner, heads"),
+        (GOOD.replace("layers", "layer"), "layer: there is no such key"),
+        (GOOD.replace('name = "a"', ""), "name: this key is missing: add it (a text in quotes)"),
+        (
+            GOOD.replace("learning_rate = 1\n", ""),
+            "learner.learning_rate: this key is missing: add it (a finite number)",
+        ),
+        (GOOD.replace("= 1\n", '= "1"\n'), "learner.learning_rate: '1' is not a finite number"),
+        (GOOD.replace("= 1\n", "= true\n"), "learner.learning_rate: True is not a finite number"),
+        (GOOD.replace("= 1\n", "= nan\n"), "learner.learning_rate: nan is not a finite number"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = 1.5\n"), "learner.steps: 1.5 is not a whole number"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = true\n"), "learner.steps: True is not a whole number"),
+        (GOOD.replace("= 1\n", "= 1\nis_augmented = 1\n"), "learner.is_augmented: 1 is not true or false"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = 0\n"), "learner: steps is 0: use at least 1"),
+        (GOOD.replace("= 0.5", "= 1\nsteps = -3\n"), "heads.kong: steps is -3: use at least 1"),
+        (GOOD.replace("[1, 2]", "[1, 2.5]"), "layers: 2.5 is not a whole number"),
+        (GOOD.replace("[1, 2]", "3"), "layers: 3 is not a list, each a whole number"),
+        (GOOD.replace("[1, 2]", '[]\nsize = "huge"'), "size: 'huge' is not one of 'tiny', 'small'"),
+        ('name = "a"\nlearner = 3\n', "learner: 3 is a value: this is a table, write [learner]"),
+        ("name = \n", "is not TOML: Invalid value (at line 1"),
+    ],
+)
+def test_a_bad_recipe_is_refused_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:
+        load_config(Config, path)
+    assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_recipe_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere\.toml: no such recipe"):
+        load_config(Config, tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("learner.learning_rate", "3e-4", 3e-4),
+        ("learner.learning_rate", "2", 2.0),
+        ("learner.limit", "5", 5),
+        ("learner.is_augmented", "true", True),
+        ("name", "plain words", "plain words"),
+        ("name", "123", "123"),
+        ("name", '"quoted"', "quoted"),
+        ("size", "small", "small"),
+        ("layers", "[4, 5]", [4, 5]),
+        ("heads.pong.learning_rate", "0.1", 0.1),
+    ],
+)
+def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str, value: object) -> None:
+    assert flatten(to_table(load_config(Config, recipe, [(key, text)])))[key] == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("learner.learning_rat", "1", "--set learner.learning_rat=1: there is no such key"),
+        ("learner.steps", "many", "learner.steps: 'many' is not a whole number"),
+        ("learner.is_augmented", "True", "learner.is_augmented: 'True' is not true or false"),
+        ("name.first", "b", "--set name.first=b: name is a value, not a table"),
+        ("size", "huge", "size: 'huge' is not one of"),
+        ("nothing.here", "1", "nothing: there is no such key"),
+    ],
+)
+def test_a_bad_override_is_refused(recipe: Path, key: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        load_config(Config, recipe, [(key, text)])
+    assert message in str(error.value)
+
+
+def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path) -> None:
+    config = load_config(Config, recipe, [("learner.learning_rate", "1e-7"), ("name", 'with "quotes" 点')])
+    path = tmp_path / "resolved.toml"
+    path.write_text(to_toml(config), encoding="utf-8")
+    assert load_config(Config, path) == config
+    assert tomllib.loads(path.read_text())["learner"]["steps"] == 10, "defaults are written out"

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from suphx_pipelines.runner import Runner
+from suphx_pipelines.stage import Stage, stage_seed
+from suphx_platform.console import Console
+from suphx_platform.tracking import EXPERIMENT, TrackingStore
+
+from tests.suphx_pipelines.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
+
+PROGRAM = Path(__file__).with_name("small_run.py")
+ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
+
+
+def work(folder: Path) -> Counter[str]:
+    return Counter((folder / "work.log").read_text().splitlines())
+
+
+def tracked_runs(runs: Path) -> list[tuple[str, str, bool]]:
+    """Name, status and whether it is nested, of every run in the store."""
+    client = TrackingStore(runs).client
+    experiment = client.get_experiment_by_name(EXPERIMENT)
+    assert experiment is not None
+    found = client.search_runs([experiment.experiment_id])
+    return sorted((run.info.run_name, run.info.status, "mlflow.parentRunId" in run.data.tags) for run in found)
+
+
+def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
+    runner = small_runner(runs)
+    result = runner.run()
+    assert {name: stage.status for name, stage in result.stages.items()} == dict.fromkeys(
+        ["numbers", "powers", "total"], "finished"
+    )
+    assert work(result.folder) == ALL_WORK
+    assert tracked_runs(runs) == [
+        ("numbers", "FINISHED", True),
+        ("powers", "FINISHED", True),
+        (runner.run_id, "FINISHED", False),
+        ("total", "FINISHED", True),
+    ]
+    assert list((runs / "artifacts").rglob("total.json"))
+    assert list((runs / "artifacts").rglob("recipe.toml"))
+
+
+def test_finished_stages_are_kept(runs: Path) -> None:
+    first = small_runner(runs).run()
+    again = small_runner(runs).run()
+    assert again.run_id == first.run_id
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert again.stages["total"].metrics == first.stages["total"].metrics
+    assert work(again.folder) == ALL_WORK
+    assert len(tracked_runs(runs)) == 4
+
+
+def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None:
+    first = small_runner(runs).run()
+    changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
+    assert changed.run_id != first.run_id
+    assert [stage.status for stage in changed.stages.values()] == ["reused", "finished", "finished"]
+    assert "numbers" not in work(changed.folder)
+    assert changed.stages["numbers"].metrics == first.stages["numbers"].metrics
+    assert changed.stages["total"].metrics != first.stages["total"].metrics
+    everything = small_runner(runs, SmallRecipe(numbers=NumbersConfig(count=2))).run()
+    assert {stage.status for stage in everything.stages.values()} == {"finished"}
+
+
+def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> None:
+    first = small_runner(runs).run()
+    changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
+    (first.folder / "numbers" / "numbers.json").unlink()
+    assert json.loads((changed.folder / "numbers" / "numbers.json").read_text())
+
+
+def test_a_raised_version_redoes_the_stage_in_an_emptied_folder(runs: Path) -> None:
+    first = small_runner(runs).run()
+    stages = [replace(stage, version=2) if stage.name == "powers" else stage for stage in STAGES]
+    again = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run()
+    assert [stage.status for stage in again.stages.values()] == ["kept", "finished", "finished"]
+    assert work(first.folder)["power 0"] == 2
+
+
+def test_changed_records_make_another_run(runs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    (folder / "a.mjlog").write_text("one")
+    first = small_runner(runs, records=folder).run_id
+    assert small_runner(runs, records=folder).run_id == first
+    (folder / "a.mjlog").write_text("two")
+    assert small_runner(runs, records=folder).run_id != first
+    assert small_runner(runs).run_id != first
+
+
+@pytest.mark.parametrize(
+    ("point", "redone"),
+    [
+        ("numbers:end", {"numbers": 2}),  # the work is done, nothing says so yet
+        ("powers:middle", {"powers": 2}),  # half of the work is done: the other half follows
+        ("powers:done", {"powers": 2}),  # while the mark of being finished is written
+    ],
+)
+def test_a_killed_run_continues_and_ends_with_the_same_stages(runs: Path, point: str, redone: dict[str, int]) -> None:
+    child = subprocess.run([sys.executable, str(PROGRAM), str(runs), point], capture_output=True, text=True)
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    result = small_runner(runs).run()
+    assert work(result.folder) == ALL_WORK | redone
+    assert result.stages["numbers"].status == ("finished" if point == "numbers:end" else "kept")
+    assert {name for name, _, is_nested in tracked_runs(runs) if is_nested} == {"numbers", "powers", "total"}
+    assert len(tracked_runs(runs)) == 4, "the same runs in MLflow are continued"
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
+    assert result.stages["total"].metrics == {"total": 7**2 + 8**2 + 9**2 + 10**2}
+
+
+def test_a_run_in_progress_is_not_run_twice(runs: Path) -> None:
+    runner = small_runner(runs)
+    errors: list[str] = []
+
+    def run_again(context: Context) -> dict[str, float]:
+        child = subprocess.run([sys.executable, str(PROGRAM), str(runs), "never"], capture_output=True, text=True)
+        errors.append(child.stderr)
+        return {}
+
+    stages = (Stage(name="numbers", run=run_again),)
+    assert Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run().run_id == runner.run_id
+    assert "is being run by process" in errors[0]
+
+
+def test_a_failing_stage_is_marked_failed_and_raises(runs: Path) -> None:
+    def fail(context: Context) -> dict[str, float]:
+        raise ValueError("the disk is made of cheese")
+
+    stages = (Stage(name="numbers", run=fail),)
+    with pytest.raises(ValueError, match="cheese"):
+        Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run()
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FAILED"}
+    assert small_runner(runs).run().stages["numbers"].status == "finished"
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "../up", "a b", "x" * 64])
+def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="small letters"):
+        small_runner(tmp_path, SmallRecipe(name=name))
+
+
+def test_a_stage_before_what_it_needs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="before what it needs: powers"):
+        Runner(SmallRecipe(), STAGES[2:], runs=tmp_path, records=None, console=Console())
+
+
+def test_a_missing_and_an_empty_folder_of_records_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no such file or folder"):
+        small_runner(tmp_path, records=tmp_path / "absent")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="is an empty folder"):
+        small_runner(tmp_path, records=tmp_path / "empty")
+
+
+def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
+    seeds = [stage_seed(1, "a"), stage_seed(1, "b"), stage_seed(2, "a")]
+    assert len(set(seeds)) == 3
+    assert all(0 <= seed < 2**56 for seed in seeds)
+    assert seeds[0] == stage_seed(1, "a")
