@@ -112,6 +112,7 @@ def _encode(
 def _set_up(t: Table, kyoku: np.void, game: np.void) -> None:
     t.num_winds = game.num_winds
     t.open_tanyao = game.open_tanyao
+    t.tenpai_ends_game = game.tenpai_ends_game
     t.red_fives = game.red_fives
     t.target_points = game.target_points
     t.kyoku = kyoku.kyoku

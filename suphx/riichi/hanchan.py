@@ -62,9 +62,16 @@ def is_game_over(t: Table, stays: bool) -> bool:
         return False
     has_target = t.scores[best] >= t.target_points
     if stays:
-        is_abortive = t.result != WIN_RESULT and t.result != EXHAUSTIVE_DRAW and t.result != NAGASHI_MANGAN
-        return has_target and not is_abortive and (t.kyoku > last or best == dealer_of(t))
+        return has_target and best == dealer_of(t) and _may_stop(t)
     return has_target or t.kyoku >= last + 4
+
+
+@jit
+def _may_stop(t: Table) -> bool:
+    """Tell whether the last dealer, ahead, ends the game by how the deal ended."""
+    if t.result == WIN_RESULT:
+        return True
+    return t.tenpai_ends_game != 0 and (t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN)
 
 
 @jit

@@ -17,6 +17,8 @@ class Rules:
     """After the planned rounds the game goes on, one wind at most, until a seat has this many."""
     open_tanyao: bool = True
     """All simples counts with an open hand (kuitan)."""
+    tenpai_ends_game: bool = True
+    """The last dealer ends the game as the leader also by being tenpai at a draw (Tenhou: not before June 2010)."""
     red_fives: bool = True
     """One red five each of 5m, 5p, 5s (tile ids 16, 52, 88)."""
 

@@ -90,6 +90,7 @@ def apply_rules(tables: Records, rules: Rules) -> None:
     """Write the rules into every table."""
     tables["num_winds"] = rules.num_winds
     tables["open_tanyao"] = rules.open_tanyao
+    tables["tenpai_ends_game"] = rules.tenpai_ends_game
     tables["red_fives"] = rules.red_fives
     tables["target_points"] = rules.target_points
 

@@ -28,6 +28,7 @@ class Game:
     id: bytes = field("S48")
     num_winds: int = field("i1")
     open_tanyao: int = field("i1")
+    tenpai_ends_game: int = field("i1")
     red_fives: int = field("i1")
     target_points: int = field("i4")
     first_kyoku: int = field("i8")
@@ -88,6 +89,7 @@ class StoreWriter:
         record["id"] = name
         record["num_winds"] = game.rules.num_winds
         record["open_tanyao"] = game.rules.open_tanyao
+        record["tenpai_ends_game"] = game.rules.tenpai_ends_game
         record["red_fives"] = game.rules.red_fives
         record["target_points"] = game.rules.target_points
         record["first_kyoku"] = self._num_kyokus

@@ -70,6 +70,7 @@ class Table(Result):
     # rules (see rules.py)
     num_winds: int = field("i1")
     open_tanyao: int = field("i1")
+    tenpai_ends_game: int = field("i1")
     red_fives: int = field("i1")
     target_points: int = field("i4")
 
