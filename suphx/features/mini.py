@@ -9,11 +9,11 @@ not how they come to 288 and 22. The one sum that we found:
     others: dora 5 (five indicators) + seat wind 1 + round wind 1 + riichi 4        =  11
     claims: hand after it 4 + own melds after it 4 x 4 + the tile is dora, is red 2 =  22
 
-The author's published program agrees with it, and settles what the article leaves out: score buckets have their borders
-at 5,000 … 40,000, tiles left at 5, 10, 22, 46, and what the last two planes of a claim say. Where the article leaves the
-order of seats open, ours counts from the observer (his counts from the first dealer); only "seat" is the observer's own
-fixed seat. The extra planes of a claim stand last here, so that the first 288 planes are the same for every head. PON
-and PON_RED give the same row: these planes do not show which five is taken from the hand.
+The author's program agrees, and settles what the article leaves out: score buckets have their borders at 5,000 …
+40,000, tiles left at 5, 10, 22, 46, and what the last two planes of a claim say. Where the article leaves the order of
+seats open, ours counts from the observer (his counts from the first dealer); only "seat" is the observer's own fixed
+seat. The extra planes of a claim stand last here, so that the first 288 planes are the same for every head. PON and
+PON_RED give the same row: these planes do not show which five is taken from the hand.
 """
 
 from __future__ import annotations

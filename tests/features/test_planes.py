@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suphx.features.planes import (
+    Layout,
+    PlaneRange,
+    add_tile,
+    count_masks,
+    layout,
+    main,
+    markdown,
+    remove_tiles,
+    row_bytes,
+    set_bit,
+    set_counts,
+    set_kinds,
+    set_plane,
+    unpack,
+)
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_ranges_follow_each_other_and_are_found_by_name() -> None:
+    table = layout("small", 3, [("hand", 4, "own tiles"), ("riichi", 3, "who declared")])
+    assert table["riichi"] == PlaneRange("riichi", 4, 3, "who declared")
+    assert (table.num_planes, table.row_bytes) == (7, 30)
+
+
+@pytest.mark.parametrize("first", [3, 5])
+def test_a_gap_or_an_overlap_is_refused(first: int) -> None:
+    with pytest.raises(ValueError, match=r"range b has planes .* end at 4"):
+        Layout("small", 1, (PlaneRange("a", 0, 4, ""), PlaneRange("b", first, 1, "")))
+
+
+def test_a_doubled_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="two ranges are called a"):
+        layout("small", 1, [("a", 1, ""), ("a", 1, "")])
+
+
+def test_an_unknown_range_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"no planes called 'hnad': use one of hand"):
+        layout("small", 1, [("hand", 4, "")])["hnad"]
+
+
+@pytest.mark.parametrize("num_planes", [1, 2, 3, 4, 7, 288])
+def test_every_bit_lands_in_its_own_place(num_planes: int) -> None:
+    rng = np.random.default_rng(num_planes)
+    planes = rng.integers(0, 2, (num_planes, 34)).astype(np.uint8)
+    bit_row, kinds_row = np.zeros((2, row_bytes(num_planes)), np.uint8)
+    for plane in range(num_planes):
+        for column in np.flatnonzero(planes[plane]):
+            set_bit(bit_row, plane, int(column))
+        set_kinds(kinds_row, plane, sum(1 << int(column) for column in np.flatnonzero(planes[plane])))
+    assert np.array_equal(unpack(bit_row, num_planes), planes)
+    assert np.array_equal(kinds_row, bit_row)
+
+
+@pytest.mark.parametrize("plane", range(5))
+def test_a_full_plane_touches_no_neighbour(plane: int) -> None:
+    row = np.zeros(row_bytes(5), np.uint8)
+    set_plane(row, plane)
+    assert np.array_equal(unpack(row, 5).sum(axis=1), 34 * np.eye(5)[plane])
+    assert int(np.unpackbits(row).sum()) == 34
+
+
+def test_a_row_of_the_wrong_size_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a row of 5 planes is uint8\[22\], not uint8\[21\]"):
+        unpack(np.zeros(21, np.uint8), 5)
+
+
+@given(st.lists(st.integers(0, 4), min_size=34, max_size=34), st.integers(0, 33), st.integers(0, 4))
+def test_adding_and_removing_tiles_is_counting(counts: list[int], kind: int, removed: int) -> None:
+    masks = count_masks(np.array(counts, np.int8))
+    more, fewer = list(counts), list(counts)
+    more[kind] = min(counts[kind] + 1, 4)
+    fewer[kind] = max(counts[kind] - removed, 0)
+    assert add_tile(masks, kind) == count_masks(np.array(more, np.int8))
+    assert remove_tiles(masks, kind, removed) == count_masks(np.array(fewer, np.int8))
+
+
+def test_count_planes_are_those_of_figure_3() -> None:
+    counts = np.zeros(34, np.int8)
+    counts[[0, 13, 33]] = 1, 3, 4
+    row = np.zeros(row_bytes(6), np.uint8)
+    set_counts(row, 1, count_masks(counts))
+    planes = unpack(row, 6)
+    assert [np.flatnonzero(plane).tolist() for plane in planes] == [[], [0, 13, 33], [13, 33], [13, 33], [33], []]
+
+
+def test_the_committed_page_is_current(tmp_path: Path) -> None:
+    written = tmp_path / "features.md"
+    main([str(written)])
+    committed = (REPOSITORY / "docs" / "features.md").read_text(encoding="utf-8")
+    assert written.read_text(encoding="utf-8") == committed, "run python -m suphx.features.planes"
+    assert [path.name for path in tmp_path.iterdir()] == ["features.md"]
+
+
+def test_a_table_names_single_planes_and_ranges() -> None:
+    text = markdown(layout("small", 2, [("hand", 4, "own tiles"), ("wind", 1, "own wind")]))
+    assert "small, version 2: 5 planes, 22 bytes a row" in text
+    assert "| 0-3 | 4 | hand | own tiles |" in text
+    assert "| 4 | 1 | wind | own wind |" in text
