@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from suphx.riichi.action import DISCARD, LEAVE, NINE_TERMINALS, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.riichi.gamelog import KyokuLog, empty_result, move
+from suphx.riichi.gamelog import ACTION_BITS, KyokuLog, empty_result, move
 from suphx.riichi.mjlog_meld import Meld
 from suphx.riichi.record import U8
 from suphx.riichi.table import (
@@ -72,7 +72,7 @@ class Win:
 
 
 class KyokuBuilder:
-    """One kyoku on its way in; ``scores``, ``kyotaku`` and ``indicators`` show the present state."""
+    """One kyoku on its way in; ``scores``, ``kyotaku`` and the indicators show the present state."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class KyokuBuilder:
         self._draws: list[int] = []
         self._live: list[int] = []
         self._rinshan: list[int] = []
-        self._ura: list[int] = []
+        self.ura_indicators: list[int] = []
         self._moves = [move(seat, LEAVE) for seat in absent]
         self._wins: list[Win] = []
         self._result = NO_RESULT
@@ -156,7 +156,7 @@ class KyokuBuilder:
         if not 0 <= tile < NUM_TILES or self._where[tile] != seat:
             raise ValueError(f"seat {seat} discards tile {tile}, which is not in its hand")
         action = TSUMOGIRI if tile == self.drawn else DISCARD + FACE_OF_ID[tile]
-        self._moves.append(seat << 7 | action)  # move(), inlined: this runs 500 times a game
+        self._moves.append(seat << ACTION_BITS | action)  # move(), inlined: this runs 500 times a game
         self._where[tile] = _ON_TABLE
         self._claimable = (tile,)
         self.drawn = -1
@@ -166,14 +166,19 @@ class KyokuBuilder:
             self._unpaid_riichi = seat
 
     def declare_riichi(self, seat: int) -> None:
-        """Record a riichi declaration; its discard comes next."""
-        if self._stage != _DISCARD or seat != self.turn or self.drawn < 0:
-            raise ValueError(f"seat {seat} declares riichi without having drawn")
+        """Record a riichi declaration. Its discard comes next; real records rarely show it after the discard."""
         if seat in self._riichi_seats or self._riichi_declared:
             raise ValueError(f"seat {seat} declares riichi twice")
+        is_late = self._stage == _CLAIM and self._is_last_move_discard()
+        if seat != self.turn or not (is_late or (self._stage == _DISCARD and self.drawn >= 0)):
+            raise ValueError(f"seat {seat} declares riichi without having drawn")
         self._riichi_seats.add(seat)
-        self._riichi_declared = True
-        self._moves.append(move(seat, RIICHI))
+        if is_late:
+            self._moves.insert(-1, move(seat, RIICHI))
+            self._unpaid_riichi = seat
+        else:
+            self._moves.append(move(seat, RIICHI))
+            self._riichi_declared = True
 
     def pay_stick(self, seat: int) -> None:
         """Record that the riichi stands: its discard was not ronned."""
@@ -275,6 +280,9 @@ class KyokuBuilder:
         blocks = (hands[seat][start : start + 4] for start in (0, 4, 8) for seat in order)
         return [tile for block in blocks for tile in block] + [hands[seat][12] for seat in order]
 
+    def _is_last_move_discard(self) -> bool:
+        return self._moves[-1] & (1 << ACTION_BITS) - 1 <= TSUMOGIRI
+
     def _need_stick_paid(self) -> None:
         if self._unpaid_riichi >= 0:
             raise ValueError(f"seat {self._unpaid_riichi} declared riichi but its stick is not recorded")
@@ -330,14 +338,14 @@ class KyokuBuilder:
     def _take_ura(self, ura: Sequence[int]) -> None:
         if not ura:
             return
-        if self._ura and list(ura) != self._ura:
+        if self.ura_indicators and list(ura) != self.ura_indicators:
             raise ValueError("two winners are shown different ura dora indicators")
         if len(ura) > len(self.indicators):
             raise ValueError(f"{len(ura)} ura dora indicators for {len(self.indicators)} dora indicators")
-        if not self._ura:
+        if not self.ura_indicators:
             for tile in ura:
                 self._take_unseen(tile, _ON_TABLE)
-            self._ura = list(ura)
+            self.ura_indicators = list(ura)
 
     def _end(self, result: int, deltas: Sequence[int]) -> None:
         self._stage = _OVER
@@ -355,7 +363,7 @@ class KyokuBuilder:
         for places, tiles in (
             (RINSHAN_PLACES, self._rinshan),
             (INDICATOR_PLACES, self.indicators),
-            (URA_PLACES, self._ura),
+            (URA_PLACES, self.ura_indicators),
         ):
             for place, tile in zip(places, tiles, strict=False):
                 wall[place] = tile
