@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Stage, StageContext
@@ -104,8 +105,8 @@ def main() -> None:
             die_if_told(stage, "done")
         replace(source, target)
 
-    os.replace = replace_or_die
-    small_runner(runs).run()
+    with mock.patch.object(os, "replace", replace_or_die):
+        small_runner(runs).run()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,236 @@
+"""The report stage: one self-contained HTML file from the JSON files that the other stages leave in their folders.
+
+Read here, all in the folders of the stages that this stage needs; a missing file leaves its section out:
+
+``records/summary.json``
+    ``{"source": "given"|"played", "games", "kyoku", "decisions", "quarantined",
+    "quarantine": [{"file", "position", "reason"}], "samples": {head: {"train", "validation", "test"}}}``
+``supervised/<head>/metrics.json``
+    ``{"head", "net": {...}, "num_weights", "seconds",
+    "history": [{"step", "train_loss", "validation_loss", "validation_accuracy"}],
+    "test": {"samples", "accuracy", "balanced_accuracy", "recall_yes", "calibration": [[confidence, accuracy, samples]],
+    "ece", "confusion": [[...]]}}``; confusion rows are the record's choice, columns the net's
+``evaluation/match.json``
+    ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
+    "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
+    "call_rate", "average_win", "average_deal_in"}], "paired_difference": {"average_placement", "interval": [2]},
+    "sample_game": {"title", "lines": [text]}}``
+
+Any number may be null where it cannot be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suphx.features.head import HEAD_NAMES
+from suphx.models.atomic_file import write_atomically
+from suphx.riichi.tile import NUM_KINDS, face_name
+from suphx_pipelines import report_figure, report_page
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.provenance import environment
+from suphx_pipelines.recipe_file import to_toml
+from suphx_pipelines.stage import RunRecipe, StageContext
+
+REPORT_NAME = "report.html"
+
+# Paper, Table 3: training samples in millions, test accuracy, accuracy of the earlier work that the paper cites.
+PAPER_TABLE_3: dict[str, tuple[int, float, float | None]] = {
+    "discard": (15, 0.767, 0.688),
+    "riichi": (5, 0.857, None),
+    "chow": (10, 0.950, 0.904),
+    "pong": (10, 0.919, 0.882),
+    "kong": (4, 0.940, None),
+}
+
+RATE_COLUMNS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate")
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the stages of a run have left, as plain JSON values; empty where a stage is not part of the run."""
+
+    records: Mapping[str, Any]
+    supervised: Mapping[str, Mapping[str, Any]]
+    """By head."""
+    match: Mapping[str, Any]
+
+
+def run(context: StageContext[RunRecipe]) -> dict[str, float]:
+    """Write ``report.html`` into the stage's folder."""
+    results = read_results(context.upstream)
+    path = context.folder / REPORT_NAME
+    title = f"Suphx: {context.recipe.name}"
+    write_atomically(path, [render(title, results, to_toml(context.recipe), environment()).encode()])
+    return {"bytes": path.stat().st_size}
+
+
+def read_results(folders: Mapping[str, Path]) -> Results:
+    """Read the JSON files of finished stages, given by stage name."""
+    return Results(
+        records=_read(folders.get("records"), "summary.json"),
+        supervised={
+            head: metrics
+            for head in HEAD_NAMES
+            if (metrics := _read(folders.get(f"supervised/{head}"), "metrics.json"))
+        },
+        match=_read(folders.get("evaluation"), "match.json"),
+    )
+
+
+def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]) -> str:
+    """Return the whole report as HTML."""
+    sections = [
+        ("Summary", _summary(results)),
+        ("Data", _data(results.records)),
+        ("Test accuracy beside the paper", _table_3(results)),
+        ("Learning", _learning(results.supervised)),
+        ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
+        ("Match", _match(results.match)),
+        ("A game to look at", _sample_game(results.match)),
+        ("Recipe", report_page.preformatted(recipe)),
+        ("Environment", report_page.facts(machine)),
+    ]
+    return report_page.page(title, f"commit {machine.get('commit', 'unknown')}", sections)
+
+
+def _read(folder: Path | None, name: str) -> dict[str, Any]:
+    path = None if folder is None else folder / name
+    return {} if path is None or not path.is_file() else dict(read_json(path))
+
+
+def _summary(results: Results) -> str:
+    figures = []
+    if results.records:
+        figures.append((number(results.records.get("games")), "games"))
+        figures.append((number(results.records.get("decisions")), "decisions"))
+    for head, metrics in results.supervised.items():
+        figures.append((percent(metrics["test"].get("accuracy")), f"{head} test accuracy"))
+    for player in results.match.get("players", [])[:1]:
+        figures.append((decimal(player.get("average_placement"), 3), f"average placement of {player['name']}"))
+        figures.append((decimal(player.get("stable_rank")), "stable rank (dan)"))
+    return report_page.tiles(figures) + _verdict(results.match)
+
+
+def _verdict(match: Mapping[str, Any]) -> str:
+    difference = match.get("paired_difference")
+    if not difference:
+        return ""
+    low, high = difference["interval"]
+    who = f"{match['candidate']} against three {match['baseline']}"
+    if low is None or high is None or low <= 0 <= high:
+        said = "no difference in average placement can be claimed"
+    else:
+        said = f"{match['candidate'] if high < 0 else match['baseline']} is better"
+    value = decimal(difference["average_placement"], 3)
+    return report_page.paragraph(
+        f"{who}, {number(match.get('hanchans'))} hanchans on shared walls: {said}. Paired difference of the average "
+        f"placement {value}, 95 % interval {interval(difference['interval'], 3)} (lower is better)."
+    )
+
+
+def _data(records: Mapping[str, Any]) -> str:
+    if not records:
+        return ""
+    origin = "Game records given to the run." if records.get("source") == "given" else "Games played by the baselines."
+    names = ("games", "kyoku", "decisions", "quarantined")
+    body = report_page.paragraph(origin) + report_page.tiles([(number(records.get(name)), name) for name in names])
+    if records.get("samples"):
+        columns = ("net", "training samples", "validation", "test")
+        rows = [
+            (head, *(number(counts.get(side)) for side in ("train", "validation", "test")))
+            for head, counts in records["samples"].items()
+        ]
+        body += report_page.table(columns, rows)
+    if records.get("quarantine"):
+        entries = [(e["file"], str(e["position"]), e["reason"]) for e in records["quarantine"]]
+        shown = report_page.table(("file", "position", "reason"), entries, is_text=True)
+        body += report_page.folded(f"Records set aside (first {len(entries)})", shown)
+    return body
+
+
+def _table_3(results: Results) -> str:
+    if not results.supervised:
+        return ""
+    columns = ("net", "paper", "earlier work", "ours", "balanced", "recall of yes", "test samples", "training samples")
+    rows = []
+    for head, metrics in results.supervised.items():
+        millions, accuracy, previous = PAPER_TABLE_3[head]
+        test = metrics["test"]
+        row = [head, f"{percent(accuracy)} of {millions}M", percent(previous)]
+        row += [percent(test.get(key)) for key in ("accuracy", "balanced_accuracy", "recall_yes")]
+        row += [number(test.get("samples")), number(results.records.get("samples", {}).get(head, {}).get("train"))]
+        rows.append(row)
+    caption = "Paper: Table 3, trained on the number of samples given there."
+    note = "Balanced accuracy is the mean of the recalls of the answers: a net that always says no has 50 %."
+    return report_page.table(columns, rows, caption=caption) + report_page.paragraph(note, is_soft=True)
+
+
+def _learning(supervised: Mapping[str, Mapping[str, Any]]) -> str:
+    body = ""
+    for head, metrics in supervised.items():
+        weights = f"{number(metrics.get('num_weights'))} weights, {decimal(metrics.get('seconds'), 0)} s"
+        curves = report_page.figure(report_figure.learning_curves(metrics["history"]), f"{head}: {weights}")
+        bins = metrics["test"].get("calibration")
+        error = f"expected calibration error {percent(metrics['test'].get('ece'))}"
+        reliability = report_page.figure(report_figure.calibration(bins), error) if bins else ""
+        body += report_page.heading(head) + report_page.side_by_side(curves, reliability)
+    return body
+
+
+def _confusion(discard: Mapping[str, Any]) -> str:
+    counts = discard.get("test", {}).get("confusion")
+    if not counts:
+        return ""
+    names = [face_name(kind) for kind in range(NUM_KINDS)]
+    picture = report_figure.confusion(counts, names)
+    return report_page.figure(picture, "Each row: what the net would discard where the record discards that tile.")
+
+
+def _match(match: Mapping[str, Any]) -> str:
+    if not match:
+        return ""
+    columns = ["player", "games", "1st", "2nd", "3rd", "4th", "average", "stable rank", "95 % interval"]
+    columns += ["win", "deal-in", "riichi", "call", "mean win", "mean deal-in"]
+    rows = []
+    for player in match["players"]:
+        games = sum(player["placements"]) or 1
+        row = [player["name"], number(player.get("hanchans"))]
+        row += [percent(count / games) for count in player["placements"]]
+        row += [decimal(player.get("average_placement"), 3), decimal(player.get("stable_rank"))]
+        row += [interval(player.get("stable_rank_interval"))]
+        row += [percent(player.get(name)) for name in RATE_COLUMNS]
+        row += [number(player.get("average_win")), number(player.get("average_deal_in"))]
+        rows.append(row)
+    caption = f"Seed {match.get('seed')}; all candidates meet the same walls from every seat."
+    return report_page.table(columns, rows, caption=caption)
+
+
+def _sample_game(match: Mapping[str, Any]) -> str:
+    game = match.get("sample_game")
+    if not game:
+        return ""
+    return report_page.paragraph(game["title"]) + report_page.preformatted("\n".join(game["lines"]))
+
+
+def percent(share: float | None) -> str:
+    """Return 0.1234 as "12.34 %", and a dash for None."""
+    return "–" if share is None else f"{share:.2%}".replace("%", " %")
+
+
+def number(value: float | None) -> str:
+    """Return 12345.6 as "12,346", and a dash for None."""
+    return "–" if value is None else f"{value:,.0f}"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Return a number with a fixed count of digits, and a dash for None."""
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def interval(bounds: list[float | None] | None, digits: int = 2) -> str:
+    """Return [low, high] as "low … high", and a dash for None."""
+    return "–" if bounds is None else f"{decimal(bounds[0], digits)} … {decimal(bounds[1], digits)}"

@@ -1,0 +1,97 @@
+"""The figures of the report as data URIs: transparent, in colours that can be read on white and on black."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+GREY = "#858b95"
+BLUE = "#3d82d6"
+ORANGE = "#d9772b"
+GREEN = "#3a9b6b"
+
+_STYLE: Any = {  # rc_context names every possible key in its type
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": GREY,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": GREY,
+    "axes.titlesize": 10,
+    "font.size": 9,
+    "grid.color": GREY,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "legend.labelcolor": GREY,
+    "svg.hashsalt": "suphx",  # the same figure gives the same bytes
+    "text.color": GREY,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+}
+
+
+def learning_curves(history: Sequence[Mapping[str, Any]]) -> str:
+    """Draw loss (left) and accuracy (right) against optimiser steps; entries may lack a value."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 2.3), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _curve(left, history, "train_loss", BLUE, "training")
+        _curve(left, history, "validation_loss", ORANGE, "validation")
+        left.set(title="loss", xlabel="step")
+        left.legend(fontsize=8)
+        _curve(right, history, "validation_accuracy", GREEN, "validation")
+        right.set(title="validation accuracy", xlabel="step")
+        right.yaxis.set_major_formatter("{x:.0%}")
+        for axes in (left, right):
+            axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def calibration(bins: Sequence[Sequence[float]]) -> str:
+    """Draw how often the net is right against how sure it is; bins are [confidence, accuracy, samples]."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(2.5, 2.3), layout="constrained")
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle=":")
+        filled = [bin_ for bin_ in bins if bin_[2] > 0]
+        most = max((bin_[2] for bin_ in filled), default=1)
+        sizes = [8 + 60 * bin_[2] / most for bin_ in filled]
+        axes.scatter([b[0] for b in filled], [b[1] for b in filled], s=sizes, color=BLUE, alpha=0.8, linewidths=0)
+        axes.set(title="calibration", xlabel="confidence", ylabel="accuracy", xlim=(0, 1.02), ylim=(0, 1.02))
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def confusion(counts: Sequence[Sequence[int]], names: Sequence[str]) -> str:
+    """Draw how often the net chose the column where the record chose the row, each row as shares of its sum."""
+    table: NDArray[np.float64] = np.array(counts, np.float64)
+    shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 6.2), layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(np.sqrt(shares), cmap="viridis", vmin=0, vmax=1, interpolation="nearest")
+        places = range(len(names))
+        axes.set_xticks(places, names, fontsize=6.5, rotation=90)
+        axes.set_yticks(places, names, fontsize=6.5)
+        axes.set(xlabel="the net's choice", ylabel="the record's choice")
+        bar = figure.colorbar(image, shrink=0.7, ticks=np.sqrt([0, 0.05, 0.2, 0.5, 1]))
+        bar.ax.set_yticklabels(["0 %", "5 %", "20 %", "50 %", "100 %"])
+        return _data_uri(figure)
+
+
+def _curve(axes: Any, history: Sequence[Mapping[str, Any]], key: str, colour: str, label: str) -> None:
+    points = [(entry["step"], entry[key]) for entry in history if entry.get(key) is not None]
+    marker = "o" if len(points) < 3 else ""
+    axes.plot([x for x, _ in points], [y for _, y in points], color=colour, label=label, linewidth=1.5, marker=marker)
+
+
+def _data_uri(figure: Figure) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.report import Results, read_results, render
+
+MACHINE = {"commit": "abc123", "python": "3.11.7"}
+
+
+def net_metrics(head: str) -> dict[str, Any]:
+    size = 34 if head == "discard" else 2
+    history = [
+        {
+            "step": step,
+            "train_loss": 2.2 * math.exp(-step / 400) + 0.9,
+            "validation_loss": 2.1 * math.exp(-step / 420) + 1.0,
+            "validation_accuracy": 0.62 - 0.4 * math.exp(-step / 300),
+        }
+        for step in range(0, 2001, 100)
+    ]
+    history.append({"step": 2050, "train_loss": 0.9})
+    return {
+        "head": head,
+        "num_weights": 123_456,
+        "seconds": 61.2,
+        "history": history,
+        "test": {
+            "samples": 5000,
+            "accuracy": 0.6123,
+            "balanced_accuracy": 0.58,
+            "recall_yes": None if head == "discard" else 0.41,
+            "calibration": [[0.05 + 0.1 * n, 0.03 + 0.1 * n, 40 * n] for n in range(10)],
+            "ece": 0.021,
+            "confusion": [
+                [30 if row == column else (row * column) % 4 for column in range(size)] for row in range(size)
+            ],
+        },
+    }
+
+
+def player(name: str) -> dict[str, Any]:
+    rates = {"win_rate": 0.2101, "deal_in_rate": 0.12, "riichi_rate": 0.18, "call_rate": 0.33}
+    means = {"average_win": 6100.5, "average_deal_in": 5200.0, "average_placement": 2.31}
+    rank = {"stable_rank": 4.2, "stable_rank_interval": [3.1, 5.3]}
+    return {"name": name, "hanchans": 400, "placements": [120, 110, 100, 70], **rates, **means, **rank}
+
+
+MATCH: dict[str, Any] = {
+    "candidate": "net",
+    "baseline": "ukeire",
+    "seed": 5,
+    "hanchans": 400,
+    "players": [player("net"), player("<script>alert(1)</script>")],
+    "paired_difference": {"average_placement": -0.19, "interval": [-0.31, -0.07]},
+    "sample_game": {"title": "One hanchan", "lines": ["East 1, 0 honba", "  seat 0: 123m <406p> 77z", "  ron 3,900"]},
+}
+
+RECORDS: dict[str, Any] = {
+    "source": "given",
+    "games": 1200,
+    "kyoku": 12_700,
+    "decisions": 900_000,
+    "quarantined": 1,
+    "quarantine": [{"file": "a&b.mjlog", "position": "kyoku 3", "reason": "the tile is not in the hand"}],
+    "samples": {"discard": {"train": 600_000, "validation": 10_000, "test": 5000}},
+}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    folders = {"records": tmp_path / "records", "evaluation": tmp_path / "evaluation"}
+    folders |= {f"supervised/{head}": tmp_path / "supervised" / head for head in ("discard", "kong")}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    write_json(folders["records"] / "summary.json", RECORDS)
+    write_json(folders["evaluation"] / "match.json", MATCH)
+    for head in ("discard", "kong"):
+        write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
+    return read_results(folders)
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and collects text and addresses."""
+
+    VOID = frozenset({"meta", "img"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def test_the_report_is_one_well_formed_file_without_links_to_elsewhere(results: Results) -> None:
+    reader = read(render("Suphx: laptop", results, 'name = "laptop"\n', MACHINE))
+    assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in reader.addresses)
+    assert sum(address.startswith("data:") for address in reader.addresses) == 5, "two nets of two figures, confusion"
+
+
+def test_the_report_says_what_was_measured_beside_the_paper(results: Results) -> None:
+    text = " ".join(read(render("Suphx: laptop", results, 'name = "laptop"\n', MACHINE)).words)
+    for part in ("76.70 % of 15M", "68.80 %", "61.23 %", "94.00 % of 4M", "600,000", "12,700", "30.00 %", "6,100"):
+        assert part in text
+    assert "net is better" in text
+    assert "-0.310 … -0.070" in text
+    assert 'name = "laptop"' in text
+    assert "abc123" in text
+    assert "ron 3,900" in text
+
+
+def test_text_of_strangers_is_escaped(results: Results) -> None:
+    page = render("Suphx: laptop", results, "", MACHINE)
+    assert "<script" not in page
+    assert "a&amp;b.mjlog" in page
+    assert "&lt;406p&gt;" in page
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [([-0.2, 0.1], "no difference"), ([0.1, 0.2], "ukeire is better"), ([None, None], "no difference")],
+)
+def test_better_is_claimed_only_when_the_interval_excludes_zero(bounds: list[float | None], said: str) -> None:
+    match = MATCH | {"paired_difference": {"average_placement": 0.0, "interval": bounds}}
+    assert said in render("t", Results({}, {}, match), "", MACHINE)
+
+
+def test_a_run_without_results_still_has_a_report() -> None:
+    page = render("Suphx: empty", read_results({}), "", MACHINE)
+    assert re.findall(r"<h2>(.*?)</h2>", page) == ["Summary", "Recipe", "Environment"]
+    read(page)
+
+
+def test_the_same_results_give_the_same_bytes(results: Results) -> None:
+    assert render("t", results, "", MACHINE) == render("t", results, "", MACHINE)
