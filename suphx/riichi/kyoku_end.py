@@ -38,7 +38,8 @@ def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
 
 
 @jit
-def _count_red(t: Table, seat: int, win_face: int) -> int:
+def count_red(t: Table, seat: int, win_face: int) -> int:
+    """Return the red fives of a winning hand, its melds and the winning tile."""
     total = int(t.phase != OWN_TURN and win_face >= 34)
     for suit in range(3):
         total += t.red[seat] >> suit & 1
@@ -69,7 +70,7 @@ def _add_win(t: Table, seat: int, w: int) -> None:
     t.win_loser[w] = seat if is_tsumo else t.turn
     t.win_face[w] = face
     t.win_dora[w] = count_dora(t, seat, kind, DORA)
-    t.win_red[w] = _count_red(t, seat, face)
+    t.win_red[w] = count_red(t, seat, face)
     if t.riichi[seat]:
         t.win_ura[w] = count_dora(t, seat, kind, URA)
     yaku, han, fu, yakuman = score_win(t, seat, kind, t.win_dora[w] + t.win_red[w] + t.win_ura[w])

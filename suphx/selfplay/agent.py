@@ -1,0 +1,129 @@
+"""Agents: whoever can answer for the actors of waiting tables. The baselines, and five nets with the decision flow.
+
+>>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised")]
+>>> actions = agents[0].act(simulator.tables, simulator.waiting())
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from suphx.features.encoder import Encoder, find_encoder
+from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, load_header
+from suphx.models.policy import PolicyNet, fold_batch_norm
+from suphx.models.unpack import unpack_rows
+from suphx.riichi.jit import jit
+from suphx.riichi.record import I16, I64, U8, Records
+from suphx.riichi.suit_table import load_suits
+from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
+from suphx.selfplay.decision import decide
+
+BASELINES = ("random", "tsumogiri", "ukeire")
+
+
+class Agent(Protocol):
+    """Plays any seats of any tables; what it answers depends on the tables alone, not on how they are batched."""
+
+    name: str
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action, int16 (n,), for the actor of each of the tables ``indices``."""
+        ...
+
+
+class BaselineAgent:
+    """One of the shipped baselines by name."""
+
+    def __init__(self, name: str) -> None:
+        if name not in BASELINES:
+            raise ValueError(f"{name!r} is no baseline: use one of {', '.join(BASELINES)}")
+        self.name = name
+        self._number = BASELINES.index(name)
+        self._suits = load_suits()
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each table."""
+        actions = np.empty(indices.shape, np.int16)
+        _act(tables, indices, self._suits, self._number, actions)
+        return actions
+
+
+@jit
+def _act(tables: Records, indices: I64, suits: I64, baseline: int, actions: I16) -> None:
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        if baseline == 0:
+            # A number from the game's own seed and counters: the same game whatever else is in the batch.
+            mixed = (t.wall_seed * 0x5851F42D + t.num_kyoku * 0x9E3779B1 + t.num_decisions * 0x85EBCA6B) & 0xFFFFFFFF
+            mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+            actions[i] = choose_random(t, mixed ^ mixed >> 13)
+        elif baseline == 1:
+            actions[i] = choose_tsumogiri(t)
+        else:
+            actions[i] = choose_ukeire(t, suits)
+
+
+class NetAgent:
+    """Five policy nets with the decision flow of Figure 1, on one device; always the most probable choice."""
+
+    def __init__(self, name: str, nets: list[PolicyNet], encoder: Encoder, *, device: str = "cpu") -> None:
+        """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``."""
+        if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
+            raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
+        self.name = name
+        self._encoder = encoder
+        self._device = torch.device(device)
+        self._nets = [fold_batch_norm(net).to(self._device) for net in nets]
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each table."""
+        return decide(tables, indices, self._encoder, self._forward)
+
+    @torch.inference_mode()
+    def _forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
+        net = self._nets[head]
+        logits = net(unpack_rows(torch.from_numpy(rows).to(self._device), net.num_planes))
+        if head == DISCARD:
+            illegal = torch.from_numpy(masks).to(self._device) == 0
+            scores: np.ndarray = logits.masked_fill(illegal, -torch.inf).cpu().numpy()
+            return scores
+        yes: np.ndarray = logits.softmax(dim=1)[:, 1].cpu().numpy()
+        return yes
+
+
+def load_agent(address: str, *, device: str = "cpu") -> Agent:
+    """Return the agent that ``address`` names: a baseline, or a folder with one checkpoint for each head.
+
+    ValueError when it is neither, a checkpoint is missing, or its planes are not those that this version encodes.
+    """
+    if address in BASELINES:
+        return BaselineAgent(address)
+    folder = Path(address)
+    if not folder.is_dir():
+        raise ValueError(
+            f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
+            f"head ({HEAD_NAMES[0]}.safetensors …)"
+        )
+    paths = [_find_checkpoint(folder, name) for name in HEAD_NAMES]
+    encoder = find_encoder(_encoder_name(load_header(paths[DISCARD])))
+    nets = [
+        load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))[0]
+        for head, path in enumerate(paths)
+    ]
+    return NetAgent(address, nets, encoder, device=device)
+
+
+def _encoder_name(header: CheckpointHeader) -> str:
+    return str(header.extra.get("encoder", header.planes.name.split("-")[0]))
+
+
+def _find_checkpoint(folder: Path, head: str) -> Path:
+    for path in (folder / f"{head}.safetensors", folder / head / "best.safetensors"):
+        if path.is_file():
+            return path
+    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {head}.safetensors in it")

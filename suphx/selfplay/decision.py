@@ -1,0 +1,170 @@
+"""The decision flow of the paper's Figure 1, over a batch of tables that wait for their actors.
+
+Own turn: win rule, kong net for every possible kan, riichi net, discard net. Another seat's discard: win rule, then
+the chow, pong and kong nets judge every possible claim; of those that say yes the most confident one is proposed.
+The nets are asked once a head for all tables together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from suphx.features.encoder import Encoder, encode_row
+from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.features.samples import fill_discard_mask, list_claims, list_own_kans
+from suphx.riichi.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
+from suphx.riichi.action import RIICHI as RIICHI_ACTION
+from suphx.riichi.jit import jit
+from suphx.riichi.record import I16, I64, U8, Records
+from suphx.riichi.table import CLAIM, OWN_TURN, ROB_KAN, Table
+from suphx.riichi.tile import kind_of_face
+from suphx.selfplay.win_rule import should_win
+
+UNDECIDED = -1
+_MAX_CANDIDATES = 40
+
+Forward = Callable[[int, U8, U8], np.ndarray]
+"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0]) -> scores float32: the probability of yes [n], or
+one score a kind [n, 34] for the discard head, illegal kinds lowest."""
+
+
+def decide(tables: Records, indices: I64, encoder: Encoder, forward: Forward) -> I16:
+    """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
+
+    ``forward`` answers for the nets. A claim or kan or riichi is made when its probability is above one half.
+    """
+    actions = np.full(indices.shape, UNDECIDED, np.int16)
+    apply_rules(tables, indices, actions)
+    confidence = np.full(indices.shape, 0.5, np.float32)
+    for head in (KONG, PONG, CHOW):
+        rows, owners, candidates = _gather(tables, indices, actions, encoder, head)
+        if owners.size:
+            choose_best(forward(head, rows, _NO_MASK), owners, candidates, confidence, actions)
+    pass_claims(tables, indices, actions)
+    rows, owners, candidates = _gather(tables, indices, actions, encoder, RIICHI)
+    if owners.size:
+        says_yes = forward(RIICHI, rows, _NO_MASK) > 0.5
+        actions[owners[says_yes]] = RIICHI_ACTION
+    rows, owners, candidates = _gather(tables, indices, actions, encoder, DISCARD)
+    masks = np.zeros((owners.size, 34), np.uint8)
+    _fill_masks(tables, indices, owners, masks)
+    if owners.size:
+        kinds = forward(DISCARD, rows, masks).argmax(axis=1)
+        fill_discards(tables, indices, owners, kinds, actions)
+    return actions
+
+
+_NO_MASK = np.zeros((0, 0), np.uint8)
+
+
+@jit
+def apply_rules(tables: Records, indices: I64, actions: I16) -> None:
+    """Decide what needs no net: wins, nine terminals, robbing a kan, turns with one kind to discard."""
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        if (t.legal[TSUMO] or t.legal[RON]) and should_win(t):
+            actions[i] = TSUMO if t.legal[TSUMO] else RON
+        elif t.phase == ROB_KAN:
+            actions[i] = PASS
+        elif t.legal[NINE_TERMINALS]:
+            actions[i] = NINE_TERMINALS
+        elif t.phase != CLAIM and t.num_legal == 1:
+            actions[i] = t.legal.argmax()
+
+
+def _gather(tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int) -> tuple[U8, I64, I64]:
+    """Return the rows of all questions to ``head``, which of ``indices`` each belongs to, and its candidate."""
+    count = list_questions(tables, indices, actions, head, _NONE, _NONE)
+    owners = np.zeros(count, np.int64)
+    candidates = np.zeros(count, np.int64)
+    list_questions(tables, indices, actions, head, owners, candidates)
+    rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
+    encode_questions(tables, indices, encoder.id, head, owners, candidates, rows)
+    return rows, owners, candidates
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+@jit
+def list_questions(
+    tables: Records, indices: I64, actions: I16, head: int, owners: I64, candidates: I64
+) -> int:  # fmt: skip
+    """Return how many rows ``head`` is asked for undecided tables; fill ``owners`` and ``candidates`` unless empty."""
+    own = np.zeros(_MAX_CANDIDATES, np.int64)
+    n = 0
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        if actions[i] != UNDECIDED and not (t.phase == CLAIM and actions[i] != RON and actions[i] != PASS):
+            continue
+        for c in range(_questions(t, head, own)):
+            if len(owners) > 0:
+                owners[n] = i
+                candidates[n] = own[c]
+            n += 1
+    return n
+
+
+@jit
+def _questions(t: Table, head: int, candidates: I64) -> int:
+    if t.phase == CLAIM:
+        return list_claims(t, head, candidates)
+    candidates[0] = -1
+    if head == DISCARD:
+        return 1
+    if t.phase != OWN_TURN:
+        return 0
+    if head == RIICHI:
+        return t.legal[RIICHI_ACTION]
+    return list_own_kans(t, candidates) if head == KONG else 0
+
+
+@jit
+def encode_questions(
+    tables: Records, indices: I64, encoder: int, head: int, owners: I64, candidates: I64, rows: U8
+) -> None:  # fmt: skip
+    """Encode one row for each question."""
+    for q in range(len(owners)):
+        t = tables[indices[owners[q]]]
+        encode_row(encoder, t, t.actor, head, candidates[q], rows[q])
+
+
+def choose_best(scores: np.ndarray, owners: I64, candidates: I64, confidence: np.ndarray, actions: I16) -> None:
+    """Propose for each owner the candidate whose score is above all before it and above one half, in place."""
+    order = np.argsort(scores, kind="stable")  # the best of an owner comes last and stays
+    better = order[scores[order] > confidence[owners[order]]]
+    actions[owners[better]] = candidates[better]
+    confidence[owners[better]] = scores[better]
+
+
+@jit
+def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
+    """Pass where no net wants the claim."""
+    for i in range(len(indices)):
+        if actions[i] == UNDECIDED and tables[indices[i]].phase == CLAIM:
+            actions[i] = PASS
+
+
+@jit
+def _fill_masks(tables: Records, indices: I64, owners: I64, masks: U8) -> None:
+    for q in range(len(owners)):
+        fill_discard_mask(tables[indices[owners[q]]], masks[q])
+
+
+@jit
+def fill_discards(tables: Records, indices: I64, owners: I64, kinds: I64, actions: I16) -> None:
+    """Write the discard of each chosen kind."""
+    for q in range(len(owners)):
+        actions[owners[q]] = discard_action(tables[indices[owners[q]]], kinds[q])
+
+
+@jit
+def discard_action(t: Table, kind: int) -> int:
+    """Return the action that discards ``kind``: the plain five before the red one, the drawn tile before its equal."""
+    if t.drawn >= 0 and kind_of_face(t.drawn) == kind and (t.drawn < 34 or not t.legal[kind]):
+        return TSUMOGIRI
+    if t.legal[kind]:
+        return kind
+    return 34 + kind // 9

@@ -1,0 +1,53 @@
+"""The rule-based winning model (paper, Figure 1): win, unless the win ends the game and leaves us last."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.riichi.jit import jit
+from suphx.riichi.kyoku_end import count_dora, count_red
+from suphx.riichi.legal import dealer_of, score_win
+from suphx.riichi.record import I32
+from suphx.riichi.score import STICK, base_points, pay_honba, pay_win
+from suphx.riichi.table import OWN_TURN, Table
+from suphx.riichi.tile import kind_of_face
+from suphx.riichi.wall import DORA
+
+
+@jit
+def should_win(t: Table) -> bool:
+    """Tell whether the actor, who may win now, shall. Only the last planned deals can make it refuse.
+
+    Ura dora are unknown and do not count; nor do other winners of the same tile.
+    """
+    if t.kyoku < 4 * t.num_winds - 1:
+        return True
+    seat = t.actor
+    scores = np.zeros(4, np.int32)
+    _scores_after(t, seat, scores)
+    place = 1
+    best = seat
+    for other in range(4):
+        place += scores[other] > scores[seat] or (scores[other] == scores[seat] and other < seat)
+        if scores[other] > scores[best]:
+            best = other
+    if place < 4:
+        return True
+    ends = scores[best] >= t.target_points or t.kyoku >= 4 * t.num_winds + 3 or scores.min() < 0
+    return not (ends and seat != dealer_of(t))
+
+
+@jit
+def _scores_after(t: Table, seat: int, scores: I32) -> None:
+    """Fill int32 (4,) with the scores after the win, as far as the actor can know them."""
+    is_tsumo = t.phase == OWN_TURN
+    face = t.drawn if is_tsumo else t.claimed_face
+    kind = kind_of_face(face)
+    dora = count_dora(t, seat, kind, DORA) + count_red(t, seat, face)
+    _, han, fu, yakuman = score_win(t, seat, kind, dora)
+    loser = seat if is_tsumo else t.turn
+    pay_win(seat, loser, dealer_of(t), base_points(han, fu, yakuman), scores)
+    pay_honba(seat, loser, -1, t.honba, scores)
+    for other in range(4):
+        scores[other] += t.scores[other]
+    scores[seat] += STICK * t.kyotaku
