@@ -1,18 +1,19 @@
 """Checkpoints: the weights of one net and what must be known to use them, in one safetensors file.
 
->>> save_checkpoint(path, net, CheckpointHeader(head="chow", planes=PlanesVersion("mini", "1", 310), ...))
->>> net, header = load_checkpoint(path, head=CHOW, planes=PlanesVersion("mini", "1", 310))
+>>> save_checkpoint(path, net, CheckpointHeader(head="chow", planes=PlanesVersion.of(encoder.layout(CHOW)), ...))
+>>> net, header = load_checkpoint(path, head=CHOW, planes=PlanesVersion.of(encoder.layout(CHOW)))
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from torch import Tensor
 
 from suphx.features.head import HEAD_NAMES, head_index
+from suphx.features.planes import Layout
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.models.tensor_file import Header, read_header, read_tensors, write_tensors
 
@@ -24,11 +25,16 @@ class PlanesVersion:
     """Which planes a net sees."""
 
     name: str
-    """Of the layout: "mini"."""
-    version: str
-    """Changes whenever a plane changes its meaning or place."""
+    """Of the layout."""
+    version: int
+    """Of the layout: goes up whenever a plane changes its meaning or place."""
     num_planes: int
     """Planes of a row."""
+
+    @classmethod
+    def of(cls, layout: Layout) -> Self:
+        """Return what a checkpoint keeps of ``layout``."""
+        return cls(layout.name, layout.version, layout.num_planes)
 
     def __str__(self) -> str:
         return f"{self.name} version {self.version} ({self.num_planes})"

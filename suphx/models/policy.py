@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
+from suphx.features.planes import NUM_COLUMNS
 from suphx.models.resnet import ConvNorm, Normalization, ResidualTrunk
-from suphx.models.unpack import NUM_COLUMNS
 
 Size = Literal["tiny", "small", "medium", "paper"]
 

@@ -10,19 +10,14 @@ from functools import cache
 import torch
 from torch import Tensor
 
-NUM_COLUMNS = 34  # columns of a plane: one for each tile kind
-
-
-def row_bytes(num_planes: int) -> int:
-    """Return the bytes of one packed row of ``num_planes`` planes."""
-    return (num_planes * NUM_COLUMNS + 7) // 8
+from suphx.features.planes import NUM_COLUMNS, row_bytes
 
 
 def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Return packed planes as zeros and ones, on the device of ``rows``.
 
-    ``rows``: uint8 [n, row_bytes(num_planes)]; bit plane * 34 + column, the lowest bit of a byte first; the spare bits
-    at the end are ignored. Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
+    ``rows``: uint8 [n, row_bytes(num_planes)] as features/planes.py packs them; the spare bits at the end are ignored.
+    Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
     """
     num_bytes = row_bytes(num_planes)
     if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:

@@ -11,7 +11,7 @@ from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkp
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.models.tensor_file import write_tensors
 
-PLANES = PlanesVersion("mini", "1", 12)
+PLANES = PlanesVersion("mini", 1, 12)
 
 
 def saved(path: Path, head: int = CHOW) -> tuple[PolicyNet, CheckpointHeader]:
@@ -41,7 +41,7 @@ def test_a_net_comes_back_with_its_header_and_its_logits(tmp_path: Path) -> None
 def test_other_planes_are_refused_by_name_and_count(tmp_path: Path) -> None:
     saved(tmp_path / "a.safetensors")
     with pytest.raises(ValueError, match=r"trained on planes mini version 1 \(12\), this run uses suphx version 2 \(8"):
-        load_checkpoint(tmp_path / "a.safetensors", head=CHOW, planes=PlanesVersion("suphx", "2", 838))
+        load_checkpoint(tmp_path / "a.safetensors", head=CHOW, planes=PlanesVersion("suphx", 2, 838))
 
 
 def test_another_head_and_other_rules_are_both_named(tmp_path: Path) -> None:

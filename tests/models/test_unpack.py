@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.models.unpack import row_bytes, unpack_rows
+from suphx.features.planes import row_bytes
+from suphx.models.unpack import unpack_rows
 
 
 def slow_unpack(rows: np.ndarray, num_planes: int) -> np.ndarray:

@@ -1,0 +1,302 @@
+"""Samples for supervised learning, encoded on the fly from recorded kyokus and shuffled across games.
+
+Every epoch puts the kyokus into a new random order and cuts them into chunks; worker processes encode the chunks;
+consecutive chunks are gathered into a window of rows; the rows of a window are shuffled and cut into batches.
+Everything random follows from the seed, the epoch and the number of the window's first chunk, and chunks are taken in
+order whichever worker is ready first: so the batches are the same for any number of workers, and a stream can go on
+at any position after encoding two windows.
+
+This module knows no torch: worker processes import it, and torch would cost each of them 300 MB.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.features.samples import Samples
+
+_FIRST_CHUNK_KYOKUS = 64
+
+Encode = Callable[[NDArray[np.int64]], Samples]  # kyoku indices to samples; must be picklable for worker processes
+
+
+def num_samples(samples: Samples) -> int:
+    """Return how many samples there are."""
+    return len(samples.labels)
+
+
+def take(samples: Samples, which: NDArray[np.int64] | slice) -> Samples:
+    """Return the samples ``which``, in that order."""
+    return Samples(samples.rows[which], samples.masks[which], samples.labels[which])
+
+
+def concatenate(parts: Sequence[Samples]) -> Samples:
+    """Return one or more parts, all of one head, one after another."""
+    return Samples(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.masks for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamConfig:
+    """How samples flow. ``chunk_kyokus`` and ``buffer_rows`` decide the order of samples, ``num_workers`` does not."""
+
+    chunk_kyokus: int = 64
+    """Kyokus that a worker encodes at a time."""
+    buffer_rows: int = 65_536
+    """Packed rows held in memory: one half (a window) is being used while the other is being encoded."""
+    num_workers: int = 1
+    """Worker processes that encode; 0 encodes in this process whenever rows are needed."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("chunk_kyokus", 1), ("buffer_rows", 2), ("num_workers", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamPosition:
+    """Where the next batch stands; a stream made with it goes on exactly there."""
+
+    epoch: int = 0
+    previous_chunk: int = 0
+    """First chunk of the window before this one, whose last rows may be part of the next batch."""
+    window_chunk: int = 0
+    """First chunk of this window."""
+    carried_rows: int = 0
+    """Rows of the previous window that did not fill a batch."""
+    batch: int = 0
+    """Batches of this window already given."""
+    epochs: float = 0.0
+    """Epochs given so far, with the fraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    samples: Samples
+    order: NDArray[np.int64]
+    end_chunk: int
+
+    def shuffled(self, start: int, stop: int) -> Samples:
+        return take(self.samples, self.order[start:stop])
+
+    def last(self, num_rows: int) -> Samples:
+        return take(self.samples, self.order[len(self.order) - num_rows :])
+
+
+class SampleStream:
+    """An endless iterator of batches of ``batch_size`` samples, epoch after epoch.
+
+    Consumes: chunks of kyokus, through ``encode`` in worker processes. Produces: batches. Waits for: the first chunks
+    of a window. The rows at the end of an epoch that fill no batch are dropped; an epoch of fewer rows than a batch
+    gives one short batch.
+
+    >>> with SampleStream(encode, split.train, batch_size=512, seed=1, config=StreamConfig()) as stream:
+    ...     batch = next(stream)
+    ...     stream.position  # give it to a new stream to go on after this batch
+    """
+
+    def __init__(
+        self,
+        encode: Encode,
+        kyokus: NDArray[np.int64],
+        *,
+        batch_size: int,
+        seed: int,
+        config: StreamConfig,
+        position: StreamPosition | None = None,
+    ) -> None:
+        if len(kyokus) == 0:
+            raise ValueError("there are no kyokus to learn from: give more records")
+        if not 1 <= batch_size <= config.buffer_rows // 2:
+            most = config.buffer_rows // 2
+            raise ValueError(f"batch_size is {batch_size}: use 1 to {most} (half of buffer_rows), or raise buffer_rows")
+        self.position = position or StreamPosition()
+        self._encode = encode
+        self._kyokus = np.sort(kyokus)
+        self._batch_size = batch_size
+        self._seed = seed
+        self._window_rows = config.buffer_rows // 2
+        self._chunk_kyokus = config.chunk_kyokus
+        self._num_chunks = -(-len(kyokus) // config.chunk_kyokus)
+        self._num_workers = config.num_workers
+        self._pool = _start_workers(encode, config.num_workers) if config.num_workers else None
+        self._batches = self._iterate()
+
+    def __iter__(self) -> Iterator[Samples]:
+        return self
+
+    def __next__(self) -> Samples:
+        return next(self._batches)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker processes; what they are encoding is thrown away."""
+        self._batches.close()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def _iterate(self) -> Generator[Samples, None, None]:
+        chunks = self._encoded_chunks()
+        position = self.position
+        carry: Samples | None = None
+        if position.carried_rows:
+            previous = self._gather(chunks, position.previous_chunk)
+            carry = previous.last(position.carried_rows)
+            del previous
+        while True:
+            carry = yield from self._cut(self._gather(chunks, self.position.window_chunk), carry)
+
+    def _gather(self, chunks: Iterator[Samples], first_chunk: int) -> _Window:
+        """Return the window that starts with ``first_chunk``, the next of ``chunks``, in its random order."""
+        parts: list[Samples] = []
+        num_rows = 0
+        end_chunk = first_chunk
+        while end_chunk < self._num_chunks and num_rows < self._window_rows:
+            parts.append(next(chunks))
+            num_rows += num_samples(parts[-1])
+            end_chunk += 1
+        random = np.random.default_rng([self._seed, self.position.epoch, 1 + first_chunk])
+        return _Window(concatenate(parts), random.permutation(num_rows), end_chunk)
+
+    def _cut(self, window: _Window, carry: Samples | None) -> Generator[Samples, None, Samples | None]:
+        """Yield the batches of ``window``, the carried rows first; return the rows that it leaves to the next."""
+        position, size = self.position, self._batch_size
+        num_carried = num_samples(carry) if carry is not None else 0
+        num_rows = num_carried + num_samples(window.samples)
+        is_last = window.end_chunk == self._num_chunks
+        num_batches = num_rows // size
+        if is_last and position.window_chunk == 0 and num_batches == 0:
+            if num_rows == 0:
+                raise ValueError(f"{len(self._kyokus)} kyokus hold no sample to learn from: give more records")
+            num_batches = 1
+        for batch in range(position.batch, num_batches):
+            start = batch * size - num_carried
+            part = window.shuffled(max(start, 0), start + size)
+            window_share = (batch + 1) / num_batches * (window.end_chunk - position.window_chunk)
+            epochs = position.epoch + (position.window_chunk + window_share) / self._num_chunks
+            self.position = replace(position, batch=batch + 1, epochs=epochs)
+            yield concatenate([carry, part]) if carry is not None and start < 0 else part
+        if is_last:
+            self.position = StreamPosition(epoch=position.epoch + 1, epochs=position.epoch + 1.0)
+            return None
+        rest = num_rows - num_batches * size
+        self.position = StreamPosition(
+            epoch=position.epoch,
+            previous_chunk=position.window_chunk if rest else window.end_chunk,
+            window_chunk=window.end_chunk,
+            carried_rows=rest,
+            epochs=position.epoch + window.end_chunk / self._num_chunks,
+        )
+        return window.last(rest) if rest else None
+
+    def _encoded_chunks(self) -> Iterator[Samples]:
+        """Yield every chunk from the position on, in order; workers are kept busy half a buffer ahead."""
+        plan = self._plan(self.position.epoch, self.position.previous_chunk)
+        if self._pool is None:
+            for kyokus in plan:
+                yield encode_checked(self._encode, kyokus)
+            return
+        ahead: deque[Future[Samples]] = deque()
+        largest = 0
+        while True:
+            num_ahead = max(2 * self._num_workers, self._window_rows // largest if largest else 0)
+            while len(ahead) < num_ahead:
+                ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
+            try:
+                batch = ahead.popleft().result()
+            except BrokenProcessPool as error:
+                raise RuntimeError(
+                    "an encoder process died, most likely for lack of memory: lower num_workers or buffer_rows"
+                ) from error
+            largest = max(largest, num_samples(batch))
+            yield batch
+
+    def _plan(self, epoch: int, first_chunk: int) -> Iterator[NDArray[np.int64]]:
+        for number in count(epoch):
+            order = np.random.default_rng([self._seed, number]).permutation(self._kyokus)
+            for chunk in range(first_chunk, self._num_chunks):
+                start = chunk * self._chunk_kyokus
+                # Ascending inside the chunk: the store is read forwards; the window's order is random anyway.
+                yield np.sort(order[start : start + self._chunk_kyokus])
+            first_chunk = 0
+
+
+def encode_checked(encode: Encode, kyokus: NDArray[np.int64]) -> Samples:
+    """Return the samples of ``kyokus``; ValueError if a label is not legal or the lengths differ."""
+    samples = encode(kyokus)
+    lengths = len(samples.rows), len(samples.masks), len(samples.labels)
+    if len(set(lengths)) > 1:
+        given = "{} rows, {} masks, {} labels".format(*lengths)
+        raise ValueError(f"the encoder gave {given} for kyokus {_span(kyokus)}: they must be as many")
+    has_masks = samples.masks.shape[1] > 0
+    if has_masks and not samples.masks[np.arange(len(samples.labels)), samples.labels].all():
+        raise ValueError(f"the encoder gave a label that its mask calls illegal, in kyokus {_span(kyokus)}")
+    return samples
+
+
+def first_samples(encode: Encode, kyokus: NDArray[np.int64], max_samples: int, seed: int) -> Samples | None:
+    """Return at most ``max_samples`` samples of ``kyokus`` taken in a random order; None if there are none."""
+    order = np.random.default_rng(seed).permutation(kyokus)
+    parts: list[Samples] = []
+    num_rows = 0
+    for start in range(0, len(order), _FIRST_CHUNK_KYOKUS):
+        if num_rows >= max_samples:
+            break
+        parts.append(encode_checked(encode, np.sort(order[start : start + _FIRST_CHUNK_KYOKUS])))
+        num_rows += num_samples(parts[-1])
+    return take(concatenate(parts), slice(0, max_samples)) if num_rows else None
+
+
+def _span(kyokus: NDArray[np.int64]) -> str:
+    return f"{kyokus.min()} to {kyokus.max()}" if len(kyokus) else "(none)"
+
+
+_worker_encode: Encode | None = None  # set in worker processes only
+
+
+def _start_workers(encode: Encode, num_workers: int) -> ProcessPoolExecutor:
+    # Spawned, not forked: a fork of a process that has run torch or numba threads may hang.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(num_workers, context, initializer=_become_worker, initargs=(encode,))
+
+
+def _become_worker(encode: Encode) -> None:
+    global _worker_encode
+    _worker_encode = encode
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Leave when the parent is killed: a worker that waits for work would wait for ever."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
+
+
+def _encode_in_worker(kyokus: NDArray[np.int64]) -> Samples:
+    assert _worker_encode is not None
+    return encode_checked(_worker_encode, kyokus)

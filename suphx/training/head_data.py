@@ -1,0 +1,73 @@
+"""The samples of one head in a store of games: how to encode them, and which kyokus are for what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.features.encoder import find_encoder
+from suphx.features.planes import Layout
+from suphx.features.samples import Samples, encode_kyokus
+from suphx.riichi.store import KyokuStore
+from suphx.training.dataset import Encode
+from suphx.training.split import KyokuSplit, SplitConfig, split_by_game
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadData:
+    """What one head learns from."""
+
+    head: int
+    """Number of the head (features/head.py)."""
+    layout: Layout
+    """Planes of a row."""
+    digest: str
+    """Changes whenever the samples change: of the games and of how they are split."""
+    encode: Encode
+    """Kyoku indices to samples; runs in worker processes."""
+    split: KyokuSplit
+    """Kyokus for training, validation and test."""
+    max_validation_samples: int
+    max_test_samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEncoder:
+    """Encodes kyokus of the store in ``folder``; goes to a worker process by name and opens the store there."""
+
+    folder: Path
+    digest: str
+    head: int
+    encoder: str
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        """Return all samples of ``kyokus``; ValueError if the store is not the one that the digest is of."""
+        return encode_kyokus(_open_store(self.folder, self.digest), kyokus, self.head, self.encoder)
+
+
+def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig) -> HeadData:
+    """Return what head ``head`` (0-4) learns from ``store``, encoded by ``encoder`` (a name, "mini").
+
+    Raises ValueError for an unknown head or encoder, and for fewer than three games.
+    """
+    return HeadData(
+        head=head,
+        layout=find_encoder(encoder).layout(head),
+        digest=f"{store.digest}, {config}",
+        encode=StoreEncoder(store.folder, store.digest, head, encoder),
+        split=split_by_game(store.game_ids, store.game_of_kyoku, config),
+        max_validation_samples=config.max_validation_samples,
+        max_test_samples=config.max_test_samples,
+    )
+
+
+@lru_cache(maxsize=1)
+def _open_store(folder: Path, digest: str) -> KyokuStore:
+    store = KyokuStore.open(folder)
+    if store.digest != digest:
+        raise ValueError(f"the games in {folder} are not those that this run began with: start a new run")
+    return store

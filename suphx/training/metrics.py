@@ -1,0 +1,136 @@
+"""How good a classifier is: accuracy, balanced accuracy, recall, confusion and calibration, from logits and labels.
+
+Logits are float [n, k] with minus infinity for illegal outputs, labels are integers [n]. Of equal logits the lowest
+index counts as the prediction. With no samples every share is NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+Labels = NDArray[np.integer]
+
+NUM_BINS = 15
+
+
+def log_probabilities(logits: Floats) -> NDArray[np.float64]:
+    """Return the log-softmax [n, k] in double precision; minus infinity stays."""
+    shifted = logits.astype(np.float64) - logits.max(axis=1, keepdims=True)
+    result: NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return result
+
+
+def cross_entropy(logits: Floats, labels: Labels) -> float:
+    """Return the mean negative log-probability of the labels, in nats."""
+    picked = log_probabilities(logits)[np.arange(len(labels)), labels]
+    return -_mean(picked)
+
+
+def accuracy(logits: Floats, labels: Labels) -> float:
+    """Return the share of samples whose largest logit is the label's."""
+    return _mean(logits.argmax(axis=1) == labels)
+
+
+def top_accuracy(logits: Floats, labels: Labels, count: int) -> float:
+    """Return the share of samples whose label is among the ``count`` largest logits."""
+    own = logits[np.arange(len(labels)), labels][:, None]
+    is_before = np.arange(logits.shape[1]) < labels[:, None]
+    ahead = (logits > own) | ((logits == own) & is_before)
+    return _mean(ahead.sum(axis=1) < count)
+
+
+def confusion_matrix(predictions: Labels, labels: Labels, num_classes: int) -> NDArray[np.int64]:
+    """Return counts [num_classes, num_classes]: the row is the label, the column the prediction."""
+    cells = labels.astype(np.int64) * num_classes + predictions
+    return np.bincount(cells, minlength=num_classes * num_classes).reshape(num_classes, num_classes)
+
+
+def recalls(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each class the share of its samples that are predicted so; NaN for a class without samples."""
+    return _shares(np.diagonal(confusion), confusion.sum(axis=1))
+
+
+def precisions(confusion: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return for each class the share of its predictions that are right; NaN for a class that is never predicted."""
+    return _shares(np.diagonal(confusion), confusion.sum(axis=0))
+
+
+def balanced_accuracy(confusion: NDArray[np.int64]) -> float:
+    """Return the mean recall over the classes that have samples."""
+    present = recalls(confusion)
+    return _mean(present[~np.isnan(present)])
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Samples whose confidence (largest probability) falls into one of equally wide bins."""
+
+    confidence: float
+    """Mean of the bin."""
+    accuracy: float
+    """Share of right predictions."""
+    count: int
+
+
+def calibration(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -> list[CalibrationBin]:
+    """Return the filled ones of ``num_bins`` equally wide bins of confidence over (0, 1], ascending."""
+    confidence = np.exp(log_probabilities(logits).max(axis=1))
+    is_right = logits.argmax(axis=1) == labels
+    index = np.clip(np.ceil(confidence * num_bins).astype(np.int64) - 1, 0, num_bins - 1)
+    count = np.bincount(index, minlength=num_bins)
+    confidence_sum = np.bincount(index, weights=confidence, minlength=num_bins)
+    right_sum = np.bincount(index, weights=is_right, minlength=num_bins)
+    return [
+        CalibrationBin(float(confidence_sum[b] / count[b]), float(right_sum[b] / count[b]), int(count[b]))
+        for b in np.flatnonzero(count)
+    ]
+
+
+def expected_calibration_error(bins: list[CalibrationBin]) -> float:
+    """Return the mean gap between confidence and accuracy, each bin weighted by its samples."""
+    total = sum(b.count for b in bins)
+    if total == 0:
+        return float("nan")
+    return sum(b.count * abs(b.confidence - b.accuracy) for b in bins) / total
+
+
+def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
+    """Return every figure of this module for one head as JSON can hold it; None where there is nothing to count.
+
+    Two-output heads have recall and precision of yes (label 1), the others top-3 accuracy.
+    """
+    num_classes = logits.shape[1]
+    confusion = confusion_matrix(logits.argmax(axis=1), labels, num_classes)
+    bins = calibration(logits, labels)
+    is_yes_no = num_classes == 2
+    return {
+        "samples": len(labels),
+        "loss": _json(cross_entropy(logits, labels)),
+        "accuracy": _json(accuracy(logits, labels)),
+        "balanced_accuracy": _json(balanced_accuracy(confusion)),
+        "recall_yes": _json(recalls(confusion)[1]) if is_yes_no else None,
+        "precision_yes": _json(precisions(confusion)[1]) if is_yes_no else None,
+        "top3": None if is_yes_no else _json(top_accuracy(logits, labels, 3)),
+        "calibration": [[b.confidence, b.accuracy, b.count] for b in bins],
+        "ece": _json(expected_calibration_error(bins)),
+        "confusion": confusion.tolist(),
+    }
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(values.mean()) if values.size else float("nan")
+
+
+def _shares(parts: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.float64]:
+    shares = np.full(len(totals), np.nan)
+    np.divide(parts, totals, out=shares, where=totals > 0)
+    return shares
+
+
+def _json(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,76 @@
+"""Which kyokus are for training, validation and test: split by game, so that no game is on two sides (paper, Table 3).
+
+A game's side follows from a hash of its id alone: it stays where it is when more games come, and is the same for all
+five heads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitConfig:
+    """Shares of the games, and how many of their samples are used."""
+
+    validation_fraction: float = 0.02
+    """Share of the games for validation; at least one game."""
+    test_fraction: float = 0.05
+    """Share of the games for the test; at least one game."""
+    max_validation_samples: int = 10_000
+    """At most this many samples of the validation games are used (paper: 10K)."""
+    max_test_samples: int = 50_000
+    """At most this many samples of the test games are used (paper: 50K)."""
+
+    def __post_init__(self) -> None:
+        for name in ("validation_fraction", "test_fraction"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a share between 0 and 1")
+        if self.validation_fraction + self.test_fraction >= 1:
+            total = self.validation_fraction + self.test_fraction
+            raise ValueError(f"validation_fraction and test_fraction add up to {total}: leave games for training")
+        for name in ("max_validation_samples", "max_test_samples"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class KyokuSplit:
+    """Indices of kyokus, ascending."""
+
+    train: NDArray[np.int64]
+    validation: NDArray[np.int64]
+    test: NDArray[np.int64]
+
+
+def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], config: SplitConfig) -> KyokuSplit:
+    """Return the sides of all kyokus.
+
+    ``game_ids``: a unique text for each game; ``game_of_kyoku``: index into it for each kyoku. Raises ValueError if
+    there are fewer than three games.
+    """
+    num_games = len(game_ids)
+    if num_games < 3:
+        raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
+    place = np.array([game_hash(game_id) for game_id in game_ids])
+    order = np.argsort(place, kind="stable")
+    num_test = max(1, int(np.sum(place < config.test_fraction)))
+    until_validation = int(np.sum(place < config.test_fraction + config.validation_fraction))
+    num_validation = min(max(1, until_validation - num_test), num_games - num_test - 1)
+    side = np.zeros(num_games, np.int8)
+    side[order[:num_test]] = 2
+    side[order[num_test : num_test + num_validation]] = 1
+    side_of_kyoku = side[np.asarray(game_of_kyoku, np.int64)]
+    train, validation, test = (np.flatnonzero(side_of_kyoku == number) for number in range(3))
+    return KyokuSplit(train, validation, test)
+
+
+def game_hash(game_id: str) -> float:
+    """Return a number in [0, 1) that follows from the id alone, evenly spread over ids."""
+    digest = hashlib.sha256(game_id.encode()).digest()
+    return int.from_bytes(digest[:6], "big") / 2**48

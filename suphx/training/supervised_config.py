@@ -1,0 +1,79 @@
+"""The settings of supervised learning; the same for all heads unless a recipe says otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from suphx.training.compute import DeviceName, Precision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupervisedConfig:
+    """How one head is trained. The run ends at whichever of the three limits comes first."""
+
+    batch_size: int = 512
+    """Samples of one optimiser step."""
+    learning_rate: float = 2e-3
+    """Peak learning rate of AdamW; it follows a warm-up and half a cosine."""
+    final_learning_rate_factor: float = 0.01
+    """Learning rate at the end as a share of the peak."""
+    warmup_steps: int = 200
+    """Steps of linear warm-up."""
+    weight_decay: float = 0.01
+    """AdamW's, of matrices and convolutions; biases and normalisation have none."""
+    gradient_clip: float = 1.0
+    """Largest norm of the gradient; 0 = no limit."""
+    yes_weight: float = 1.0
+    """Weight of the samples labelled yes in the loss of the two-output heads. 1 leaves probabilities calibrated."""
+    max_epochs: float = 4.0
+    """End after this many passes over the training kyokus; 0 = no limit."""
+    max_steps: int = 0
+    """End after this many steps; 0 = no limit."""
+    max_minutes: float = 0.0
+    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    validate_every: int = 500
+    """Steps between validations; there is always one at the end."""
+    patience: int = 10
+    """End after this many validations in a row without a lower loss; 0 = never."""
+    report_every: int = 50
+    """Steps between progress reports."""
+    save_seconds: float = 60.0
+    """The training state is saved at every validation and this long after the last time."""
+    threads: int = 0
+    """Threads of torch; 0 = as they are."""
+    precision: Precision = "auto"
+    """fp32, bf16 (autocast: weights stay float32), or auto: bf16 where the hardware has it (twice as fast there)."""
+    device: DeviceName = "auto"
+    """cpu, cuda, or auto: cuda if there is one."""
+    seed: int = 1
+    """Of the first weights and of the order of samples."""
+
+    def __post_init__(self) -> None:
+        least = {"batch_size": 2, "validate_every": 1, "report_every": 1}
+        for name in ("batch_size", "validate_every", "report_every", "max_steps", "warmup_steps", "patience"):
+            self._check(name, getattr(self, name) >= least.get(name, 0), f"use at least {least.get(name, 0)}")
+        for name in ("weight_decay", "gradient_clip", "max_epochs", "max_minutes", "save_seconds", "threads", "seed"):
+            self._check(name, getattr(self, name) >= 0, "use 0 or more")
+        self._check("learning_rate", 0 < self.learning_rate < 1, "use a number between 0 and 1, such as 0.002")
+        self._check("final_learning_rate_factor", 0 <= self.final_learning_rate_factor <= 1, "use 0 to 1")
+        self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
+        self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
+        self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
+        if not (self.max_epochs or self.max_steps or self.max_minutes):
+            raise ValueError("max_epochs, max_steps and max_minutes are all 0: set one of them, or training never ends")
+
+    def _check(self, name: str, is_right: bool, remedy: str) -> None:
+        if not is_right:
+            raise ValueError(f"{name} is {getattr(self, name)}: {remedy}")
+
+    def share_done(self, step: int, epochs: float, seconds: float) -> float:
+        """Return how much of the run is done: 1 or more at its end."""
+        shares = [0.0]
+        if self.max_steps:
+            shares.append(step / self.max_steps)
+        if self.max_epochs:
+            shares.append(epochs / self.max_epochs)
+        if self.max_minutes:
+            shares.append(seconds / (60 * self.max_minutes))
+        return max(shares)
