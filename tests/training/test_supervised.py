@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from suphx.features.head import DISCARD, RIICHI
+from suphx.features.planes import layout
+from suphx.features.samples import Samples
+from suphx.models.checkpoint import PlanesVersion, load_checkpoint, load_header
+from suphx.models.policy import NetConfig
+from suphx.training.compute import predict
+from suphx.training.dataset import StreamConfig
+from suphx.training.head_data import HeadData
+from suphx.training.split import KyokuSplit
+from suphx.training.supervised import DivergedError, Report, train_head
+from suphx.training.supervised_config import SupervisedConfig
+
+LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
+ROWS_A_KYOKU = 20
+
+
+@dataclass(frozen=True)
+class LowestLegal:
+    """Made-up decisions: discard the lowest legal kind, or say yes when kind 0 is legal."""
+
+    head: int
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        bits = np.concatenate([np.random.default_rng(k).random((ROWS_A_KYOKU, 2, 34)) < 0.25 for k in kyokus.tolist()])
+        bits[:, 0, 33] |= ~bits[:, 0].any(axis=1)
+        legal = bits[:, 0]
+        rows = np.packbits(bits.reshape(len(bits), -1), axis=1, bitorder="little")
+        if self.head == DISCARD:
+            return Samples(rows, legal.astype(np.uint8), legal.argmax(axis=1).astype(np.int8))
+        return Samples(rows, np.zeros((len(rows), 0), np.uint8), legal[:, 0].astype(np.int8))
+
+
+@dataclass(frozen=True)
+class RareYes:
+    """Says yes in kyoku 0 alone."""
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        samples = LowestLegal(RIICHI)(kyokus)
+        return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
+
+
+def head_data(head: int = DISCARD, num_kyokus: int = 200, num_validation: int = 10, num_test: int = 20) -> HeadData:
+    order = np.arange(num_kyokus)
+    held_out = num_validation + num_test
+    return HeadData(
+        head=head,
+        layout=LAYOUT,
+        digest="made up",
+        encode=LowestLegal(head),
+        split=KyokuSplit(order[held_out:], order[:num_validation], order[num_validation:held_out]),
+        max_validation_samples=10_000,
+        max_test_samples=50_000,
+    )
+
+
+NET = NetConfig(size="tiny", channels=8, num_blocks=1)
+SHORT = SupervisedConfig(
+    batch_size=64, max_steps=60, validate_every=20, report_every=1, warmup_steps=5, save_seconds=0, threads=1
+)
+STREAM = StreamConfig(chunk_kyokus=4, buffer_rows=512, num_workers=0)
+
+
+class StoppedError(Exception):
+    """Stands for whatever ends a training from outside."""
+
+
+def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fields: Any) -> dict[str, Any]:
+    def report(progress: Report) -> None:
+        if progress.step == stop_at:
+            raise StoppedError
+
+    data = fields.pop("data", None) or head_data()
+    stream = fields.pop("stream", STREAM)
+    return train_head(data, "rules 1", fields.pop("net", NET), config, stream, folder, report)
+
+
+def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
+    """The numbers that must be the same; the time that it took may differ."""
+    history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
+    return {**metrics, "history": history}
+
+
+def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
+    config = SupervisedConfig(batch_size=128, max_steps=250, validate_every=125, warmup_steps=20, learning_rate=5e-3)
+    net = NetConfig(size="tiny")
+    metrics = train_head(head_data(num_kyokus=1000), "rules 1", net, replace(config, threads=1), STREAM, tmp_path)
+    assert metrics["test"]["accuracy"] > 0.95
+    assert metrics["test"]["top3"] > 0.99
+    assert metrics["test"]["samples"] == 20 * ROWS_A_KYOKU
+
+
+def test_a_yes_no_head_learns_and_reports_its_recall(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2, max_steps=120), data=head_data(RIICHI))
+    assert metrics["test"]["balanced_accuracy"] > 0.9
+    assert metrics["test"]["recall_yes"] > 0.85
+    assert np.array(metrics["test"]["confusion"]).shape == (2, 2)
+
+
+def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
+    assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
+    assert metrics["history"][-1]["rows"] == 60 * 64
+    net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD, planes=PlanesVersion.of(LAYOUT))
+    test = LowestLegal(DISCARD)(np.arange(10, 30))
+    right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
+    assert right.mean() == pytest.approx(metrics["test"]["accuracy"], abs=0.02)
+    assert header.step == metrics["best_step"]
+    assert header.metrics["test_accuracy"] == metrics["test"]["accuracy"]
+
+
+@pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
+def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
+    whole = train(tmp_path / "whole")
+    with pytest.raises(StoppedError):
+        train(tmp_path / "stopped", stop_at=stop_at)
+    resumed = train(tmp_path / "stopped")
+    assert without_seconds(resumed) == without_seconds(whole)
+    same = [(tmp_path / name / "discard.safetensors").read_bytes() for name in ("whole", "stopped")]
+    assert same[0] == same[1]
+
+
+def _train_until_killed(folder: Path) -> None:
+    def report(progress: Report) -> None:
+        if progress.step == 37:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    train_head(head_data(), "rules 1", NET, SHORT, replace(STREAM, num_workers=1), folder, report)
+
+
+def test_a_killed_training_with_a_worker_goes_on_without_one_and_ends_alike(tmp_path: Path) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_train_until_killed, args=(tmp_path / "killed",))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert not (tmp_path / "killed" / "metrics.json").exists()
+    assert without_seconds(train(tmp_path / "killed")) == without_seconds(train(tmp_path / "whole"))
+
+
+def test_a_finished_training_is_not_trained_again(tmp_path: Path) -> None:
+    metrics = train(tmp_path)
+    assert train(tmp_path, stop_at=1) == metrics
+
+
+def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_path: Path) -> None:
+    train(tmp_path)
+    with pytest.raises(ValueError, match=r"learning_rate was 0.002, now 0.001; net.channels was 8, now 16"):
+        train(tmp_path, replace(SHORT, learning_rate=1e-3), net=replace(NET, channels=16))
+
+
+def test_threads_and_workers_may_change_when_a_training_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(StoppedError):
+        train(tmp_path, stop_at=10)
+    train(tmp_path, replace(SHORT, threads=0), stream=replace(STREAM, num_workers=1))
+
+
+def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tmp_path: Path) -> None:
+    config = replace(SHORT, max_steps=2000, max_epochs=0, validate_every=10, patience=2, learning_rate=0.03)
+    metrics = train(tmp_path, config, data=head_data(RIICHI, num_kyokus=34))
+    history = metrics["history"]
+    losses = [entry["validation_loss"] for entry in history]
+    assert history[-1]["step"] < 2000
+    assert metrics["best_step"] == history[losses.index(min(losses))]["step"] == history[-3]["step"]
+
+
+def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
+    by_epochs = train(tmp_path / "epochs", replace(SHORT, max_steps=0, max_epochs=1))
+    assert by_epochs["history"][-1]["rows"] == 170 * ROWS_A_KYOKU // 64 * 64
+    by_time = train(tmp_path / "minutes", replace(SHORT, max_steps=0, max_epochs=0, max_minutes=1e-6))
+    assert [entry["step"] for entry in by_time["history"]] == [1]
+
+
+def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(tmp_path: Path) -> None:
+    data = replace(head_data(RIICHI), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
+    config = replace(SHORT, yes_weight=1e39, seed=3, validate_every=5, max_steps=500)  # infinite in float32
+    with pytest.raises(DivergedError, match=r"diverged at step \d+ \(loss nan.*weights of step \d+.*lower learning_ra"):
+        train(tmp_path, config, data=data)
+    assert load_header(tmp_path / "riichi.safetensors").step >= 5
+
+
+def test_missing_validation_and_test_samples_leave_figures_empty(tmp_path: Path) -> None:
+    metrics = train(tmp_path, data=head_data(num_validation=0, num_test=0))
+    assert metrics["best_step"] == 60
+    assert metrics["history"][-1]["validation_loss"] is None
+    assert metrics["test"]["samples"] == 0
+    assert metrics["test"]["accuracy"] is None
+
+
+def test_no_training_samples_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no kyokus to learn from: give more records"):
+        train(tmp_path, data=head_data(num_kyokus=30))
+
+
+def test_reports_tell_the_pace(tmp_path: Path) -> None:
+    reports: list[Report] = []
+    train_head(head_data(), "rules 1", NET, replace(SHORT, report_every=7), STREAM, tmp_path, reports.append)
+    assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
+    assert all(0 <= report.waiting_share <= 1 and report.rows_per_second > 0 for report in reports)
+    assert reports[0].validation_loss is None
+    assert reports[-1].validation_loss is not None
+    assert reports[-1].share_done == 1

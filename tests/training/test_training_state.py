@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.optim import AdamW
+
+from suphx.features.head import CHOW
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.tensor_file import write_tensors
+from suphx.training.dataset import StreamPosition
+from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+
+RUN = {"head": "chow", "learning_rate": 0.1, "max_steps": 5}
+
+
+def trained(seed: int) -> tuple[PolicyNet, AdamW]:
+    torch.manual_seed(seed)
+    net = PolicyNet(CHOW, 3, NetConfig(size="tiny"))
+    optimizer = AdamW(net.parameters(), lr=0.01, fused=True)
+    step(net, optimizer, seed)
+    return net, optimizer
+
+
+def step(net: PolicyNet, optimizer: AdamW, seed: int) -> None:
+    planes = torch.rand(4, 3, 34, generator=torch.Generator().manual_seed(seed))
+    optimizer.zero_grad()
+    torch.autograd.backward(net(planes).square().mean())
+    optimizer.step()
+
+
+def test_a_loaded_state_steps_exactly_like_the_saved_one(tmp_path: Path) -> None:
+    net, optimizer = trained(1)
+    progress = TrainingProgress(step=1, position=StreamPosition(epoch=2, batch=3, epochs=2.1), loss_sum=0.1)
+    progress.history.append({"step": 1, "validation_loss": None})
+    best = {name: weight.clone() for name, weight in net.state_dict().items()}
+    save_training_state(tmp_path / "a", net, best, optimizer, progress, RUN)
+    other, other_optimizer = trained(2)
+    loaded, loaded_best = load_training_state(tmp_path / "a", other, other_optimizer, RUN)
+    assert loaded == progress
+    assert all(torch.equal(loaded_best[name], weight) for name, weight in best.items())
+    step(net, optimizer, 7)
+    step(other, other_optimizer, 7)
+    assert all(torch.equal(weight, other.state_dict()[name]) for name, weight in net.state_dict().items())
+
+
+def test_another_run_is_refused_by_the_names_of_what_differs(tmp_path: Path) -> None:
+    net, optimizer = trained(1)
+    save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
+    now = {**RUN, "learning_rate": 0.2, "seed": 4}
+    with pytest.raises(ValueError, match=r"learning_rate was 0.1, now 0.2; seed was None, now 4.*delete it to start"):
+        load_training_state(tmp_path / "a", net, optimizer, now)
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    net, optimizer = trained(1)
+    write_tensors(tmp_path / "a", {}, {"kind": "checkpoint", "format_version": 1})
+    with pytest.raises(ValueError, match="no training state of format 1"):
+        load_training_state(tmp_path / "a", net, optimizer, RUN)
