@@ -6,8 +6,8 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     ``{"source": "given"|"played", "games", "kyoku", "decisions", "quarantined",
     "quarantine": [{"file", "position", "reason"}], "samples": {head: {"train", "validation", "test"}}}``
 ``supervised/<head>/metrics.json``
-    ``{"head", "net": {...}, "num_weights", "seconds",
-    "history": [{"step", "train_loss", "validation_loss", "validation_accuracy"}],
+    ``{"head", "net": {...}, "num_weights",
+    "history": [{"step", "seconds", "train_loss", "validation_loss", "validation_accuracy"}],
     "test": {"samples", "accuracy", "balanced_accuracy", "recall_yes", "calibration": [[confidence, accuracy, samples]],
     "ece", "confusion": [[...]]}}``; confusion rows are the record's choice, columns the net's
 ``evaluation/match.json``
@@ -45,8 +45,6 @@ PAPER_TABLE_3: dict[str, tuple[int, float, float | None]] = {
     "pong": (10, 0.919, 0.882),
     "kong": (4, 0.940, None),
 }
-
-RATE_COLUMNS = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +158,7 @@ def _table_3(results: Results) -> str:
     for head, metrics in results.supervised.items():
         millions, accuracy, previous = PAPER_TABLE_3[head]
         test = metrics["test"]
-        row = [head, f"{percent(accuracy)} of {millions}M", percent(previous)]
+        row = [head, f"{percent(accuracy)} ({millions}M)", percent(previous)]
         row += [percent(test.get(key)) for key in ("accuracy", "balanced_accuracy", "recall_yes")]
         row += [number(test.get("samples")), number(results.records.get("samples", {}).get(head, {}).get("train"))]
         rows.append(row)
@@ -172,8 +170,10 @@ def _table_3(results: Results) -> str:
 def _learning(supervised: Mapping[str, Mapping[str, Any]]) -> str:
     body = ""
     for head, metrics in supervised.items():
-        weights = f"{number(metrics.get('num_weights'))} weights, {decimal(metrics.get('seconds'), 0)} s"
-        curves = report_page.figure(report_figure.learning_curves(metrics["history"]), f"{head}: {weights}")
+        history = metrics["history"]
+        seconds = history[-1].get("seconds") if history else None
+        caption = f"{head}: {number(metrics.get('num_weights'))} weights, {number(seconds)} s"
+        curves = report_page.figure(report_figure.learning_curves(history), caption)
         bins = metrics["test"].get("calibration")
         error = f"expected calibration error {percent(metrics['test'].get('ece'))}"
         reliability = report_page.figure(report_figure.calibration(bins), error) if bins else ""
@@ -193,20 +193,29 @@ def _confusion(discard: Mapping[str, Any]) -> str:
 def _match(match: Mapping[str, Any]) -> str:
     if not match:
         return ""
-    columns = ["player", "games", "1st", "2nd", "3rd", "4th", "average", "stable rank", "95 % interval"]
-    columns += ["win", "deal-in", "riichi", "call", "mean win", "mean deal-in"]
-    rows = []
-    for player in match["players"]:
-        games = sum(player["placements"]) or 1
-        row = [player["name"], number(player.get("hanchans"))]
-        row += [percent(count / games) for count in player["placements"]]
-        row += [decimal(player.get("average_placement"), 3), decimal(player.get("stable_rank"))]
-        row += [interval(player.get("stable_rank_interval"))]
-        row += [percent(player.get(name)) for name in RATE_COLUMNS]
-        row += [number(player.get("average_win")), number(player.get("average_deal_in"))]
-        rows.append(row)
+    players = [_player_figures(player) for player in match["players"]]
+    rows = [(name, *(figures[name] for figures in players)) for name in players[0]]
+    columns = ["", *(player["name"] for player in match["players"])]
     caption = f"Seed {match.get('seed')}; all candidates meet the same walls from every seat."
     return report_page.table(columns, rows, caption=caption)
+
+
+def _player_figures(player: Mapping[str, Any]) -> dict[str, str]:
+    games = sum(player["placements"]) or 1
+    shares = [percent(count / games) for count in player["placements"]]
+    return {
+        "hanchans": number(player.get("hanchans")),
+        **dict(zip(("1st", "2nd", "3rd", "4th"), shares, strict=True)),
+        "average placement": decimal(player.get("average_placement"), 3),
+        "stable rank (dan)": decimal(player.get("stable_rank")),
+        "… 95 % interval": interval(player.get("stable_rank_interval")),
+        "wins": percent(player.get("win_rate")),
+        "deal-ins": percent(player.get("deal_in_rate")),
+        "riichi": percent(player.get("riichi_rate")),
+        "calls": percent(player.get("call_rate")),
+        "mean win (points)": number(player.get("average_win")),
+        "mean deal-in (points)": number(player.get("average_deal_in")),
+    }
 
 
 def _sample_game(match: Mapping[str, Any]) -> str:

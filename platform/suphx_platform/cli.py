@@ -36,7 +36,6 @@ def build_parser() -> argparse.ArgumentParser:
     options.add_argument("--debug", action="store_true", help="show the traceback of an error")
     description = "Train, evaluate and inspect Suphx, a Riichi Mahjong agent."
     parser = _Parser(prog="suphx", description=description, parents=[options])
-    parser.set_defaults(json=False, debug=False)
     parser.add_argument("--version", action="version", version=f"suphx {version('suphx')}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -46,7 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
-    args = build_parser().parse_args(arguments)
+    args = build_parser().parse_args(arguments, argparse.Namespace(json=False, debug=False))
     console = Console(is_json=args.json)
     try:
         with redirect_stdout(sys.stderr):
@@ -89,3 +88,7 @@ _REMEDIES: dict[type[OSError], str] = {
     PermissionError: "choose a place that you may read and write",
     FileExistsError: "choose another name or remove it",
 }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

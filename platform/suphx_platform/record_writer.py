@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from suphx.riichi.mjai_writer import write_mjai
-from suphx.riichi.mjlog_writer import write_mjlog
-
 from suphx.models.atomic_file import write_atomically
 from suphx.riichi.gamelog import GameLog
+from suphx.riichi.mjai_writer import write_mjai
+from suphx.riichi.mjlog_writer import write_mjlog
 
 RecordForm = Literal["mjlog", "mjai"]
 

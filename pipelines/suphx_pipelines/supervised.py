@@ -1,0 +1,71 @@
+"""The supervised stages: one net each, learned from the games that the records stage has stored.
+
+Reads the game store in the folder ``store`` of the stage ``records``. Leaves what ``suphx.training.supervised`` writes:
+``<head>.safetensors``, ``metrics.json`` and the training state, from which a killed stage goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from suphx.features.head import HEAD_NAMES, head_index
+from suphx.riichi.store import KyokuStore
+from suphx.training.head_data import head_data
+from suphx.training.supervised import Report, train_head
+from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.stage import Stage, StageContext
+
+RULES_VERSION = "tenhou-1"
+STORE_FOLDER = "store"
+PERCENT = 100
+
+
+def supervised_stages() -> list[Stage[Recipe]]:
+    """Return one stage for each head, in the order of the paper's Table 1."""
+    return [
+        Stage(
+            name=f"supervised/{head}",
+            run=partial(train, head=head),
+            recipe_keys=("encoder", "net", "split", "stream", "supervised"),
+            needs=("records",),
+            artifacts=("metrics.json", f"{head}.safetensors"),
+        )
+        for head in HEAD_NAMES
+    ]
+
+
+def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
+    """Train the net of ``head``, or go on with it, and return the figures of its test."""
+    recipe = context.recipe
+    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    data = head_data(store, head_index(head), recipe.encoder, recipe.split)
+    # torch and numpy take 32 bits; every head gets its own seed from the recipe's and the training's.
+    config = replace(recipe.supervised, seed=(context.seed + recipe.supervised.seed) % 2**31)
+    with context.console.progress("%", PERCENT) as progress:
+        percent_done = 0
+
+        def report(state: Report) -> None:
+            nonlocal percent_done
+            now = int(PERCENT * state.share_done)
+            note = f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} rows/s"
+            progress.advance(now - percent_done, note)
+            percent_done = now
+            context.tracker.log_metrics(_curve_points(state), step=state.step)
+
+        extra = {"recipe": recipe.name}
+        metrics = train_head(data, RULES_VERSION, recipe.net, config, recipe.stream, context.folder, report, extra)
+    figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
+    return {name: float(value) for name, value in figures.items() if value is not None}
+
+
+def _curve_points(state: Report) -> dict[str, float]:
+    points = {
+        "train_loss": state.train_loss,
+        "learning_rate": state.learning_rate,
+        "rows_per_second": state.rows_per_second,
+        "waiting_share": state.waiting_share,
+        "validation_loss": state.validation_loss,
+        "validation_accuracy": state.validation_accuracy,
+    }
+    return {name: value for name, value in points.items() if value is not None}

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from suphx_platform.tracking import MAX_VALUE_LENGTH, TrackingStore, serve_ui
+
+
+def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
+    store = TrackingStore(runs)
+    tracker = store.start("a run", key="one", tags={"colour": "blue"})
+    tracker.log_params({"rate": 0.1, "long": "x" * 10_000} | {f"p{n}": n for n in range(150)})
+    tracker.log_metrics({"loss": 2.0}, step=1)
+    tracker.log_metrics({"loss": 1.5}, step=2)
+    file, folder = tmp_path / "note.txt", tmp_path / "notes"
+    file.write_text("hello")
+    folder.mkdir()
+    (folder / "inner.txt").write_text("there")
+    tracker.log_artifact(file)
+    tracker.log_artifact(folder)
+    tracker.end("FINISHED")
+
+    run = store.client.get_run(tracker.run_id)
+    assert run.info.status == "FINISHED"
+    assert run.info.run_name == "a run"
+    assert run.data.tags["colour"] == "blue"
+    assert run.data.params["rate"] == "0.1"
+    assert len(run.data.params["long"]) == MAX_VALUE_LENGTH
+    assert len(run.data.params) == 152
+    assert [(m.step, m.value) for m in store.client.get_metric_history(tracker.run_id, "loss")] == [(1, 2.0), (2, 1.5)]
+    assert {path.name for path in (runs / "artifacts").rglob("*.txt")} == {"note.txt", "inner.txt"}
+
+
+def test_the_same_key_continues_the_same_run_and_another_key_starts_one(runs: Path) -> None:
+    store = TrackingStore(runs)
+    first = store.start("a", key="one")
+    first.log_params({"rate": 0.1})
+    first.end("FAILED")
+    again = TrackingStore(runs).start("a", key="one")
+    again.log_params({"rate": 0.1})
+    assert again.run_id == first.run_id
+    assert store.client.get_run(again.run_id).info.status == "RUNNING"
+    assert store.start("a", key="two").run_id != first.run_id
+
+
+def test_a_nested_run_knows_its_parent(runs: Path) -> None:
+    store = TrackingStore(runs)
+    parent = store.start("parent", key="p")
+    child = parent.start("child", key="p/c", tags={"extra": "1"})
+    tags = store.client.get_run(child.run_id).data.tags
+    assert tags["mlflow.parentRunId"] == parent.run_id
+    assert tags["extra"] == "1"
+
+
+def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no mlflow\.db"), serve_ui(tmp_path, 5000):
+        pass
