@@ -31,15 +31,13 @@ from suphx.riichi.table import (
     WIN_RESULT,
 )
 from suphx.riichi.tile import NUM_TILES, RED_IDS
+from suphx.riichi.wall import DEALT, DORA, LAST_DRAW, RINSHAN, URA
 
 FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in range(NUM_TILES))
 """Face of each tile id, red fives in play."""
 
-FIRST_DRAW = 52
-RINSHAN_PLACES = (134, 135, 132, 133)
-INDICATOR_PLACES = (130, 128, 126, 124, 122)
-URA_PLACES = (131, 129, 127, 125, 123)
-LAST_LIVE_PLACE = 121
+INDICATOR_PLACES = tuple(DORA - 2 * i for i in range(5))
+URA_PLACES = tuple(URA - 2 * i for i in range(5))
 
 STICK = 1000
 
@@ -119,7 +117,7 @@ class KyokuBuilder:
     @property
     def num_live_left(self) -> int:
         """Return how many tiles are left to draw before an exhaustive draw."""
-        return LAST_LIVE_PLACE + 1 - FIRST_DRAW - len(self._live) - len(self._rinshan)
+        return LAST_DRAW - DEALT - len(self._live) - len(self._rinshan)
 
     @property
     def num_moves(self) -> int:
@@ -316,7 +314,7 @@ class KyokuBuilder:
             self._begin_kan()
 
     def _begin_kan(self) -> None:
-        if len(self._rinshan) == len(RINSHAN_PLACES):
+        if len(self._rinshan) == len(RINSHAN):
             raise ValueError("a fifth kan: there are four rinshan tiles")
         self._stage = _KAN
 
@@ -359,9 +357,9 @@ class KyokuBuilder:
             raise ValueError(f"{len(self._draws)} tiles are drawn: the wall ends before")
         wall = [-1] * NUM_TILES
         wall[: len(self._deal)] = self._deal
-        wall[FIRST_DRAW : FIRST_DRAW + len(self._live)] = self._live
+        wall[DEALT : DEALT + len(self._live)] = self._live
         for places, tiles in (
-            (RINSHAN_PLACES, self._rinshan),
+            (RINSHAN, self._rinshan),
             (INDICATOR_PLACES, self.indicators),
             (URA_PLACES, self.ura_indicators),
         ):

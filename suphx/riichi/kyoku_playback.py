@@ -32,7 +32,7 @@ from suphx.riichi.action import (
     action_name,
 )
 from suphx.riichi.gamelog import ACTION_BITS, KyokuLog
-from suphx.riichi.kyoku_builder import FACE_OF_ID, FIRST_DRAW, INDICATOR_PLACES, LAST_LIVE_PLACE, RINSHAN_PLACES, STICK
+from suphx.riichi.kyoku_builder import FACE_OF_ID, INDICATOR_PLACES, STICK
 from suphx.riichi.mjlog_meld import Meld
 from suphx.riichi.table import (
     ANKAN_MELD,
@@ -43,6 +43,7 @@ from suphx.riichi.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
+from suphx.riichi.wall import DEALT, LAST_DRAW, RINSHAN
 
 
 class Drew(NamedTuple):
@@ -204,12 +205,12 @@ class _Playback:
         yield from self._turn_over(self._due_now)
         self._due_now = 0
         if self._stage == _KAN:
-            place = RINSHAN_PLACES[self._num_rinshan]
+            place = RINSHAN[self._num_rinshan]
             self._num_rinshan += 1
         else:
-            place = FIRST_DRAW + self._num_live
+            place = DEALT + self._num_live
             self._num_live += 1
-            self._need(seat, action, place <= LAST_LIVE_PLACE)
+            self._need(seat, action, place < LAST_DRAW)
         self._need(seat, action, seat == self._turn)
         self._drawn = self._last = self._wall[place]
         self._hands[seat].append(self._drawn)

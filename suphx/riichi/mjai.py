@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
+from suphx.riichi.mjlog import does_tenpai_end_game
 from suphx.riichi.mjlog_meld import Meld
 from suphx.riichi.record_error import ForeignRecord, RecordError
 from suphx.riichi.rules import Rules
@@ -32,7 +34,7 @@ from suphx.riichi.table import (
 )
 from suphx.riichi.tile import EAST, NORTH, NUM_TILES
 
-TILE_NAMES = (
+TILE_NAMES: tuple[str, ...] = (
     *(f"{number}{suit}" for suit in "mps" for number in range(1, 10)),
     *"ESWNPFC",
     *("5mr", "5pr", "5sr"),
@@ -70,7 +72,7 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
     reader = _GameReader(game_id)
     number = 0
     try:
-        for number, line in enumerate(text.split("\n"), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (for the position)
             if line and not line.isspace():
                 reader.read(_json_object(line))
         return reader.finish(is_fragment_allowed)
@@ -97,7 +99,8 @@ class _GameReader:
 
     def __init__(self, game_id: str) -> None:
         self.place = "the head"
-        self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
+        rules = Rules(tenpai_ends_game=does_tenpai_end_game(game_id))
+        self._log = GameLog(id=game_id, rules=rules, names=("", "", "", ""))
         self._kyoku: _KyokuReader | None = None
         self._scores = [Rules().start_points] * 4
         self._kyotaku = 0
@@ -148,7 +151,7 @@ class _GameReader:
             name.encode()  # a lone surrogate could not be written again
         self._log.names = (names[0], names[1], names[2], names[3])
         if event.get("kyoku_first") == EAST_ONLY and "kyoku_first" in event:
-            self._log.rules = Rules(num_winds=1)
+            self._log.rules = replace(self._log.rules, num_winds=1)
 
     def _start_kyoku(self, event: JsonObject) -> None:
         wind = event.get("bakaze")

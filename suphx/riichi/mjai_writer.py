@@ -13,8 +13,8 @@ from typing import Any, assert_never
 from suphx.riichi.gamelog import GameLog, KyokuLog
 from suphx.riichi.kyoku_builder import FACE_OF_ID, INDICATOR_PLACES, URA_PLACES
 from suphx.riichi.kyoku_playback import (
-    CameBack,
     Called,
+    CameBack,
     DeclaredRiichi,
     Discarded,
     Drew,

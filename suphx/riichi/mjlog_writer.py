@@ -1,8 +1,8 @@
 """Writes a GameLog as Tenhou's mjlog XML, the inverse of mjlog.py.
 
 Three things of a real record are not in a GameLog and are written in one fixed form: the fu of a yakuman (0), which of
-several equal tiles a seat discards (the lowest id), and the fast and lobby bits of GO. The last numbers of ``owari`` are
-computed: points against the target in thousands, plus 20, 10, -10, -20 by placement and the rest to the first.
+several equal tiles a seat discards (the lowest id), and the fast bit and lobby of GO. The second numbers of ``owari``
+are computed: points against the target in thousands, plus 20, 10, -10, -20 by placement and the rest to the first.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from suphx.riichi.gamelog import GameLog, KyokuLog
 from suphx.riichi.kyoku_builder import INDICATOR_PLACES, URA_PLACES
 from suphx.riichi.kyoku_playback import (
-    CameBack,
     Called,
+    CameBack,
     DeclaredRiichi,
     Discarded,
     Drew,

@@ -20,5 +20,5 @@ class RecordError(ValueError):
         return f"{self.reason} (at {self.position})"
 
 
-class ForeignRecord(RecordError):
+class ForeignRecord(RecordError):  # noqa: N818 (nothing is wrong with it)
     """A record of another kind of game; set it aside, nothing is damaged."""

@@ -1,0 +1,112 @@
+"""Game records from files and folders of many forms, one after another; what cannot be read is set aside.
+
+Read are, each plain or packed with gzip or xz:
+
+| name | content |
+|---|---|
+| .mjlog .xml | one mjlog record |
+| .mjai .jsonl .json | mjai, one game or several, each from its start_game |
+| .tsv | lines of id, anything, mjlog record; the seeds of games.tsv stand in seeds.tsv beside it (id, seed) |
+| .tar .tgz | any of the above inside (no further tar; tables without their seeds) |
+
+Other files are no records and are passed over. A record has at most 16 MiB and is UTF-8.
+
+>>> quarantine = Quarantine()
+>>> for log in parse_all([folder], workers=8, quarantine=quarantine): ...
+>>> quarantine.write(folder / "quarantine.jsonl")
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.mjai import parse_mjai
+from suphx.riichi.mjlog import parse_mjlog
+from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
+from suphx.riichi.raw_record import RawRecord, iter_texts
+from suphx.riichi.record_error import ForeignRecord, RecordError
+
+__all__ = ["Quarantine", "QuarantinedRecord", "RawRecord", "iter_records", "iter_texts", "parse_all"]
+
+_CHUNK_RECORDS = 32
+_CHUNK_CHARACTERS = 4 * 1024 * 1024
+_CHUNKS_PER_WORKER = 3
+
+_Parsed: TypeAlias = GameLog | QuarantinedRecord
+
+
+def iter_records(paths: Sequence[Path], *, quarantine: Quarantine) -> Iterator[GameLog]:
+    """Yield every readable game of files and folders, in order; errors as for ``iter_texts``."""
+    texts = iter_texts(paths, quarantine=quarantine)
+    return _kept(map(_parse, texts), quarantine)
+
+
+def parse_all(paths: Sequence[Path], workers: int, *, quarantine: Quarantine) -> Iterator[GameLog]:
+    """Yield the same games in the same order as ``iter_records``, parsed by ``workers`` processes.
+
+    At most a few chunks a worker are under way, so memory stays bounded. ValueError as for ``iter_texts``, and for
+    ``workers`` under 1.
+    """
+    if workers < 1:
+        raise ValueError(f"workers is {workers}: use 1 process or more")
+    if workers == 1:
+        return iter_records(paths, quarantine=quarantine)
+    texts = iter_texts(paths, quarantine=quarantine)
+    return _kept(_parse_in_processes(texts, workers), quarantine)
+
+
+def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
+    """Yield the games, set the others aside."""
+    for item in parsed:
+        if isinstance(item, GameLog):
+            yield item
+        else:
+            quarantine.add(item.file, item.position, item.reason, is_foreign=item.is_foreign)
+
+
+def _parse(raw: RawRecord) -> _Parsed:
+    try:
+        if raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
+            return parse_mjai(raw.text, raw.id)
+        return parse_mjlog(raw.text, raw.id, raw.seed)
+    except RecordError as error:
+        place = f"{raw.position}, {error.position}" if raw.position else error.position
+        return QuarantinedRecord(raw.source, place, error.reason, isinstance(error, ForeignRecord))
+
+
+def _parse_chunk(chunk: list[RawRecord]) -> list[_Parsed]:
+    return [_parse(raw) for raw in chunk]
+
+
+def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
+    chunk: list[RawRecord] = []
+    size = 0
+    for raw in texts:
+        chunk.append(raw)
+        size += len(raw.text)
+        if len(chunk) == _CHUNK_RECORDS or size >= _CHUNK_CHARACTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _parse_in_processes(texts: Iterable[RawRecord], workers: int) -> Iterator[_Parsed]:
+    # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    under_way: deque[Future[list[_Parsed]]] = deque()
+    try:
+        for chunk in _chunks(texts):
+            under_way.append(pool.submit(_parse_chunk, chunk))
+            if len(under_way) >= workers * _CHUNKS_PER_WORKER:
+                yield from under_way.popleft().result()
+        while under_way:
+            yield from under_way.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)

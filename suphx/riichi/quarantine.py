@@ -1,0 +1,62 @@
+"""Where records go that cannot be read: counted, named with the reason, and never in the way of the others."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinedRecord:
+    """One record that was set aside."""
+
+    file: str
+    position: str
+    """Where in the file, or where in the record."""
+    reason: str
+    is_foreign: bool = False
+    """A sound record of a game that we do not play (three players, no red fives)."""
+
+
+class Quarantine:
+    """Counts what is set aside and keeps the first ``limit`` entries.
+
+    >>> quarantine = Quarantine()
+    >>> logs = list(iter_records([folder], quarantine=quarantine))
+    >>> quarantine.count, quarantine.entries[0].reason
+    """
+
+    def __init__(self, limit: int = 10_000) -> None:
+        if limit < 0:
+            raise ValueError(f"limit is {limit}: use 0 or more entries to keep")
+        self._limit = limit
+        self.entries: list[QuarantinedRecord] = []
+        """The first ``limit`` entries."""
+        self.count = 0
+        self.num_foreign = 0
+
+    def add(self, file: str, position: str, reason: str, *, is_foreign: bool = False) -> None:
+        """Set one record aside."""
+        self.count += 1
+        self.num_foreign += is_foreign
+        if len(self.entries) < self._limit:
+            self.entries.append(QuarantinedRecord(file, position, reason, is_foreign))
+
+    def write(self, path: Path) -> None:
+        """Write the entries as JSON lines; a last line says how many more were not kept. OSError if that fails."""
+        lines = [json.dumps(asdict(entry), ensure_ascii=False) for entry in self.entries]
+        omitted = self.count - len(self.entries)
+        if omitted:
+            lines.append(json.dumps({"omitted": omitted}))
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+        try:
+            with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
+                file.writelines(line + "\n" for line in lines)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise

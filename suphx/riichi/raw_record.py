@@ -1,0 +1,264 @@
+"""Finds the texts of game records in files and folders; what holds no readable text is set aside (see archive.py)."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from suphx.riichi.quarantine import Quarantine
+from suphx.riichi.record_stream import DAMAGED_STREAM, MAX_RECORD_BYTES, Line, decompressed, iter_lines, read_bounded
+
+_PACKED = (".gz", ".xz")
+_MJLOG, _MJAI, _TABLE, _TAR = "mjlog", "mjai", "table", "tar"
+_KIND_OF_SUFFIX = {
+    ".mjlog": _MJLOG,
+    ".xml": _MJLOG,
+    ".mjai": _MJAI,
+    ".jsonl": _MJAI,
+    ".json": _MJAI,
+    ".tsv": _TABLE,
+    ".tar": _TAR,
+    ".tgz": _TAR,
+}
+_GAMES, _SEEDS = "games", "seeds"
+_MAX_SEEDS_AHEAD = 50_000  # about 3.4 kB each
+
+_TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
+_NOT_A_RECORD = "not a game record"
+_DAMAGED = (*DAMAGED_STREAM, tarfile.TarError)
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """The text of one record and where it was found."""
+
+    source: str
+    """The file; ``archive.tar/member`` for a member of an archive."""
+    position: str
+    """Where in the file: "line 7", or "" for the whole file."""
+    id: str
+    text: str
+    seed: str | None = None
+    """The SHUFFLE seed, if a table beside the records has it."""
+
+
+def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine) -> Iterator[RawRecord]:
+    """Yield the text of every record of files and folders (recursively, by name), in order.
+
+    ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
+    Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
+    """
+    files = [file for path in paths for file in _record_files(path)]
+    return _iter_files(files, quarantine)
+
+
+def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord]:
+    for path in files:
+        source = _Source(str(path), quarantine)
+        try:
+            with path.open("rb") as file:
+                yield from source.texts(path.name, decompressed(file), _seed_table(path))
+        except _DAMAGED as error:
+            quarantine.add(str(path), source.position, f"cannot be read further: {error or type(error).__name__}")
+
+
+def _record_files(path: Path) -> list[Path]:
+    known = ", ".join(_KIND_OF_SUFFIX)
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file() and _kind(file.name)]
+        if not files:
+            raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or .gz or .xz")
+        return files
+    if not path.exists():
+        raise ValueError(f"{path} does not exist: give a record file or a folder of records")
+    if not _kind(path.name):
+        raise ValueError(f"{path} is no record file by its name: use {known}, plain or .gz or .xz")
+    return [path]
+
+
+def _kind(name: str) -> str | None:
+    """Return the form of a file by its name; None for what is no record, the tables of seeds among it."""
+    pure = _unpacked_name(name)
+    kind = _KIND_OF_SUFFIX.get(pure.suffix.lower())
+    return None if kind == _TABLE and pure.stem == _SEEDS else kind
+
+
+def _unpacked_name(name: str) -> PurePosixPath:
+    pure = PurePosixPath(name)
+    return PurePosixPath(pure.name).with_suffix("") if pure.suffix.lower() in _PACKED else PurePosixPath(pure.name)
+
+
+def _seed_table(path: Path) -> Path | None:
+    """Return the seeds that belong to a table of games, if they are there."""
+    if _kind(path.name) != _TABLE or _unpacked_name(path.name).stem != _GAMES:
+        return None
+    places = [path.with_name(f"{_SEEDS}.tsv{packed}") for packed in ("", *_PACKED)]
+    return next((place for place in places if place.is_file()), None)
+
+
+class _Source:
+    """One file, or one member of an archive, on its way to texts; ``position`` tells how far it was read."""
+
+    def __init__(self, name: str, quarantine: Quarantine) -> None:
+        self.position = ""
+        self._name = name
+        self._quarantine = quarantine
+
+    def texts(self, file_name: str, file: IO[bytes], seeds: Path | None = None) -> Iterator[RawRecord]:
+        """Yield the records of a decompressed file whose form its name says."""
+        kind = _kind(file_name)
+        record_id = _unpacked_name(file_name).stem
+        if kind == _MJLOG:
+            yield from self._record(record_id, "", read_bounded(file))
+        elif kind == _MJAI:
+            yield from self._mjai_games(record_id, file)
+        elif kind == _TABLE:
+            yield from self._table(file, seeds)
+        elif kind == _TAR:
+            yield from self._members(file)
+
+    def _record(
+        self, record_id: str, position: str, data: bytes | None, seed: str | None = None
+    ) -> Iterator[RawRecord]:
+        if data is None:
+            self._quarantine.add(self._name, position, _TOO_LONG)
+            return
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            reason = f"not UTF-8: {error.reason} at byte {error.start}"
+            self._quarantine.add(self._name, position, reason)
+            return
+        yield RawRecord(self._name, position, record_id, text, seed)
+
+    def _table(self, file: IO[bytes], seeds_path: Path | None) -> Iterator[RawRecord]:
+        with ExitStack() as stack:
+            seeds = None
+            if seeds_path is not None:
+                seed_file = stack.enter_context(seeds_path.open("rb"))
+                seeds = _Seeds(seeds_path, decompressed(seed_file), self._quarantine)
+            for line in iter_lines(file):
+                self.position = f"line {line.number}"
+                if line.data is None:
+                    self._quarantine.add(self._name, self.position, _TOO_LONG)
+                    continue
+                columns = line.data.rstrip(b"\r").split(b"\t")
+                if len(columns) == 1 and not columns[0].strip():
+                    continue
+                if len(columns) < 2:
+                    reason = "the line is not: id, tab, anything, tab, record"
+                    self._quarantine.add(self._name, self.position, reason)
+                    continue
+                record_id = columns[0].decode("utf-8", "replace")
+                seed = seeds.find(record_id) if seeds is not None else None
+                yield from self._record(record_id, self.position, columns[-1], seed)
+
+    def _mjai_games(self, record_id: str, file: IO[bytes]) -> Iterator[RawRecord]:
+        """Cut a file of mjai lines before every start_game."""
+        game = _MjaiGame(0)
+        num_games = 0
+        for line in iter_lines(file):
+            self.position = f"line {line.number}"
+            if line.data is not None and not line.data.strip():
+                continue
+            if line.data is not None and b'"start_game"' in line.data:
+                if num_games:
+                    yield from self._mjai_game(record_id, num_games, game)
+                num_games += 1
+                game = _MjaiGame(line.number)
+            elif not num_games:
+                self._quarantine.add(self._name, self.position, _NOT_A_RECORD)
+                return
+            game.add(line)
+        if num_games:
+            yield from self._mjai_game(record_id, num_games, game)
+        else:
+            self._quarantine.add(self._name, self.position, _NOT_A_RECORD)
+
+    def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
+        numbered = record_id if number == 1 else f"{record_id}-{number}"
+        return self._record(numbered, f"line {game.first_line}", game.data())
+
+    def _members(self, file: IO[bytes]) -> Iterator[RawRecord]:
+        with tarfile.open(fileobj=file, mode="r|") as archive:
+            for member in archive:
+                self.position = member.name
+                kind = _kind(member.name)
+                if not member.isfile() or kind is None:
+                    continue
+                name = f"{self._name}/{member.name}"
+                content = archive.extractfile(member)
+                if kind == _TAR or content is None:
+                    self._quarantine.add(name, "", "an archive in an archive: unpack it")
+                    continue
+                source = _Source(name, self._quarantine)
+                try:
+                    yield from source.texts(member.name, decompressed(content))
+                except DAMAGED_STREAM as error:
+                    reason = f"cannot be read further: {error or type(error).__name__}"
+                    self._quarantine.add(name, source.position, reason)
+
+
+class _MjaiGame:
+    """The lines of one mjai game, bounded."""
+
+    def __init__(self, first_line: int) -> None:
+        self.first_line = first_line
+        self._lines: list[bytes] = []
+        self._size = 0
+
+    def add(self, line: Line) -> None:
+        """Add a line; over the limit only the size is kept."""
+        self._size += MAX_RECORD_BYTES if line.data is None else len(line.data)
+        if line.data is not None and self._size <= MAX_RECORD_BYTES:
+            self._lines.append(line.data)
+        else:
+            self._size = MAX_RECORD_BYTES + 1
+            self._lines = []
+
+    def data(self) -> bytes | None:
+        """Return the text, or None if it was too long."""
+        return b"\n".join(self._lines) if self._size <= MAX_RECORD_BYTES else None
+
+
+class _Seeds:
+    """A table of seeds read alongside the games; both usually have the same order, but need not."""
+
+    def __init__(self, path: Path, file: IO[bytes], quarantine: Quarantine) -> None:
+        self._path = path
+        self._quarantine = quarantine
+        self._lines = iter_lines(file)
+        self._ahead: dict[str, str] = {}
+        self._is_exhausted = False
+
+    def find(self, record_id: str) -> str | None:
+        """Return the seed of a game, or None if the table has none within reach."""
+        if record_id in self._ahead:
+            return self._ahead.pop(record_id)
+        while not self._is_exhausted and len(self._ahead) < _MAX_SEEDS_AHEAD:
+            found = self._next()
+            if found is not None and found[0] == record_id:
+                return found[1]
+            if found is not None:
+                self._ahead[found[0]] = found[1]
+        return None
+
+    def _next(self) -> tuple[str, str] | None:
+        try:
+            line = next(self._lines, None)
+        except DAMAGED_STREAM as error:
+            self._quarantine.add(str(self._path), "", f"cannot be read further: {error or type(error).__name__}")
+            line = None
+        if line is None:
+            self._is_exhausted = True
+            return None
+        columns = (line.data or b"").decode("ascii", "replace").strip().split("\t")
+        if len(columns) == 2:
+            return columns[0], columns[1]
+        if line.data != b"":
+            self._quarantine.add(str(self._path), f"line {line.number}", "the line is not: id, tab, seed")
+        return None
