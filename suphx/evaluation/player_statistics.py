@@ -1,8 +1,8 @@
 """What one player did over many recorded games: placements, stable rank, wins, deal-ins, riichi and calls (table 5).
 
-Rates are per kyoku, draws included. A double ron is two wins and two deal-ins, as in the paper's table 5 (so a table's
-deal-ins are its wins by ron); ``deal_in_kyoku_rate`` counts it once. Points of a win are those of the hand, without honba
-and sticks; whoever pays for pao does not deal in unless the tile was theirs.
+Rates are per kyoku, draws included. A double ron is two wins and two deal-ins, so that a table's deal-ins are its wins
+by ron; ``deal_in_kyoku_rate`` counts it once. Points of a win are those of the hand, without honba and sticks; whoever
+pays for pao does not deal in unless the tile was theirs.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from suphx.riichi.action import PASS, PON, RIICHI, TSUMOGIRI
 from suphx.riichi.gamelog import ACTION_BITS, GameLog, KyokuLog
 from suphx.riichi.table import EXHAUSTIVE_DRAW, WIN_RESULT
 
-NUM_SAMPLES = 4_000
 _MAX_NAMES_SHOWN = 5
 
 Rates: TypeAlias = dict[str, tuple[str, str]]
 
 # One line of these numbers a game; everything reported is a ratio of two columns' sums.
 _COLUMNS = (
-    "first", "second", "third", "fourth", "games", "place", "kyoku", "wins", "deal_ins", "deal_in_kyoku", "riichis", "calls", "draws",
-    "tenpais", "scored_wins", "win_points", "win_turns", "scored_deal_ins", "deal_in_points",
+    "first", "second", "third", "fourth", "games", "place", "kyoku", "wins", "deal_ins", "deal_in_kyoku", "riichis",
+    "calls", "draws", "tenpais", "scored_wins", "win_points", "win_turns", "scored_deal_ins", "deal_in_points",
 )  # fmt: skip
 _INDEX = {name: i for i, name in enumerate(_COLUMNS)}
 _RATIOS: Rates = {
@@ -171,7 +170,7 @@ def _is_open_call(actions: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _summary(rows: NDArray[np.int64], player: str, room: str, unfinished: int, seed: int) -> PlayerStatistics:
     sums = rows.sum(axis=0)
-    samples = resample_sums(rows, NUM_SAMPLES, seed)
+    samples = resample_sums(rows, seed=seed)
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
     values = {name: float(_ratio(sums[None, :], name)[0]) for name in _RATIOS}
     values["average_placement"] = average_placement(placements)

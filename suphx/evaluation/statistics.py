@@ -16,6 +16,7 @@ from suphx.evaluation.stable_rank import F64, stable_ranks
 
 NUM_SAMPLES = 2_000
 LEVEL = 0.95
+_MAX_LINES = 4_000  # different lines that are drawn one by one
 _CHUNK = 4_000_000  # numbers that one piece of the work may hold
 
 
@@ -75,13 +76,17 @@ def resample_sums(rows: ArrayLike, num_samples: int = NUM_SAMPLES, seed: int = 0
     """Return the column sums of bootstrap samples: float64 [num_samples, k].
 
     ``rows`` [n, k] is one line of numbers a game (or a cluster of games); a sample is n lines drawn with replacement.
-    Equal lines are drawn together, as one multinomial number: a million games with few different lines take no time.
+    Equal lines are drawn together, as one multinomial number. Where more than 4,000 lines differ, games are first put
+    into 4,000 groups of equal size: games are independent, so the spread stays, and a million games take seconds.
     ValueError for anything but a table with at least one line.
     """
     table = np.asarray(rows, np.float64)
     if table.ndim != 2 or len(table) == 0:
         raise ValueError(f"rows have the shape {list(table.shape)}: give at least one row of numbers for each game")
     different, counts = np.unique(table, axis=0, return_counts=True)
+    if len(different) > _MAX_LINES:
+        table = cluster_sums(table, np.arange(len(table)) % _MAX_LINES)
+        different, counts = np.unique(table, axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     sums = np.empty((num_samples, table.shape[1]))
     step = max(1, _CHUNK // len(different))

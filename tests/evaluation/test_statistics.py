@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.stable_rank import stable_rank, stable_ranks
+from suphx.evaluation.statistics import (
+    Interval,
+    average_placement,
+    cluster_sums,
+    mean_interval,
+    paired_difference,
+    percentile_interval,
+    resample_sums,
+    stable_rank_interval,
+    subsampled_stable_ranks,
+)
+
+SUPHX = [769, 810, 737, 514]
+
+
+def test_the_average_placement_weighs_the_places() -> None:
+    assert average_placement([1, 0, 0, 1]) == 2.5
+    assert average_placement(SUPHX) == pytest.approx(2.352, abs=0.0005)
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0, 0], [1, 2, 3], [1, 1, 1, -1]])
+def test_no_games_have_no_average_placement(counts: list[int]) -> None:
+    with pytest.raises(ValueError, match="at least one of them above 0"):
+        average_placement(counts)
+
+
+def test_resampled_sums_scatter_as_the_slow_bootstrap_does() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 6, (50, 2))
+    fast = resample_sums(rows, 20_000, seed=1)
+    slow = np.array([rows[rng.integers(0, 50, 50)].sum(axis=0) for _ in range(20_000)])
+    assert fast.shape == slow.shape
+    assert np.allclose(fast.mean(axis=0), slow.mean(axis=0), rtol=0.01)
+    assert np.allclose(np.cov(fast.T), np.cov(slow.T), rtol=0.1, atol=1.5)
+
+
+def test_large_tables_are_resampled_in_pieces() -> None:
+    rows = np.random.default_rng(2).normal(size=(30_000, 1))
+    sums = resample_sums(rows, 400, seed=3)
+    assert np.std(sums) == pytest.approx(np.std(rows) * math.sqrt(30_000), rel=0.15)
+
+
+def test_the_same_seed_gives_the_same_samples() -> None:
+    rows = [[1, 2], [3, 4], [5, 6]]
+    assert np.array_equal(resample_sums(rows, 10, seed=4), resample_sums(rows, 10, seed=4))
+
+
+def test_resampling_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="give at least one row"):
+        resample_sums(np.zeros((0, 3)))
+
+
+def test_clusters_are_summed_in_the_order_of_their_names() -> None:
+    assert cluster_sums([[1, 1], [2, 1], [4, 1]], ["b", "a", "b"]).tolist() == [[2, 1], [5, 2]]
+
+
+def test_each_row_needs_a_cluster() -> None:
+    with pytest.raises(ValueError, match="3 rows, but 2 clusters"):
+        cluster_sums([[1], [2], [4]], [0, 1])
+
+
+def test_the_interval_of_a_mean_is_that_of_the_normal_law() -> None:
+    values = np.random.default_rng(5).normal(10, 3, 2_000)
+    interval = mean_interval(values, seed=6)
+    half = float(1.96 * np.std(values) / math.sqrt(2_000))
+    assert interval.low == pytest.approx(np.mean(values) - half, abs=0.2 * half)
+    assert interval.high == pytest.approx(np.mean(values) + half, abs=0.2 * half)
+
+
+def test_games_that_agree_within_a_cluster_widen_the_interval() -> None:
+    values = np.repeat(np.random.default_rng(7).normal(size=500), 4)
+    alone, together = mean_interval(values), mean_interval(values, np.repeat(np.arange(500), 4))
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(2, abs=0.3)
+
+
+def test_an_interval_keeps_infinite_samples_and_drops_missing_ones() -> None:
+    assert percentile_interval([1.0, 2.0, 3.0, math.nan, math.inf], 0.98) == Interval(1.0, math.inf)
+    assert math.isnan(percentile_interval([math.nan]).low)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95])
+def test_a_level_that_is_no_share_is_refused(level: float) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        percentile_interval([1.0], level)
+
+
+def test_the_error_of_the_stable_rank_is_the_known_one() -> None:
+    # 2,830 games of Suphx: standard error 0.57; a million of such games: 0.030.
+    small, large = stable_rank_interval(SUPHX), stable_rank_interval([count * 1_000_000 // 2_830 for count in SUPHX])
+    assert (small.high - small.low) / 3.92 == pytest.approx(0.57, abs=0.03)
+    assert (large.high - large.low) / 3.92 == pytest.approx(0.030, abs=0.002)
+    assert small.low < stable_rank(SUPHX) < small.high
+
+
+def test_a_paired_difference_sees_what_the_walls_would_hide() -> None:
+    rng = np.random.default_rng(8)
+    luck = rng.normal(2.5, 1, 400)
+    baseline = luck + rng.normal(0, 0.05, 400)
+    found = paired_difference(luck - 0.02, baseline, np.arange(400) // 4)
+    assert found.is_significant
+    assert found.mean == pytest.approx(-0.02, abs=0.01)
+    assert (found.num_pairs, found.num_clusters) == (400, 100)
+    assert found.interval.low < found.mean < found.interval.high < 0
+    alone = [mean_interval(values) for values in (luck - 0.02, baseline)]
+    assert alone[0].high > alone[1].low
+
+
+def test_equal_agents_do_not_differ() -> None:
+    found = paired_difference([1, 4, 2, 3], [1, 4, 2, 3])
+    assert (found.mean, found.interval, found.is_significant) == (0.0, Interval(0.0, 0.0), False)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "clusters", "reason"),
+    [
+        ([1, 2, 3], [1, 2], None, "candidate has 3 results, baseline 2"),
+        ([1], [2], None, "1 independent pairs"),
+        ([1, 2, 3], [1, 1, 1], [7, 7, 7], "1 independent pairs"),
+    ],
+)
+def test_pairs_that_say_nothing_are_refused(candidate: Any, baseline: Any, clusters: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        paired_difference(candidate, baseline, clusters)
+
+
+def test_figure_8_shows_half_of_the_standard_error() -> None:
+    counts = [272_000, 286_000, 260_000, 182_000]
+    drawn = subsampled_stable_ranks(counts, seed=9)
+    bootstrap = np.random.default_rng(10).multinomial(1_000_000, np.array(counts) / 1e6, 4_000)
+    assert drawn.shape == (1_000,)
+    assert np.median(drawn) == pytest.approx(stable_rank(counts), abs=0.002)
+    assert np.std(drawn) / np.std(stable_ranks(bootstrap)) == pytest.approx(0.5, abs=0.05)
+
+
+def test_all_games_have_one_stable_rank() -> None:
+    assert set(subsampled_stable_ranks(SUPHX, 2_830, 5)) == {stable_rank(SUPHX)}
+
+
+@pytest.mark.parametrize("num_games", [0, 2_831])
+def test_more_games_than_there_are_cannot_be_drawn(num_games: int) -> None:
+    with pytest.raises(ValueError, match="draw 1 to 2830 of the 2830 games"):
+        subsampled_stable_ranks(SUPHX, num_games)
