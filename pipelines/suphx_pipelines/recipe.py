@@ -18,6 +18,18 @@ from suphx_pipelines.recipe_file import load_config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsConfig:
+    """What the records stage takes."""
+
+    max_games: int = 0
+    """Use the first games only, in the order of the files; 0 = all."""
+
+    def __post_init__(self) -> None:
+        if self.max_games < 0:
+            raise ValueError(f"max_games is {self.max_games}: use 0 (all) or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All settings of a run."""
 
@@ -27,6 +39,8 @@ class Recipe:
     """The seeds of all stages come from it."""
     encoder: Literal["mini"] = "mini"
     """Which planes the nets see (docs/features.md)."""
+    records: RecordsConfig = field(default_factory=RecordsConfig)
+    """Where the games come from."""
     net: NetConfig = field(default_factory=NetConfig)
     """The five nets."""
     split: SplitConfig = field(default_factory=SplitConfig)

@@ -33,7 +33,7 @@ from suphx_pipelines import report_figure, report_page
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment
 from suphx_pipelines.recipe_file import to_toml
-from suphx_pipelines.stage import RunRecipe, StageContext
+from suphx_pipelines.stage import R, StageContext
 
 REPORT_NAME = "report.html"
 
@@ -57,7 +57,7 @@ class Results:
     match: Mapping[str, Any]
 
 
-def run(context: StageContext[RunRecipe]) -> dict[str, float]:
+def run(context: StageContext[R]) -> dict[str, float]:
     """Write ``report.html`` into the stage's folder."""
     results = read_results(context.upstream)
     path = context.folder / REPORT_NAME

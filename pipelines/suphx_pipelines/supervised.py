@@ -14,10 +14,10 @@ from suphx.riichi.store import KyokuStore
 from suphx.training.head_data import head_data
 from suphx.training.supervised import Report, train_head
 from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
 
 RULES_VERSION = "tenhou-1"
-STORE_FOLDER = "store"
 PERCENT = 100
 
 
@@ -53,7 +53,7 @@ def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
             percent_done = now
             context.tracker.log_metrics(_curve_points(state), step=state.step)
 
-        extra = {"recipe": recipe.name}
+        extra = {"recipe": recipe.name, "encoder": recipe.encoder}
         metrics = train_head(data, RULES_VERSION, recipe.net, config, recipe.stream, context.folder, report, extra)
     figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
     return {name: float(value) for name, value in figures.items() if value is not None}

@@ -1,0 +1,49 @@
+"""The whole pipeline: records -> supervised (five nets) -> report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from suphx_platform.console import Console
+
+from suphx_pipelines import report
+from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.records import records_stage
+from suphx_pipelines.runner import Runner, RunResult
+from suphx_pipelines.stage import Stage
+from suphx_pipelines.supervised import supervised_stages
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineResult:
+    """What ``suphx run`` answers."""
+
+    run: RunResult
+    report: Path
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read: run_id, stages, report, tracking_uri."""
+        return {
+            "run_id": self.run.run_id,
+            "stages": {name: asdict(stage) for name, stage in self.run.stages.items()},
+            "report": str(self.report),
+            "tracking_uri": self.run.tracking_uri,
+        }
+
+
+def pipeline_stages() -> list[Stage[Recipe]]:
+    """Return all stages in order."""
+    before = [records_stage(), *supervised_stages()]
+    names = tuple(stage.name for stage in before)
+    everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
+    last: Stage[Recipe] = Stage(
+        name="report", run=report.run, recipe_keys=everything, needs=names, artifacts=(report.REPORT_NAME,)
+    )
+    return [*before, last]
+
+
+def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:
+    """Run all stages that are not finished yet; errors as for Runner."""
+    result = Runner(recipe, pipeline_stages(), runs=runs, records=records, console=console).run()
+    return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)

@@ -1,0 +1,80 @@
+"""The records stage: games become a store that the supervised stages stream from.
+
+Leaves ``store/`` (suphx.riichi.store), ``quarantine.jsonl`` and ``summary.json`` (keys in report.py). Every game is
+replayed through the rules first: one that contradicts them is set aside, like one that cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from suphx.riichi.archive import Quarantine, parse_all
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.replay import Replayer
+from suphx.riichi.store import StoreWriter
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.stage import Stage, StageContext
+
+STORE_FOLDER = "store"
+MAX_SHOWN = 50
+
+
+@dataclass(slots=True)
+class _Counts:
+    games: int = 0
+    kyoku: int = 0
+
+
+def records_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(name="records", run=run, recipe_keys=("records",), reads_records=True, artifacts=("*.json*",))
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Fill the store; ValueError if there is no game to learn from."""
+    if context.records is None:
+        raise ValueError("there are no game records: name a folder of them with --records DIR")
+    quarantine = Quarantine()
+    replayer = Replayer()
+    counts = _Counts()
+    logs = parse_all([context.records], os.cpu_count() or 1, quarantine=quarantine)
+    sound = _sound(logs, replayer, quarantine)
+    with context.console.progress("games") as progress, StoreWriter(context.folder / STORE_FOLDER) as writer:
+        for log in progress.count(islice(sound, context.recipe.records.max_games or None)):
+            writer.add(log)
+            counts.games += 1
+            counts.kyoku += len(log.kyokus)
+    if not counts.games:
+        raise ValueError(f"{context.records} has no game that can be used; {_first_reason(quarantine)}")
+    quarantine.write(context.folder / "quarantine.jsonl")
+    figures = {**asdict(counts), "decisions": replayer.num_decisions, "quarantined": quarantine.count}
+    entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
+    write_json(context.folder / "summary.json", {"source": "given", **figures, "quarantine": entries})
+    return {name: float(value) for name, value in figures.items()}
+
+
+def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
+    """Pass on the games that agree with the rules, each once; set the others aside."""
+    seen: set[str] = set()
+    for log in logs:
+        if log.id in seen:
+            quarantine.add(log.id, "whole game", "the same game was already there")
+            continue
+        seen.add(log.id)
+        differences = replayer.replay(log)
+        if differences:
+            first = differences[0]
+            quarantine.add(log.id, f"kyoku {first.kyoku}, step {first.step}", first.what)
+        else:
+            yield log
+
+
+def _first_reason(quarantine: Quarantine) -> str:
+    if not quarantine.entries:
+        return "it holds no records"
+    first = quarantine.entries[0]
+    return f"the first of {quarantine.count:,} that were set aside: {first.file}, {first.position}: {first.reason}"
