@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from suphx_pipelines.pipeline import pipeline_stages
+from suphx_pipelines.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe_file import to_toml
+from suphx_pipelines.runner import Runner
+from suphx_platform.console import Console
+
+RECIPES = sorted((Path(__file__).resolve().parents[2] / "pipelines" / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_shipped_recipe_loads_and_is_named_like_its_file(path: Path) -> None:
+    assert load_recipe(path).name == path.stem
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(path)
+    assert Runner(recipe, pipeline_stages(), runs=tmp_path, records=None, console=Console()).run_id.startswith(
+        path.stem
+    )
+    resolved = tmp_path / "recipe.toml"
+    resolved.write_text(to_toml(recipe))
+    assert load_recipe(resolved) == recipe
+
+
+def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
+    with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use at least 2"):
+        load_recipe(RECIPES[0].with_name("laptop.toml"), [("supervised.batch_size", "1")])
+    with pytest.raises(ValueError, match="size: 'huge' is not one of 'tiny'"):
+        load_recipe(RECIPES[0].with_name("laptop.toml"), [("net.size", "huge")])
+
+
+def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
+    stages = pipeline_stages()
+    used = {key for stage in stages if stage.name != "report" for key in stage.recipe_keys}
+    settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
+    assert used == settings

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from suphx_platform import cli
+from suphx_platform.record_writer import RecordForm, write_records
+
+from suphx.riichi.action import LEAVE, RETURN
+from suphx.riichi.archive import Quarantine, iter_records
+from suphx.riichi.gamelog import ACTION_BITS, GameLog
+
+
+def read(*paths: Path) -> list[GameLog]:
+    quarantine = Quarantine()
+    logs = list(iter_records(paths, quarantine=quarantine))
+    assert quarantine.entries == []
+    return logs
+
+
+def decisions(log: GameLog) -> list[list[int]]:
+    """All moves by deal; without the marks of who disconnected, which mjai does not have."""
+    marks = (LEAVE, RETURN)
+    return [[n for n in kyoku.moves.tolist() if n % 2**ACTION_BITS not in marks] for kyoku in log.kyokus]
+
+
+@pytest.fixture(scope="module")
+def games(records: Path) -> list[GameLog]:
+    logs = list(iter_records([records / "rare-situations" / "mjlog"], quarantine=Quarantine()))
+    assert len(logs) > 20
+    return logs
+
+
+@pytest.mark.records
+@pytest.mark.parametrize(
+    ("name", "form"), [("out", "mjlog"), ("out", "mjai"), ("g.tsv", "mjlog"), ("g.tsv.xz", "mjlog")]
+)
+def test_written_games_read_back_to_the_same_moves(
+    games: list[GameLog], tmp_path: Path, name: str, form: RecordForm
+) -> None:
+    assert write_records(games, tmp_path / "new" / name, form) == len(games)
+    again = read(tmp_path / "new" / name)
+    assert sorted(map(decisions, again)) == sorted(map(decisions, games))
+
+
+@pytest.mark.records
+def test_ids_of_strangers_stay_inside_the_folder_and_do_not_overwrite(games: list[GameLog], tmp_path: Path) -> None:
+    game = games[0]
+    old_id, game.id = game.id, "../../escape"
+    try:
+        assert write_records([game, game], tmp_path / "out", "mjlog") == 2
+    finally:
+        game.id = old_id
+    assert sorted(path.name for path in tmp_path.rglob("*.mjlog")) == ["______escape-2.mjlog", "______escape.mjlog"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+@pytest.mark.records
+def test_a_table_that_fails_half_way_leaves_nothing(games: list[GameLog], tmp_path: Path) -> None:
+    def broken() -> Iterator[GameLog]:
+        yield games[0]
+        raise ValueError("the source is gone")
+
+    with pytest.raises(ValueError, match="the source is gone"):
+        write_records(broken(), tmp_path / "games.tsv", "mjlog")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_mjai_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="many: name a folder"):
+        write_records([], tmp_path / "games.tsv", "mjai")
+
+
+def test_records_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["records", "convert", str(tmp_path), str(tmp_path), "--to", "mjai"]) == 1
+    assert "name another place" in capsys.readouterr().err
+
+
+@pytest.mark.records
+def test_the_command_counts_what_it_wrote(records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = records / "rare-situations" / "mjlog"
+    arguments = ["records", "convert", str(source), str(tmp_path / "out"), "--to", "mjai", "--workers", "1", "--json"]
+    assert cli.main(arguments) == 0
+    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert counts["written"] == len(list((tmp_path / "out").iterdir()))
+    assert counts["games"] == counts["written"] + counts["quarantined"]
