@@ -61,7 +61,8 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     indices = np.asarray(kyoku_indices, np.int64)
     num_columns = 34 if head == DISCARD else 0
     nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
-    count = _encode(store.kyokus, games, store.moves, indices, suits, entry.id, head, False, *nothing)
+    table = np.zeros(1, TABLE)
+    count = _encode(table, store.kyokus, games, store.moves, indices, suits, entry.id, head, False, *nothing)
     if count < 0:
         bad = int(indices[-count - 1])
         game = store.games[store.kyokus[bad]["game"]]
@@ -69,17 +70,20 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     rows = np.zeros((count, entry.layout(head).row_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
-    _encode(store.kyokus, games, store.moves, indices, suits, entry.id, head, True, rows, masks, labels)
+    _encode(table, store.kyokus, games, store.moves, indices, suits, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
 
 
 @jit
 def _encode(
-    kyokus: Records, games: Records, moves: U16, indices: I64, suits: I64, encoder: int, head: int, fills: bool,
-    rows: U8, masks: U8, labels: I8,
+    tables: Records, kyokus: Records, games: Records, moves: U16, indices: I64, suits: I64, encoder: int, head: int,
+    fills: bool, rows: U8, masks: U8, labels: I8,
 ) -> int:  # fmt: skip
-    """Return the number of samples; with ``fills`` write them. -1 - i when deal indices[i] contradicts the rules."""
-    tables = np.zeros(1, TABLE)
+    """Return the number of samples; with ``fills`` write them. -1 - i when deal indices[i] contradicts the rules.
+
+    ``tables`` (1,) is scratch. It must come from outside: numba frees an array after its last use, and a record taken
+    from it does not keep it alive.
+    """
     t = tables[0]
     cursor = np.zeros(4, np.int64)
     candidates = np.zeros(40, np.int64)
