@@ -37,7 +37,7 @@ class Simulator:
         self.rules = rules
         self.tables: Records = np.zeros(num_tables, TABLE)
         self._suits = load_suits()
-        self._stops_at_kyoku_end = stops_at_kyoku_end
+        self.stops_at_kyoku_end = stops_at_kyoku_end
 
     def reset(self, seeds: Iterable[int]) -> None:
         """Start a new game on every table; walls come from ``seeds`` (one a table, 0 <= seed < 2**62)."""
@@ -71,7 +71,7 @@ class Simulator:
                 f"table {indices[bad]}, seat {table['actor']}: {action_name(int(chosen[bad]))} is not legal; "
                 f"legal: {allowed or 'nothing, the table does not wait'}"
             )
-        _advance(self.tables, self._suits, indices, chosen, not self._stops_at_kyoku_end)
+        _advance(self.tables, self._suits, indices, chosen, not self.stops_at_kyoku_end)
 
     def next_kyoku(self, indices: I64) -> None:
         """Go on from the end of a deal to the next one or to the end of the game."""

@@ -1,0 +1,160 @@
+"""A match: one candidate against three copies of a baseline on shared (duplicate) walls (paper, section 4.2).
+
+Every wall is played four times, the candidate once at each seat, and once more by four baselines. What the candidate
+did better than the baseline at the same seat with the same wall is a paired difference; walls are the clusters of the
+bootstrap, since the four games of a wall are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+import torch
+
+from suphx.evaluation.player_statistics import PlayerStatistics, placement_of, player_statistics
+from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.rules import Rules, tenhou
+from suphx.selfplay.agent import Agent, load_agent
+from suphx.selfplay.rollout import play_games
+
+CANDIDATE, BASELINE = 0, 1
+GAMES_PER_WALL = 5
+_WALLS_PER_TASK = 32
+_WALL_SEED_BASE = 1 << 40
+"""Keeps the walls of matches apart from those of training games."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchReport:
+    """The outcome of a match."""
+
+    candidate: str
+    baseline: str
+    hanchans: int
+    """Games with the candidate; four for each wall."""
+    walls: int
+    seed: int
+    statistics: PlayerStatistics
+    """Of the candidate."""
+    baseline_statistics: PlayerStatistics
+    """Of the three baselines in the candidate's games."""
+    difference: PairedDifference
+    """Placement of the candidate minus that of the baseline at the same seat with the same wall; negative is better."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read (and those of the candidate's statistics)."""
+        return {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "hanchans": self.hanchans,
+            "walls": self.walls,
+            "seed": self.seed,
+            **{name: value for name, value in self.statistics.to_json().items() if name not in ("player", "games")},
+            "paired_difference": {
+                "average_placement": self.difference.mean,
+                "interval": [self.difference.interval.low, self.difference.interval.high],
+                "is_significant": self.difference.is_significant,
+            },
+            "baseline_statistics": self.baseline_statistics.to_json(),
+        }
+
+
+def play_match(
+    candidate: str,
+    baseline: str,
+    *,
+    num_hanchans: int,
+    seed: int,
+    workers: int = 1,
+    rules: Rules | None = None,
+    progress: Callable[[int], None] = lambda count: None,
+    sample: Callable[[GameLog], None] = lambda log: None,
+) -> MatchReport:
+    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against three of ``baseline``.
+
+    Both are addresses for ``load_agent``. ``progress`` is told the number of the candidate's games that ended;
+    ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
+    """
+    if num_hanchans < 8 or num_hanchans % 4:
+        raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
+    if not 0 <= seed < 1 << 20:
+        raise ValueError(f"seed is {seed}: use 0 to {(1 << 20) - 1}")
+    num_walls = num_hanchans // 4
+    first_wall = _WALL_SEED_BASE + seed * (1 << 40)
+    walls = range(first_wall, first_wall + num_walls)
+    own_games: list[GameLog] = []
+    own: list[int] = []
+    reference: list[int] = []
+    for log in _play_walls(candidate, baseline, walls, rules or tenhou(), workers):
+        assert log.final_scores is not None
+        if _CANDIDATE_NAME in log.names:
+            seat = log.names.index(_CANDIDATE_NAME)
+            own.append(placement_of(log.final_scores, seat))
+            own_games.append(log)
+            progress(1)
+        else:
+            reference.extend(placement_of(log.final_scores, seat) for seat in range(4))
+    sample(own_games[0])
+    clusters = np.repeat(np.arange(num_walls), 4)
+    return MatchReport(
+        candidate=candidate,
+        baseline=baseline,
+        hanchans=num_hanchans,
+        walls=num_walls,
+        seed=seed,
+        statistics=player_statistics(own_games, _CANDIDATE_NAME),
+        baseline_statistics=player_statistics(own_games, _BASELINE_NAME),
+        difference=paired_difference(own, reference, clusters),
+    )
+
+
+_CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
+
+
+def _play_walls(
+    candidate: str, baseline: str, walls: range, rules: Rules, workers: int
+) -> Iterator[GameLog]:  # fmt: skip
+    """Yield the games of all walls in order: candidate at seat 0, 1, 2, 3, then four baselines."""
+    tasks = [walls[start : start + _WALLS_PER_TASK] for start in range(0, len(walls), _WALLS_PER_TASK)]
+    if workers == 1 or len(tasks) == 1:
+        agents = _load(candidate, baseline)
+        for task in tasks:
+            yield from _play_task(agents, task, rules)
+        return
+    with ProcessPoolExecutor(
+        min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(candidate, baseline)
+    ) as pool:
+        for logs in pool.map(_play_in_worker, tasks, [rules] * len(tasks)):
+            yield from logs
+
+
+def _load(candidate: str, baseline: str) -> list[Agent]:
+    agents = [load_agent(candidate), load_agent(baseline)]
+    # In a match an agent goes by its part: both may be the same.
+    agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
+    return agents
+
+
+def _play_task(agents: Sequence[Agent], walls: range, rules: Rules) -> list[GameLog]:
+    seating = np.full((len(walls), GAMES_PER_WALL, 4), BASELINE)
+    for seat in range(4):
+        seating[:, seat, seat] = CANDIDATE
+    seeds = np.repeat(np.array(walls, np.int64), GAMES_PER_WALL)
+    return list(play_games(agents, seating.reshape(-1, 4), seeds.tolist(), rules))
+
+
+_agents_of_worker: list[Agent] = []
+
+
+def _start_worker(candidate: str, baseline: str) -> None:
+    torch.set_num_threads(1)
+    _agents_of_worker[:] = _load(candidate, baseline)
+
+
+def _play_in_worker(walls: range, rules: Rules) -> list[GameLog]:
+    return _play_task(_agents_of_worker, walls, rules)

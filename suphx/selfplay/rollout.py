@@ -1,0 +1,78 @@
+"""Plays whole hanchans: any agents at any seats, many tables at a time, every game written down.
+
+>>> logs = list(play_games([candidate, baseline], seating, seeds, tenhou()))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.riichi.game_recorder import GameRecorder
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.record import I64
+from suphx.riichi.rules import Rules
+from suphx.riichi.simulator import Simulator
+from suphx.riichi.table import GAME_END, KYOKU_END
+from suphx.selfplay.agent import Agent
+
+DEFAULT_TABLES = 256
+
+
+def play_games(
+    agents: Sequence[Agent],
+    seating: NDArray[np.integer],
+    seeds: Sequence[int],
+    rules: Rules,
+    *,
+    num_tables: int = DEFAULT_TABLES,
+) -> Iterator[GameLog]:
+    """Play one game for each line of ``seating`` and yield them in that order.
+
+    ``seating``: (n, 4), the agent (index into ``agents``) at each seat; ``seeds``: the wall seed of each game, equal
+    seeds give equal walls. At most ``num_tables`` games are under way at a time. The log of game i has the id
+    ``<seed>-<i>`` and the agents' names. ValueError for a seating that does not fit.
+    """
+    lines = np.asarray(seating, np.int64)
+    if lines.shape != (len(seeds), 4):
+        raise ValueError(f"seating has the shape {lines.shape} for {len(seeds)} seeds: give four agents for each seed")
+    if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
+        raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
+    for start in range(0, len(seeds), num_tables):
+        yield from _play_batch(agents, lines, seeds, range(start, min(start + num_tables, len(seeds))), rules)
+
+
+def _play_batch(
+    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], games: range, rules: Rules
+) -> Iterator[GameLog]:
+    """Play one batch of games to the end of all, then yield them."""
+    simulator = Simulator(len(games), rules, stops_at_kyoku_end=True)
+    recorder = GameRecorder(simulator)
+    simulator.reset([seeds[game] for game in games])
+    recorder.begin_kyokus(np.arange(len(games)))
+    seats = seating[games.start : games.stop]
+    tables = simulator.tables
+    while (waiting := simulator.waiting()).size:
+        actions = np.zeros(waiting.shape, np.int16)
+        players = seats[waiting, tables["actor"][waiting]]
+        for number, agent in enumerate(agents):
+            own = players == number
+            if own.any():
+                actions[own] = agent.act(tables, waiting[own])
+        recorder.advance(waiting, actions)
+        _go_on(simulator, recorder)
+    assert (tables["phase"] == GAME_END).all()
+    for i, game in enumerate(games):
+        first, second, third, fourth = (agents[seat].name for seat in seats[i])
+        yield recorder.finish(i, f"{seeds[game]}-{game}", (first, second, third, fourth))
+
+
+def _go_on(simulator: Simulator, recorder: GameRecorder) -> None:
+    """Take away the deals that are over and deal anew."""
+    ended = np.flatnonzero(simulator.tables["phase"] == KYOKU_END)
+    if ended.size:
+        recorder.take_kyokus(ended)
+        simulator.next_kyoku(ended)
+        recorder.begin_kyokus(ended)
