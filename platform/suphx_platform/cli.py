@@ -7,7 +7,9 @@ numba, mlflow) only when they run, so that ``--help`` and ``--version`` answer a
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
@@ -18,7 +20,7 @@ from suphx_platform.commands import evaluate, records, run, ui, warmup
 from suphx_platform.console import Console
 
 COMMANDS = (run, ui, records, evaluate, warmup)
-STOPPED = 130
+STOPPED = 130  # as shells report it
 
 
 class _Parser(argparse.ArgumentParser):
@@ -47,13 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
     args = build_parser().parse_args(arguments, argparse.Namespace(json=False, debug=False))
     console = Console(is_json=args.json)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` ends a command as tidily as Ctrl-C
     try:
         with redirect_stdout(sys.stderr):
             result = args.execute(args, console)
         if result is not None:
             console.result(result)
     except KeyboardInterrupt:
-        console.say("suphx: stopped; the same command goes on where it was")
+        console.say("suphx: stopped")
         return STOPPED
     except Exception as error:  # noqa: BLE001 - the one edge where every error becomes one line
         if args.debug:

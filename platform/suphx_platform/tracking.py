@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -123,16 +124,25 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     if not (folder / "mlflow.db").is_file():
         raise ValueError(f"{folder} has no mlflow.db: name the folder of your runs (--runs), or run a recipe first")
     options = ["--backend-store-uri", store.uri, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    process = subprocess.Popen([sys.executable, "-m", "mlflow", "ui", *options], env=_quiet_environment())
+    command = [sys.executable, "-m", "mlflow", "ui", *options]
+    # A session of its own: Ctrl-C is for us, the server is then asked to end and does so without tracebacks.
+    process = subprocess.Popen(command, env=_quiet_environment(), start_new_session=True)
     try:
         yield process
     finally:
-        process.terminate()
+        with suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(process.pid, signal.SIGTERM)  # its helpers too
         process.wait()
 
 
 def _quiet_environment() -> dict[str, str]:
-    return {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true", "GIT_PYTHON_REFRESH": "quiet"}
+    return {
+        **os.environ,
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
+        "GIT_PYTHON_REFRESH": "quiet",
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that we do not use
+    }
 
 
 def _quiet_client(uri: str) -> MlflowClient:
