@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -41,13 +42,20 @@ _CHUNKS_PER_WORKER = 3
 _Parsed: TypeAlias = GameLog | QuarantinedRecord
 
 
-def iter_records(paths: Sequence[Path], *, quarantine: Quarantine) -> Iterator[GameLog]:
-    """Yield every readable game of files and folders, in order; errors as for ``iter_texts``."""
-    texts = iter_texts(paths, quarantine=quarantine)
-    return _kept(map(_parse, texts), quarantine)
+def iter_records(
+    paths: Sequence[Path], *, quarantine: Quarantine, is_fragment_allowed: bool = False
+) -> Iterator[GameLog]:
+    """Yield every readable game of files and folders, in order; errors as for ``iter_texts``.
+
+    A game without its end is set aside unless ``is_fragment_allowed``: then its finished kyokus count.
+    """
+    parse = partial(_parse, is_fragment_allowed)
+    return _kept(map(parse, iter_texts(paths, quarantine=quarantine)), quarantine)
 
 
-def parse_all(paths: Sequence[Path], workers: int, *, quarantine: Quarantine) -> Iterator[GameLog]:
+def parse_all(
+    paths: Sequence[Path], workers: int, *, quarantine: Quarantine, is_fragment_allowed: bool = False
+) -> Iterator[GameLog]:
     """Yield the same games in the same order as ``iter_records``, parsed by ``workers`` processes.
 
     At most a few chunks a worker are under way, so memory stays bounded. ValueError as for ``iter_texts``, and for
@@ -56,9 +64,10 @@ def parse_all(paths: Sequence[Path], workers: int, *, quarantine: Quarantine) ->
     if workers < 1:
         raise ValueError(f"workers is {workers}: use 1 process or more")
     if workers == 1:
-        return iter_records(paths, quarantine=quarantine)
+        return iter_records(paths, quarantine=quarantine, is_fragment_allowed=is_fragment_allowed)
     texts = iter_texts(paths, quarantine=quarantine)
-    return _kept(_parse_in_processes(texts, workers), quarantine)
+    parse = partial(_parse_chunk, is_fragment_allowed)
+    return _kept(_parse_in_processes(parse, texts, workers), quarantine)
 
 
 def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
@@ -70,18 +79,18 @@ def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog
             quarantine.add(item.file, item.position, item.reason, is_foreign=item.is_foreign)
 
 
-def _parse(raw: RawRecord) -> _Parsed:
+def _parse(is_fragment_allowed: bool, raw: RawRecord) -> _Parsed:
     try:
         if raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
-            return parse_mjai(raw.text, raw.id)
-        return parse_mjlog(raw.text, raw.id, raw.seed)
+            return parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
+        return parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
     except RecordError as error:
         place = f"{raw.position}, {error.position}" if raw.position else error.position
         return QuarantinedRecord(raw.source, place, error.reason, isinstance(error, ForeignRecord))
 
 
-def _parse_chunk(chunk: list[RawRecord]) -> list[_Parsed]:
-    return [_parse(raw) for raw in chunk]
+def _parse_chunk(is_fragment_allowed: bool, chunk: list[RawRecord]) -> list[_Parsed]:
+    return [_parse(is_fragment_allowed, raw) for raw in chunk]
 
 
 def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -97,13 +106,15 @@ def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield chunk
 
 
-def _parse_in_processes(texts: Iterable[RawRecord], workers: int) -> Iterator[_Parsed]:
+def _parse_in_processes(
+    parse: Callable[[list[RawRecord]], list[_Parsed]], texts: Iterable[RawRecord], workers: int
+) -> Iterator[_Parsed]:
     # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
     under_way: deque[Future[list[_Parsed]]] = deque()
     try:
         for chunk in _chunks(texts):
-            under_way.append(pool.submit(_parse_chunk, chunk))
+            under_way.append(pool.submit(parse, chunk))
             if len(under_way) >= workers * _CHUNKS_PER_WORKER:
                 yield from under_way.popleft().result()
         while under_way:

@@ -10,7 +10,7 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, cast
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
 _MAX_SKIPPED_BYTES = 1024 * 1024 * 1024  # of one endless line, before the rest of the file is given up
@@ -34,7 +34,7 @@ def decompressed(file: IO[bytes]) -> IO[bytes]:
     buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(_Raw(file), _PIECE_BYTES)
     start = buffered.peek(len(_XZ_MAGIC))
     if start.startswith(_GZIP_MAGIC):
-        return gzip.GzipFile(fileobj=buffered)
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=buffered))
     if start.startswith(_XZ_MAGIC):
         return lzma.LZMAFile(buffered)
     return buffered

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import base64
+import random
+import re
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suphx.riichi.action import LEAVE, RETURN, TSUMOGIRI
+from suphx.riichi.gamelog import move
+from suphx.riichi.mjlog import does_tenpai_end_game, parse_mjlog
+from suphx.riichi.mjlog_writer import write_mjlog
+from suphx.riichi.record_error import ForeignRecord, RecordError
+from suphx.riichi.replay import Replayer
+from suphx.riichi.table import WIN_RESULT
+from suphx.riichi.tenhou_wall import SEED_PREFIX, tenhou_deals
+from tests.riichi.random_game import random_game
+from tests.riichi.record_text import drawn_game, shuffled_wall
+
+ID = "2022010100gm-0009-0000-00000000"
+SHORT = write_mjlog(drawn_game(shuffled_wall(1), shuffled_wall(2)))
+RICH = write_mjlog(random_game(3))
+SEED = SEED_PREFIX + base64.b64encode(bytes(range(256)) * 9 + bytes(192)).decode()
+
+
+def test_the_head_gives_names_dans_ratings_room_and_rules() -> None:
+    log = parse_mjlog(SHORT, ID)
+    assert log.names == ("Anna", "Ben", "クレオ", "D")
+    assert log.dans == (10, 11, 0, 20)
+    assert log.ratings == (1500.0, 1723.25, 2100.5, 1999.0)
+    assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == ("general", 2, True)
+    assert log.final_scores == (25_000,) * 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "room", "num_winds", "open_tanyao"),
+    [
+        (169, "phoenix", 2, True),
+        (41, "expert", 2, True),
+        (137, "advanced", 2, True),
+        (225, "phoenix", 1, True),
+        (1, "general", 1, True),
+        (13, "general", 2, False),
+    ],
+)
+def test_the_bits_of_go_give_room_and_rules(kind: int, room: str, num_winds: int, open_tanyao: bool) -> None:
+    log = parse_mjlog(SHORT.replace('GO type="9"', f'GO type="{kind}"'), ID)
+    assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == (room, num_winds, open_tanyao)
+
+
+@pytest.mark.parametrize(("kind", "reason"), [(185, "three players"), (143, "red fives")])
+def test_a_foreign_game_is_told_from_a_damaged_one(kind: int, reason: str) -> None:
+    with pytest.raises(ForeignRecord, match=reason):
+        parse_mjlog(SHORT.replace('GO type="9"', f'GO type="{kind}"'), ID)
+
+
+def test_the_last_dealers_tenpai_ends_games_since_june_2010() -> None:
+    assert not does_tenpai_end_game("2010050612gm-00a9-0000-00000000")
+    assert does_tenpai_end_game("2010061312gm-00a9-0000-00000000")
+    assert does_tenpai_end_game("my game")
+
+
+def test_moves_of_a_game_of_tsumogiri() -> None:
+    log = parse_mjlog(SHORT, ID)
+    assert [(kyoku.kyoku, kyoku.honba) for kyoku in log.kyokus] == [(0, 0), (1, 1)]
+    assert log.kyokus[1].moves[:5].tolist() == [move(seat, TSUMOGIRI) for seat in (1, 2, 3, 0, 1)]
+    assert log.kyokus[0].moves.size == 70
+
+
+def test_a_rich_game_replays_without_a_difference() -> None:
+    log = parse_mjlog(RICH, random_game(3).id)
+    assert any(kyoku.result["result"] == WIN_RESULT for kyoku in log.kyokus)
+    assert Replayer().replay(log) == []
+
+
+def test_unknown_attributes_an_xml_header_and_line_breaks_do_not_matter() -> None:
+    plain = parse_mjlog(SHORT, ID)
+    text = '<?xml version="1.0"?>\n' + SHORT.replace("/><", "/>\r\n  <").replace("<INIT", '<INIT new="1"')
+    assert [k.moves.tolist() for k in parse_mjlog(text, ID).kyokus] == [k.moves.tolist() for k in plain.kyokus]
+
+
+# ---- seats that come and go
+
+
+def test_a_bye_before_the_first_deal_is_in_force_from_its_first_move() -> None:
+    log = parse_mjlog(SHORT.replace("<TAIKYOKU", '<BYE who="2" /><TAIKYOKU'), ID)
+    assert [kyoku.moves[0] for kyoku in log.kyokus] == [move(2, LEAVE), move(2, LEAVE)]
+
+
+def test_bye_and_return_stand_between_the_moves_where_they_happen() -> None:
+    first, second = re.findall(r"<[DEFG]\d+/>", SHORT)[:2]
+    text = SHORT.replace(first, first + '<BYE who="3" /><BYE who="3" />').replace(second, second + '<UN n3="D" />')
+    moves = parse_mjlog(text, ID).kyokus[0].moves.tolist()
+    assert moves[:4] == [move(0, TSUMOGIRI), move(3, LEAVE), move(1, TSUMOGIRI), move(3, RETURN)]
+    assert parse_mjlog(text, ID).kyokus[1].moves[0] == move(1, TSUMOGIRI)
+
+
+def test_a_seat_that_returns_between_deals_is_present_in_the_next() -> None:
+    text = SHORT.replace("<TAIKYOKU", '<BYE who="0" /><TAIKYOKU')
+    end = re.findall(r"<RYUUKYOKU[^>]*>", text)[0]
+    log = parse_mjlog(text.replace(end, end + '<UN n0="A" />', 1), ID)
+    assert log.kyokus[0].moves[0] == move(0, LEAVE)
+    assert log.kyokus[1].moves[0] == move(1, TSUMOGIRI)
+
+
+# ---- seeds
+
+
+def test_with_its_seed_a_record_has_the_computed_walls() -> None:
+    deals = list(islice(tenhou_deals(SEED), 2))
+    text = write_mjlog(drawn_game(*(deal.wall for deal in deals)))
+    for log in (parse_mjlog(text, ID, SEED), parse_mjlog(text.replace('seed=""', f'seed="{SEED}"'), ID)):
+        for kyoku, deal in zip(log.kyokus, deals, strict=True):
+            assert kyoku.is_wall_from_seed
+            assert np.array_equal(kyoku.wall, deal.wall)
+            assert np.array_equal(kyoku.deal, deal.wall[:52])
+            assert np.array_equal(kyoku.draws, deal.wall[52:122])
+
+
+def test_a_record_that_contradicts_its_seed_is_left_to_the_replay() -> None:
+    log = parse_mjlog(SHORT, ID, SEED)
+    assert log.kyokus[0].is_wall_from_seed
+    assert "deal differs" in Replayer().replay(log)[0].what
+
+
+def test_a_seed_of_2009_is_not_used_and_a_damaged_seed_is_refused() -> None:
+    assert not parse_mjlog(SHORT, ID, "mt19937ar,4324C796").kyokus[0].is_wall_from_seed
+    with pytest.raises(RecordError, match="bytes: it must have 2496"):
+        parse_mjlog(SHORT, ID, SEED[:-8])
+
+
+# ---- what is refused
+
+
+DAMAGE = {
+    "unknown tag": (r"<RYUUKYOKU", "<SOMETHING", "unknown tag SOMETHING"),
+    "missing attribute": (r' oya="0" hai0', " hai0", "oya is missing"),
+    "text between tags": (r"<TAIKYOKU", "hello<TAIKYOKU", "'hello<TAI"),
+    "no end": (r"</mjloggm>", "", "truncated"),
+    "no final score": (r' owari="[^"]*"', "", "no owari"),
+    "a tile that is not in the hand": (r"<D\d+/>", "<D999/>", "not in its hand"),
+    "a draw out of turn": (r"<T(\d+)/>", r"<V\1/>", "turn of seat 0"),
+    "a tile id out of range": (r"<T\d+/>", "<T136/>", "outside 0-135"),
+    "a deal of twelve": (r'hai0="\d+,', 'hai0="', "12 tiles"),
+    "another dealer": (r'oya="0" hai', 'oya="1" hai', "dealer"),
+    "scores that do not follow": (r'ten="250,', 'ten="251,', "scores"),
+    "no whole number": (r'seed="0,', 'seed="zero,', "whole numbers"),
+    "a missing number": (r'seed="0,', 'seed="', "5 numbers instead of 6"),
+    "an attribute twice": (r"<GO ", '<GO type="9" ', "twice"),
+    "a tag that is not closed": (r"/><GO", "><GO", "not closed"),
+    "a second GO": (r"<INIT", '<GO type="9"/><INIT', "comes twice"),
+    "somebody back who never left": (r"<INIT", '<UN n1="B" /><INIT', "without having left"),
+    "another start": (r"<mjloggm", "<other><mjloggm", "unknown tag"),
+    "a name that is not UTF-8": (r'n0="[^"]*"', 'n0="%FF%FE"', "not UTF-8"),
+    "a rating without a limit": (r'rate="[^,]*,', 'rate="inf,', "not four numbers"),
+    "a draw of an unknown kind": (r"<RYUUKYOKU", '<RYUUKYOKU type="rain"', "'rain'"),
+    "nothing": (r"[\s\S]*", "", "empty"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_record_is_refused_with_reason_and_position(name: str) -> None:
+    pattern, replacement, reason = DAMAGE[name]
+    text, count = re.subn(pattern, replacement, SHORT, count=1)
+    assert count == 1
+    with pytest.raises(RecordError, match=re.escape(reason)) as caught:
+        parse_mjlog(text, ID)
+    assert caught.value.position
+
+
+def test_the_position_of_an_error_names_deal_tag_and_character() -> None:
+    second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
+    place = SHORT.index("<G", second)
+    with pytest.raises(RecordError) as caught:
+        parse_mjlog(SHORT[:place] + "<X/>" + SHORT[place:], ID)
+    assert caught.value.position.startswith("kyoku 1 honba 1, tag ")
+    assert caught.value.position.endswith(f"character {place}")
+
+
+def test_fragments_are_read_when_allowed() -> None:
+    second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
+    log = parse_mjlog(SHORT[: second + 400].rpartition("<")[0] + "</mjloggm>", ID, is_fragment_allowed=True)
+    assert len(log.kyokus) == 1
+    assert log.final_scores is None
+
+
+def read_or_refuse(text: str) -> None:
+    with suppress(RecordError):
+        parse_mjlog(text, ID)
+
+
+@pytest.mark.parametrize("step", [97])
+def test_truncation_anywhere_is_refused(step: int) -> None:
+    for end in range(0, len(RICH) - 1, step):
+        with pytest.raises(RecordError):
+            parse_mjlog(RICH[:end], ID)
+
+
+def test_flipped_bits_never_raise_anything_else() -> None:
+    rng = random.Random(1)
+    data = RICH.encode()
+    for _ in range(400):
+        place = rng.randrange(len(data))
+        flipped = data[:place] + bytes([data[place] ^ 1 << rng.randrange(7)]) + data[place + 1 :]
+        read_or_refuse(flipped.decode("utf-8", "replace"))
+
+
+def test_tags_in_another_order_never_raise_anything_else() -> None:
+    rng = random.Random(2)
+    tags = re.findall(r"<[^>]*>", RICH)
+    for _ in range(150):
+        i, j = sorted(rng.sample(range(len(tags)), 2))
+        read_or_refuse("".join([*tags[:i], tags[j], *tags[i + 1 : j], tags[i], *tags[j + 1 :]]))
+        read_or_refuse("".join(tags[:i] + tags[j:]))
+
+
+VALUES = ["", "-1", "0", "4", "136", "99999999999999999999", "1,2", "1,,2", "a", "%", "１", "1e9", "nan", "\x00"]
+
+
+def test_strange_values_never_raise_anything_else() -> None:
+    rng = random.Random(3)
+    places = [match.span(1) for match in re.finditer(r'"([^"]*)"', RICH)]
+    for _ in range(400):
+        start, end = rng.choice(places)
+        read_or_refuse(RICH[:start] + rng.choice(VALUES) + RICH[end:])
+
+
+@given(st.text(alphabet='<>/="T0123456789 ,INITmjloggAwhoé\n'))
+def test_any_text_is_refused(text: str) -> None:
+    with pytest.raises(RecordError):
+        parse_mjlog(text, ID)
