@@ -1,4 +1,4 @@
-"""The whole pipeline: records -> supervised (five nets) -> report."""
+"""The whole pipeline: records -> supervised (five nets) -> evaluation -> report."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from suphx_platform.console import Console
 
 from suphx_pipelines import report
+from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.runner import Runner, RunResult
@@ -34,7 +35,7 @@ class PipelineResult:
 
 def pipeline_stages() -> list[Stage[Recipe]]:
     """Return all stages in order."""
-    before = [records_stage(), *supervised_stages()]
+    before = [records_stage(), *supervised_stages(), evaluation_stage()]
     names = tuple(stage.name for stage in before)
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     last: Stage[Recipe] = Stage(

@@ -10,11 +10,17 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
+from pathlib import Path
 
+import numpy as np
 from suphx.riichi.archive import Quarantine, parse_all
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.replay import Replayer
+from suphx.riichi.rules import tenhou
 from suphx.riichi.store import StoreWriter
+from suphx.selfplay.agent import load_agent
+from suphx.selfplay.rollout import play_games
+from suphx_platform.record_writer import write_records
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
@@ -36,12 +42,11 @@ def records_stage() -> Stage[Recipe]:
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Fill the store; ValueError if there is no game to learn from."""
-    if context.records is None:
-        raise ValueError("there are no game records: name a folder of them with --records DIR")
+    source = context.records or play_records(context)
     quarantine = Quarantine()
     replayer = Replayer()
     counts = _Counts()
-    logs = parse_all([context.records], os.cpu_count() or 1, quarantine=quarantine)
+    logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
     sound = _sound(logs, replayer, quarantine)
     with context.console.progress("games") as progress, StoreWriter(context.folder / STORE_FOLDER) as writer:
         for log in progress.count(islice(sound, context.recipe.records.max_games or None)):
@@ -49,12 +54,29 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             counts.games += 1
             counts.kyoku += len(log.kyokus)
     if not counts.games:
-        raise ValueError(f"{context.records} has no game that can be used; {_first_reason(quarantine)}")
+        raise ValueError(f"{source} has no game that can be used; {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
     figures = {**asdict(counts), "decisions": replayer.num_decisions, "quarantined": quarantine.count}
     entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
-    write_json(context.folder / "summary.json", {"source": "given", **figures, "quarantine": entries})
+    write_json(
+        context.folder / "summary.json",
+        {"source": "given" if context.records else "played", **figures, "quarantine": entries},
+    )
     return {name: float(value) for name, value in figures.items()}
+
+
+def play_records(context: StageContext[Recipe]) -> Path:
+    """Let the recipe's player play games against itself and return the folder of their records (mjlog in a table)."""
+    config = context.recipe.records
+    agent = load_agent(config.player)
+    seating = np.zeros((config.played_games, 4), np.int64)
+    first = context.seed % 2**40 * 2**20  # apart from the walls of matches and of other seeds
+    seeds = range(first, first + config.played_games)
+    folder = context.folder / "games"
+    folder.mkdir(exist_ok=True)
+    with context.console.progress("hanchans played", config.played_games) as progress:
+        write_records(progress.count(play_games([agent], seating, seeds, tenhou())), folder / "games.tsv.xz", "mjlog")
+    return folder
 
 
 def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:

@@ -19,7 +19,7 @@ from suphx.evaluation.player_statistics import PlayerStatistics, placement_of, p
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import Agent, load_agent
+from suphx.selfplay.agent import BASELINES, Agent, load_agent
 from suphx.selfplay.rollout import play_games
 
 CANDIDATE, BASELINE = 0, 1
@@ -27,6 +27,32 @@ GAMES_PER_WALL = 5
 _WALLS_PER_TASK = 32
 _WALL_SEED_BASE = 1 << 40
 """Keeps the walls of matches apart from those of training games."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchConfig:
+    """A match of the agent that a run has learned."""
+
+    hanchans: int = 1000
+    """Games of the candidate, a multiple of 4; each wall is played four times."""
+    baseline: str = "ukeire"
+    """Who sits at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
+    workers: int = 2
+    """Processes that play; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        _check_hanchans(self.hanchans)
+        if self.baseline not in BASELINES and "/" not in self.baseline:
+            raise ValueError(
+                f"baseline is {self.baseline!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
+            )
+        if self.workers < 1:
+            raise ValueError(f"workers is {self.workers}: use 1 or more")
+
+
+def _check_hanchans(number: int) -> None:
+    if number < 8 or number % 4:
+        raise ValueError(f"{number} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +106,7 @@ def play_match(
     Both are addresses for ``load_agent``. ``progress`` is told the number of the candidate's games that ended;
     ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
     """
-    if num_hanchans < 8 or num_hanchans % 4:
-        raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
+    _check_hanchans(num_hanchans)
     if not 0 <= seed < 1 << 20:
         raise ValueError(f"seed is {seed}: use 0 to {(1 << 20) - 1}")
     num_walls = num_hanchans // 4

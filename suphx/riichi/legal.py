@@ -151,9 +151,7 @@ def _fill_own_kans(t: Table, suits: I64, seat: int) -> None:
         return
     drawn = kind_of_face(t.drawn)
     for kind in range(34):
-        if t.hand[seat, kind] == 4 and (
-            t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))
-        ):
+        if t.hand[seat, kind] == 4 and (t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))):
             _allow(t, ANKAN + kind)
     for i in range(t.num_melds[seat]):
         kind = t.meld_kind[seat, i]

@@ -93,9 +93,7 @@ def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bo
 
 
 @jit
-def _whole_hand_yaku(
-    all_kinds: int, circumstances: int, is_closed: bool, open_tanyao: int, seat_wind: int
-) -> int:
+def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, open_tanyao: int, seat_wind: int) -> int:
     """Return the yaku that need no reading: circumstances, and which kinds there are."""
     yaku = 0
     if circumstances & IS_FIRST_TURN:

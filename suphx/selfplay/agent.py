@@ -123,7 +123,9 @@ def _encoder_name(header: CheckpointHeader) -> str:
 
 
 def _find_checkpoint(folder: Path, head: str) -> Path:
-    for path in (folder / f"{head}.safetensors", folder / head / "best.safetensors"):
+    for path in (folder / f"{head}.safetensors", folder / head / f"{head}.safetensors"):
         if path.is_file():
             return path
-    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {head}.safetensors in it")
+    raise ValueError(
+        f"{folder} has no checkpoint of the {head} net: expected {head}.safetensors or {head}/{head}.safetensors in it"
+    )

@@ -1,0 +1,93 @@
+"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of a baseline.
+
+Leaves ``match.json`` (keys in report.py).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.features.head import HEAD_NAMES
+from suphx.riichi.game_text import describe_kyoku, kyoku_name
+from suphx.riichi.gamelog import GameLog
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.stage import Stage, StageContext
+
+_MAX_SEED = 1 << 20
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The first game of the match."""
+
+    log: GameLog | None = None
+
+    def keep(self, log: GameLog) -> None:
+        self.log = log
+
+
+def evaluation_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(
+        name="evaluation",
+        run=run,
+        recipe_keys=("evaluation",),
+        needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        artifacts=("match.json",),
+    )
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play the match and return its figures."""
+    config = context.recipe.evaluation
+    # All checkpoints stand in one folder with a folder for each head.
+    candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    sample = _Sample()
+    start = time.monotonic()
+    with context.console.progress("hanchans", config.hanchans) as progress:
+        match = play_match(
+            candidate,
+            config.baseline,
+            num_hanchans=config.hanchans,
+            seed=context.seed % _MAX_SEED,
+            workers=config.workers,
+            progress=progress.advance,
+            sample=sample.keep,
+        )
+    write_json(context.folder / "match.json", match_json(match, sample.log, time.monotonic() - start))
+    figures = {
+        "average_placement": match.statistics.average_placement,
+        "stable_rank": match.statistics.stable_rank,
+        "win_rate": match.statistics.win_rate,
+        "deal_in_rate": match.statistics.deal_in_rate,
+        "paired_difference": match.difference.mean,
+        "paired_difference_low": match.difference.interval.low,
+        "paired_difference_high": match.difference.interval.high,
+    }
+    return {name: value for name, value in figures.items() if abs(value) < float("inf")}
+
+
+def match_json(match: MatchReport, sample: GameLog | None, seconds: float) -> dict[str, Any]:
+    """Return what the report shows of a match."""
+    players = []
+    for name, statistics in (("five nets", match.statistics), (match.baseline, match.baseline_statistics)):
+        figures = statistics.to_json()
+        players.append({**figures, "name": name, "hanchans": figures["games"]})
+    values: dict[str, Any] = match.to_json()
+    return {
+        **{name: values[name] for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference")},
+        "seconds": seconds,
+        "players": players,
+        "sample_game": _describe_game(sample) if sample else None,
+    }
+
+
+def _describe_game(log: GameLog) -> dict[str, Any]:
+    lines = [line for index in range(len(log.kyokus)) for line in [*describe_kyoku(log, index), ""]]
+    last = log.kyokus[-1]
+    title = f"{' / '.join(log.names)}, up to {kyoku_name(last.kyoku, last.honba)}"
+    return {"title": title, "lines": [*lines, f"Final points: {log.final_scores}"]}
