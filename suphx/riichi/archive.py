@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.mjai import parse_mjai
@@ -33,11 +33,22 @@ from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
 from suphx.riichi.raw_record import RawRecord, iter_texts
 from suphx.riichi.record_error import ForeignRecord, RecordError
 
-__all__ = ["Quarantine", "QuarantinedRecord", "RawRecord", "iter_records", "iter_texts", "parse_all"]
+__all__ = [
+    "Quarantine",
+    "QuarantinedRecord",
+    "RawRecord",
+    "iter_records",
+    "iter_texts",
+    "map_records",
+    "parse_all",
+    "parse_record",
+]
 
 _CHUNK_RECORDS = 32
 _CHUNK_CHARACTERS = 4 * 1024 * 1024
 _CHUNKS_PER_WORKER = 3
+
+T = TypeVar("T")
 
 _Parsed: TypeAlias = GameLog | QuarantinedRecord
 
@@ -49,7 +60,7 @@ def iter_records(
 
     A game without its end is set aside unless ``is_fragment_allowed``: then its finished kyokus count.
     """
-    parse = partial(_parse, is_fragment_allowed)
+    parse = partial(parse_record, is_fragment_allowed)
     return _kept(map(parse, iter_texts(paths, quarantine=quarantine)), quarantine)
 
 
@@ -67,7 +78,7 @@ def parse_all(
         return iter_records(paths, quarantine=quarantine, is_fragment_allowed=is_fragment_allowed)
     texts = iter_texts(paths, quarantine=quarantine)
     parse = partial(_parse_chunk, is_fragment_allowed)
-    return _kept(_parse_in_processes(parse, texts, workers), quarantine)
+    return _kept(map_records(parse, texts, workers), quarantine)
 
 
 def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog]:
@@ -79,7 +90,8 @@ def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog
             quarantine.add(item.file, item.position, item.reason, is_foreign=item.is_foreign)
 
 
-def _parse(is_fragment_allowed: bool, raw: RawRecord) -> _Parsed:
+def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
+    """Return the game of one text, or why it is set aside."""
     try:
         if raw.text.lstrip("\ufeff \t\r\n").startswith("{"):
             return parse_mjai(raw.text, raw.id, is_fragment_allowed=is_fragment_allowed)
@@ -90,7 +102,7 @@ def _parse(is_fragment_allowed: bool, raw: RawRecord) -> _Parsed:
 
 
 def _parse_chunk(is_fragment_allowed: bool, chunk: list[RawRecord]) -> list[_Parsed]:
-    return [_parse(is_fragment_allowed, raw) for raw in chunk]
+    return [parse_record(is_fragment_allowed, raw) for raw in chunk]
 
 
 def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
@@ -106,15 +118,17 @@ def _chunks(texts: Iterable[RawRecord]) -> Iterator[list[RawRecord]]:
         yield chunk
 
 
-def _parse_in_processes(
-    parse: Callable[[list[RawRecord]], list[_Parsed]], texts: Iterable[RawRecord], workers: int
-) -> Iterator[_Parsed]:
+def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawRecord], workers: int) -> Iterator[T]:
+    """Yield what ``work`` (a function that can be pickled) makes of all texts, in order, from worker processes.
+
+    Texts travel in chunks, at most a few chunks a worker are under way.
+    """
     # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
     pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-    under_way: deque[Future[list[_Parsed]]] = deque()
+    under_way: deque[Future[list[T]]] = deque()
     try:
         for chunk in _chunks(texts):
-            under_way.append(pool.submit(parse, chunk))
+            under_way.append(pool.submit(work, chunk))
             if len(under_way) >= workers * _CHUNKS_PER_WORKER:
                 yield from under_way.popleft().result()
         while under_way:
