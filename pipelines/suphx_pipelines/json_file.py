@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from suphx.models.atomic_file import write_atomically
+from suphx.atomic_file import write_atomically
 
 
 def write_json(path: Path, value: object) -> None:

@@ -13,6 +13,8 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from suphx_platform.record_writer import write_records
+
 from suphx.riichi.archive import Quarantine, parse_all
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.replay import Replayer
@@ -20,7 +22,6 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.store import StoreWriter
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.rollout import play_games
-from suphx_platform.record_writer import write_records
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES
-from suphx.models.atomic_file import write_atomically
 from suphx.riichi.tile import NUM_KINDS, face_name
 from suphx_pipelines import report_figure, report_page
 from suphx_pipelines.json_file import read_json

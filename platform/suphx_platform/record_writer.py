@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from suphx.models.atomic_file import write_atomically
+from suphx.atomic_file import write_atomically
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.mjlog_writer import write_mjlog

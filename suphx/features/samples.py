@@ -9,6 +9,7 @@ disconnected, turns with one choice only, and claims whose answer is unknown bec
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def _encode(
 
 
 @jit
-def _set_up(t: Table, kyoku: np.void, game: np.void) -> None:
+def _set_up(t: Table, kyoku: Any, game: Any) -> None:
     t.num_winds = game.num_winds
     t.open_tanyao = game.open_tanyao
     t.tenpai_ends_game = game.tenpai_ends_game
@@ -213,7 +214,7 @@ def label_of(t: Table, head: int, candidate: int, action: int) -> int:
     if head == RIICHI:
         return int(action == RIICHI_ACTION)
     if head == PONG:
-        return int(action == PON or action == PON_RED)
+        return int(PON <= action <= PON_RED)
     if head == CHOW:
         return int(CHI <= action < PASS and (action - CHI) % 3 == (candidate - CHI) % 3)
     return int(action == candidate)

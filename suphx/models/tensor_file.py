@@ -10,7 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from suphx.models.atomic_file import write_atomically
+from suphx.atomic_file import write_atomically
 
 _HEADER_KEY = "suphx"
 

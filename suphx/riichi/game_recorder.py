@@ -14,7 +14,7 @@ import numpy as np
 from suphx.riichi.action import PASS, PON, RON
 from suphx.riichi.gamelog import ACTION_BITS, GameLog, KyokuLog, empty_result
 from suphx.riichi.jit import jit
-from suphx.riichi.record import I16, I64, U16, Records
+from suphx.riichi.record import I8, I16, I64, U16, Records
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.table import CLAIM, GAME_END, RESULT, ROB_KAN, WIN_RESULT, Table
 
@@ -39,7 +39,7 @@ class GameRecorder:
         """Advance the simulator and write down what came of it: granted claims only, no passes."""
         tables = self._simulator.tables
         actors = tables["actor"][indices]
-        was_window = np.isin(tables["phase"][indices], (CLAIM, ROB_KAN))
+        was_window = np.isin(tables["phase"][indices], (CLAIM, ROB_KAN)).astype(np.int8)
         self._simulator.advance(indices, actions)
         _record(tables, indices, np.asarray(actions, np.int16), actors, was_window, self._moves, self._num_moves)
 
@@ -90,7 +90,7 @@ class GameRecorder:
 
 @jit
 def _record(
-    tables: Records, indices: I64, actions: I16, actors: I64, was_window: I64, moves: U16, num_moves: I64
+    tables: Records, indices: I64, actions: I16, actors: I8, was_window: I8, moves: U16, num_moves: I64
 ) -> None:  # fmt: skip
     for n in range(len(indices)):
         i = indices[n]

@@ -1,4 +1,4 @@
-"""A recorded deal as lines that a person can read: start, every turn, calls, riichi, the end with han, fu and points."""
+"""A recorded deal as lines that a person can read: start, turns, calls, riichi, the end with han, fu and points."""
 
 from __future__ import annotations
 

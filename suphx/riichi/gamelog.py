@@ -69,6 +69,7 @@ class GameLog:
 
 def empty_result() -> np.void:
     """Return a RESULT record of zeros, the absent liable seats set to -1."""
-    result = np.zeros((), RESULT)
-    result["win_liable"] = -1
-    return result[()]
+    results = np.zeros(1, RESULT)
+    results["win_liable"] = -1
+    result: np.void = results[0]
+    return result

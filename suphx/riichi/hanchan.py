@@ -23,10 +23,10 @@ def dealer_stays(t: Table) -> bool:
     """Tell whether the dealer deals again: after its win, tenpai at a draw, or an abortive draw."""
     dealer = dealer_of(t)
     if t.result == WIN_RESULT:
+        stays = False
         for w in range(t.num_wins):
-            if t.win_seat[w] == dealer:
-                return True
-        return False
+            stays |= t.win_seat[w] == dealer
+        return stays
     if t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN:
         return t.tenpai[dealer] != 0
     return True
@@ -76,7 +76,7 @@ def _may_stop(t: Table) -> bool:
 
 @jit
 def end_game(t: Table) -> None:
-    """Give left-over sticks to the first and fill the places; of equal scores the seat nearer to East 1's dealer leads."""
+    """Give left-over sticks to the first and fill the places; of equal scores the lower seat leads (rule)."""
     for seat in range(4):
         place = 1
         for other in range(4):

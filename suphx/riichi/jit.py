@@ -33,12 +33,13 @@ def source_hash() -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of compiled kernels and lookup tables: ``$SUPHX_CACHE`` or ``~/.cache/suphx``, then the hash."""
+    """Return the folder of compiled kernels and tables: ``$SUPHX_CACHE`` or ``~/.cache/suphx``, then the hash."""
     root = Path(os.environ.get("SUPHX_CACHE") or Path.home() / ".cache" / "suphx")
     return root / "kernels" / source_hash()
 
 
-numba_config.CACHE_DIR = str(cache_folder())
+# The module sets its attributes by name at run time, so type checkers do not see them.
+setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:

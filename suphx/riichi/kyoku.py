@@ -312,7 +312,7 @@ def _claim(t: Table, suits: I64, seat: int, action: int) -> None:
     if action == MINKAN:
         meld_type = MINKAN_MELD
         has_red = _use(t, seat, kind, 3, True)
-    elif action == PON or action == PON_RED:
+    elif PON <= action <= PON_RED:
         meld_type = PON_MELD
         has_red = _use(t, seat, kind, 2, action == PON_RED)
     else:

@@ -23,7 +23,7 @@ _BIG_DRAGONS, _BIG_WINDS = 39, 49
 
 @jit
 def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
-    """Return the dora of a winning hand (and its melds) by the indicators from wall[first_indicator] on, every second."""
+    """Return the dora of a winning hand, melds included, by the indicators wall[first_indicator - 2 i]."""
     total = 0
     for i in range(t.num_dora):
         dora = dora_of_indicator(t.wall[first_indicator - 2 * i] >> 2)

@@ -45,10 +45,10 @@ def tiles_left(t: Table) -> int:
 @jit
 def is_closed(t: Table, seat: int) -> bool:
     """Tell whether a hand has no melds but closed kans."""
+    closed = True
     for i in range(t.num_melds[seat]):
-        if t.meld_type[seat, i] != ANKAN_MELD:
-            return False
-    return True
+        closed &= t.meld_type[seat, i] == ANKAN_MELD
+    return closed
 
 
 @jit

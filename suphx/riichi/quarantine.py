@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from suphx.atomic_file import write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,4 @@ class Quarantine:
         omitted = self.count - len(self.entries)
         if omitted:
             lines.append(json.dumps({"omitted": omitted}))
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        try:
-            with temporary.open("w", encoding="utf-8", errors="backslashreplace") as file:
-                file.writelines(line + "\n" for line in lines)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_atomically(path, [f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])

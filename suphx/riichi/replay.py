@@ -93,7 +93,7 @@ def _skip_marks(moves: U16, cursor: I64) -> None:
 
 @jit
 def is_answer_known(t: Table, moves: U16, cursor: I64) -> bool:
-    """Tell whether the PASS of the actor in a claim window is its own wish: no higher claim of another seat hides it."""
+    """Tell whether the PASS of the actor in a claim window is its own wish: no claim of another seat hides it."""
     i = cursor[NEXT]
     if i >= len(moves):
         return True
@@ -239,7 +239,7 @@ _WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "deltas", "wi
 
 
 def compare_results(table: np.void, recorded: np.void, is_complete: bool) -> str | None:
-    """Return what differs between the Result fields of a table and a record; only winners and payments if incomplete."""
+    """Return what differs between the Result of a table and of a record; only winners and payments if incomplete."""
     for name in RESULT.names if is_complete and RESULT.names else _WITHOUT_DETAILS:
         difference = _unequal(name, recorded[name].tolist(), table[name].tolist())
         if difference:

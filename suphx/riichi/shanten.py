@@ -123,7 +123,7 @@ def _others(suits: I64, hand: I8, suit: int) -> tuple[int, int]:
 
 @jit
 def improving_kinds(suits: I64, hand: I8, num_melds: int, now: int) -> int:
-    """Return the bit set of kinds that lower the shanten of a 13-tile hand from ``now``; own four of a kind excluded."""
+    """Return the bit set of kinds that lower the shanten of a 13-tile hand from ``now`` (fifth tiles excluded)."""
     kinds = 0
     for suit in range(4):
         rest, rest_pair = _others(suits, hand, suit)

@@ -66,7 +66,7 @@ class Simulator:
         bad = _first_illegal(self.tables, indices, chosen)
         if bad >= 0:
             table = self.tables[indices[bad]]
-            allowed = ", ".join(action_name(a) for a in np.flatnonzero(table["legal"]))
+            allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
             raise ValueError(
                 f"table {indices[bad]}, seat {table['actor']}: {action_name(int(chosen[bad]))} is not legal; "
                 f"legal: {allowed or 'nothing, the table does not wait'}"

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.atomic_file import write_atomically
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import I32, I64, U8, U16, Records, field, record_dtype
 
@@ -127,12 +128,7 @@ class StoreWriter:
             "moves": self._num_moves,
             "sha256": self._digest.hexdigest(),
         }
-        temporary = self._folder / "store.json.tmp"
-        with temporary.open("w") as file:
-            json.dump(manifest, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._folder / "store.json")
+        write_atomically(self._folder / "store.json", [json.dumps(manifest, indent=1).encode()])
 
 
 class KyokuStore:

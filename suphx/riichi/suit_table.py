@@ -6,13 +6,12 @@ A suit of nine kinds with counts c0..c8 has the code sum(c_i * 5**i); the seven 
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
+from suphx.atomic_file import write_atomically
 from suphx.riichi.jit import cache_folder, jit
 from suphx.riichi.record import I64, U8
 
@@ -34,7 +33,9 @@ def _load_suits() -> I64:
     path = cache_folder() / "suits.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        _save(path, build_suits())
+        data = io.BytesIO()
+        np.save(data, build_suits())
+        write_atomically(path, [data.getbuffer()])
     table: I64 = np.load(path, mmap_mode="r")
     # A plain ndarray view of the map: numba compiles one signature for both.
     return np.asarray(table)
@@ -102,15 +103,3 @@ def _relax(lacking: U8, num_kinds: int) -> None:
                             lacking[code, p, m] = via
             rest //= 5
             power *= 5
-
-
-def _save(path: Path, table: I64) -> None:
-    """Write under a temporary name, then rename: other processes see nothing or all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.save(file, table)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -29,10 +29,10 @@ def _mix(x: int) -> int:
 
 @jit
 def shuffle_wall(seed: int, number: int, wall: I16) -> None:
-    """Fill ``wall`` with the shuffled tiles of deal ``number`` of the game ``seed`` (0 <= seed < 2**62): a pure function.
+    """Fill ``wall`` with the shuffled tiles of deal ``number`` of the game ``seed`` (0 <= seed < 2**62).
 
-    Fisher-Yates; the 32-bit numbers come from a mixed counter keyed with seed and number. The bias of the
-    multiply-shift range reduction is below 2**-24.
+    A pure function: Fisher-Yates over 32-bit numbers from a mixed counter that is keyed with seed and number. The bias
+    of the multiply-shift range reduction is below 2**-24.
     """
     for i in range(136):
         wall[i] = i

@@ -130,7 +130,7 @@ def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, open_t
 
 @jit
 def _place_sets(reading: I8, num_melds: int, meld_type: I8, meld_kind: I8, sets: I8) -> None:
-    """Fill ``sets`` with (run or triplet, lowest kind, type of meld or 0 = concealed): the reading's first, then melds."""
+    """Fill ``sets`` with (run or triplet, lowest kind, type of meld or 0): the reading's sets first, then melds."""
     num_concealed = 4 - num_melds
     for i in range(num_concealed):
         code = reading[1 + i]

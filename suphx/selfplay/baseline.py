@@ -211,10 +211,10 @@ def _has_yaku(t: Table, seat: int) -> bool:
     for i in range(t.num_melds[seat]):
         if t.meld_type[seat, i] != CHI_MELD and is_yakuhai(t, seat, t.meld_kind[seat, i]):
             return True
+    has_triplet = False
     for kind in range(27, 34):
-        if t.hand[seat, kind] >= 3 and is_yakuhai(t, seat, kind):
-            return True
-    return False
+        has_triplet |= t.hand[seat, kind] >= 3 and is_yakuhai(t, seat, kind)
+    return has_triplet
 
 
 @jit

@@ -46,7 +46,7 @@ def fill_dangers(t: Table, seat: int, dangers: I64) -> bool:
 
 @jit
 def safe_kinds(t: Table, other: int) -> int:
-    """Return the bit set of kinds that ``other`` cannot win on: its own river, and what others discarded since its riichi.
+    """Return the bit set of kinds that ``other`` cannot win on: its river, and what all discarded since its riichi.
 
     The order of discards over seats is not kept; a discard counts as later when its place in its river is beyond the
     place of the riichi tile.

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.optim import AdamW
 
+from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.features.samples import Samples
-from suphx.models.atomic_file import write_atomically
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
 from suphx.models.policy import NetConfig, PolicyNet, num_weights
 from suphx.training.compute import find_device, net_logits, predict, torch_threads, uses_bf16
@@ -131,6 +131,7 @@ class _Trainer:
             "head": HEAD_NAMES[data.head],
             "planes": str(PlanesVersion.of(data.layout)),
             "data": data.digest,
+            "rules": rules_version,
             **{f"net.{name}": value for name, value in asdict(self.net.config).items()},
             **{name: value for name, value in asdict(config).items() if name not in _FREE_FIELDS},
             **{name: value for name, value in asdict(stream_config).items() if name not in _FREE_FIELDS},

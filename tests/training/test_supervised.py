@@ -162,10 +162,11 @@ def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_p
         train(tmp_path, replace(SHORT, learning_rate=1e-3), net=replace(NET, channels=16))
 
 
-def test_threads_and_workers_may_change_when_a_training_goes_on(tmp_path: Path) -> None:
+def test_how_a_training_is_run_may_change_when_it_goes_on(tmp_path: Path) -> None:
     with pytest.raises(StoppedError):
-        train(tmp_path, stop_at=10)
-    train(tmp_path, replace(SHORT, threads=0), stream=replace(STREAM, num_workers=1))
+        train(tmp_path, stop_at=57)
+    config = replace(SHORT, threads=2, report_every=2, save_seconds=9.0, device="cpu")
+    assert train(tmp_path, config)["history"][-1]["step"] == 60
 
 
 def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tmp_path: Path) -> None:

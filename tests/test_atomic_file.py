@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.models.atomic_file import write_atomically
+from suphx.atomic_file import write_atomically
 
 
 @contextmanager
