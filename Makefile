@@ -7,7 +7,7 @@ RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup train test test-slow check format bench ui clean
+.PHONY: help setup warmup train test test-slow check format bench ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,13 +25,17 @@ setup: .venv/installed  ## make .venv with the pinned packages and this project 
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-train: setup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=file another recipe
+train: warmup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=file another recipe
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
 
-test: setup  ## run the fast tests
+# Once before the tests: their processes would all compile the same kernels side by side.
+warmup: setup  ## compile the kernels into the cache
+	$(BIN)/suphx warmup
+
+test: warmup  ## run the fast tests
 	$(BIN)/pytest -q $(PYTEST_FLAGS)
 
-test-slow: setup  ## run the slow tests as well
+test-slow: warmup  ## run the slow tests as well
 	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
 
 check: setup  ## everything that CI runs: lint, format, types, import contracts, fast tests

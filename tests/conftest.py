@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+
+# Before torch is imported: test processes run side by side, and threads of torch would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import shutil
 from pathlib import Path
 

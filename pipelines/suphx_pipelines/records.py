@@ -71,7 +71,7 @@ def play_records(context: StageContext[Recipe]) -> Path:
     config = context.recipe.records
     agent = load_agent(config.player)
     seating = np.zeros((config.played_games, 4), np.int64)
-    first = context.seed % 2**40 * 2**20  # apart from the walls of matches and of other seeds
+    first = 2**61 + context.seed % 2**40 * 2**20  # above the walls of matches, and apart from those of other seeds
     seeds = range(first, first + config.played_games)
     folder = context.folder / "games"
     folder.mkdir(exist_ok=True)

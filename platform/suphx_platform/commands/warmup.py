@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-NUM_TABLES = 16
-
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``warmup``."""
@@ -20,20 +18,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Play games at random to their end, which compiles every kernel of the simulator."""
-    import numpy as np
-
+    """Compile all that is not in the cache yet."""
     from suphx.riichi.jit import cache_folder
-    from suphx.riichi.rules import tenhou
-    from suphx.riichi.simulator import Simulator
+    from suphx.selfplay.warmup import warm_up
 
     started = time.perf_counter()
     folder = cache_folder()
-    console.say(f"compiling kernels into {folder}")
-    simulator = Simulator(NUM_TABLES, tenhou())
-    simulator.reset(range(NUM_TABLES))
-    random = np.random.default_rng(0)
-    while (waiting := simulator.waiting()).size:
-        legal = simulator.tables["legal"][waiting]
-        simulator.advance(waiting, np.argmax(random.random(legal.shape) * legal, axis=1))
+    console.say(f"compiling kernels into {folder} (a minute or two if it is new)")
+    warm_up()
     return {"folder": str(folder), "seconds": round(time.perf_counter() - started, 3)}

@@ -1,0 +1,42 @@
+"""Compiles every kernel and builds every table: does once, in small, what a run does (play, write, replay, encode)."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from suphx.features.encoder import ENCODERS, Encoder
+from suphx.features.head import HEAD_NAMES
+from suphx.features.samples import encode_kyokus
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.riichi.replay import Replayer
+from suphx.riichi.rules import tenhou
+from suphx.riichi.store import KyokuStore, StoreWriter
+from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.rollout import play_games
+
+
+def warm_up() -> None:
+    """Fill the kernel cache (jit.cache_folder); takes a minute or two at first, seconds afterwards."""
+    for encoder in ENCODERS.values():
+        agents: list[Agent] = [BaselineAgent("ukeire"), BaselineAgent("random"), _untrained(encoder)]
+        logs = list(play_games(agents, np.array([[0, 1, 2, 0]]), [0], tenhou()))
+        replayer = Replayer()
+        assert not [difference for log in logs for difference in replayer.replay(log)]
+        with tempfile.TemporaryDirectory() as name:
+            with StoreWriter(Path(name)) as writer:
+                for log in logs:
+                    writer.add(log)
+            store = KyokuStore.open(Path(name))
+            for head in range(len(HEAD_NAMES)):
+                encode_kyokus(store, np.arange(store.num_kyokus), head, encoder.name)
+
+
+def _untrained(encoder: Encoder) -> NetAgent:
+    nets = [
+        PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
+        for head in range(len(HEAD_NAMES))
+    ]
+    return NetAgent("untrained", nets, encoder)
