@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.riichi.record import I8
+from suphx.riichi.shanten import (
+    count_kinds,
+    improving_kinds,
+    seven_pairs_shanten,
+    shanten,
+    standard_shanten,
+    thirteen_orphans_shanten,
+    waiting_kinds,
+)
+from suphx.riichi.suit_table import load_suits
+from suphx.riichi.tile import parse_kinds
+from tests.riichi import shanten_twin
+from tests.riichi.table_builder import bits_of, counts_of
+
+SUITS = load_suits()
+
+
+@pytest.mark.parametrize(
+    ("tiles", "num_melds", "expected"),
+    [
+        ("123456789m11122p", 0, -1),
+        ("123456789m1112p", 0, 0),
+        ("123456789m112p5z", 0, 1),
+        ("19m19p19s1234567z", 0, 0),
+        ("19m19p19s1234567z1m", 0, -1),
+        ("19m19p19s123456z5m", 0, 1),
+        ("1122m3344p5566s7z", 0, 0),
+        ("1122m3344p5566s77z", 0, -1),
+        ("1111m3344p5566s7z", 0, 2),  # four alike are one pair only
+        ("147m258p369s1234z", 0, 6),  # twelve kinds and no pair: seven pairs are nearest
+        ("55m", 4, -1),
+        ("5m", 4, 0),
+        ("123m5z", 3, 0),
+        ("1111m", 3, 1),  # the fifth 1m does not exist, 23m and a pair do
+        ("1111222233334m", 0, 0),
+    ],
+)
+def test_known_hands(tiles: str, num_melds: int, expected: int) -> None:
+    assert shanten(SUITS, counts_of(tiles), num_melds) == expected
+
+
+@pytest.mark.parametrize(
+    ("tiles", "num_melds", "waits"),
+    [
+        ("1112345678999m", 0, "123456789m"),
+        ("19m19p19s1234567z", 0, "19m19p19s1234567z"),
+        ("19m19p19s123456z1m", 0, "7z"),
+        ("123456789m1122p", 0, "12p"),
+        ("123456789m12p55z", 0, "3p"),
+        ("2345m", 3, "25m"),
+        ("2223m", 3, "134m"),
+        ("3334m", 3, "245m"),
+        ("1122m3344p5566s7z", 0, "7z"),
+        ("2233445566778m", 0, "258m"),
+        ("123m456m789m123p4z", 0, "4z"),
+        ("111122223333m4p", 0, "4p"),
+        ("1m", 4, "1m"),
+        ("1111m", 3, ""),  # would need the fifth
+        ("1112223334445m", 0, "23456m"),
+    ],
+)
+def test_waits(tiles: str, num_melds: int, waits: str) -> None:
+    assert waiting_kinds(SUITS, counts_of(tiles), num_melds) == bits_of(waits)
+
+
+def random_hand(rng: np.random.Generator, size: int, num_suits: int) -> I8:
+    """Return ``size`` tiles of the first ``num_suits`` suits and the honours; few suits give near hands."""
+    kinds = [*range(9 * num_suits), *range(27, 34)]
+    tiles = rng.choice(np.repeat(kinds, 4), size, replace=False)
+    return np.bincount(tiles, minlength=34).astype(np.int8)
+
+
+@pytest.mark.parametrize(("num_melds", "num_hands"), [(0, 40), (1, 100), (2, 200), (3, 200), (4, 60)])
+def test_shanten_and_improving_tiles_are_those_of_the_search(num_melds: int, num_hands: int) -> None:
+    rng = np.random.default_rng(num_melds)
+    for i in range(num_hands):
+        hand = random_hand(rng, 13 - 3 * num_melds, 1 + i % 3)
+        expected, kinds = shanten_twin.shanten_and_improving(hand, num_melds)
+        assert shanten(SUITS, hand, num_melds) == expected, hand
+        assert improving_kinds(SUITS, hand, num_melds, expected) == sum(1 << kind for kind in kinds), hand
+        waits = sum(1 << kind for kind in kinds) if expected == 0 else 0
+        assert waiting_kinds(SUITS, hand, num_melds) == waits, hand
+
+
+def test_near_hands_wait_for_what_the_search_finds() -> None:
+    """Hands that are one tile away from complete, five of a kind included."""
+    rng = np.random.default_rng(9)
+    targets = {n: shanten_twin.all_targets(n) for n in range(1, 5)}
+    for _ in range(120):
+        num_sets = int(rng.integers(1, 5))
+        hand = targets[num_sets][rng.integers(len(targets[num_sets]))].copy()
+        hand[rng.choice(np.flatnonzero(hand <= 2))] += 2
+        hand[rng.choice(np.flatnonzero(hand))] -= 1
+        expected, kinds = shanten_twin.shanten_and_improving(hand, 4 - num_sets)
+        assert expected == 0
+        assert waiting_kinds(SUITS, hand, 4 - num_sets) == sum(1 << kind for kind in kinds), hand
+
+
+def test_fourteen_tiles_have_the_least_shanten_of_their_discards() -> None:
+    rng = np.random.default_rng(3)
+    for i in range(300):
+        hand = random_hand(rng, 14, 1 + i % 3)
+        now = shanten(SUITS, hand, 0)
+        best = 99
+        for kind in np.flatnonzero(hand).tolist():
+            hand[kind] -= 1
+            best = min(best, shanten(SUITS, hand, 0))
+            hand[kind] += 1
+        assert best == max(now, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_special_forms_are_those_of_the_search(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for i in range(300):
+        hand = random_hand(rng, 13 + i % 2, 1 + i % 3)
+        assert seven_pairs_shanten(hand) == shanten_twin.seven_pairs(hand)
+        assert thirteen_orphans_shanten(hand) == shanten_twin.thirteen_orphans(hand)
+
+
+def test_open_hands_have_no_special_forms() -> None:
+    hand = counts_of("1122m3344p77z")
+    assert shanten(SUITS, hand, 1) == standard_shanten(SUITS, hand, 1)
+
+
+def test_a_hand_is_left_as_it_was() -> None:
+    hand = counts_of("1112345678999m")
+    before = hand.copy()
+    waiting_kinds(SUITS, hand, 0)
+    np.testing.assert_array_equal(hand, before)
+
+
+def test_ukeire_counts_the_unseen_tiles_of_the_helping_kinds() -> None:
+    unseen = np.full(34, 4, np.int8)
+    unseen[parse_kinds("123m")] = [0, 1, 3]
+    assert count_kinds(bits_of("123m5z"), unseen) == 8
+    assert count_kinds(0, unseen) == 0

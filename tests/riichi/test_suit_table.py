@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from suphx.riichi.suit_table import HONOUR_BASE, HONOUR_CODES, SUIT_CODES, build_suits, load_suits
+
+RUN_STARTS = range(7)
+
+
+def lacking(code: int, num_sets: int, has_pair: bool) -> int:
+    return int(load_suits()[code, int(has_pair)] >> 8 * num_sets & 0xFF)
+
+
+def code_of(digits: str) -> int:
+    return sum(5 ** (int(digit) - 1) for digit in digits)
+
+
+def least_lacking(counts: list[int], num_sets: int, has_pair: bool, has_runs: bool) -> int:
+    """Return the least number of missing tiles by trying every choice of sets (at most four of a kind)."""
+    sets = [[3 * (k == i) for k in range(len(counts))] for i in range(len(counts))]
+    if has_runs:
+        sets += [[int(i <= k < i + 3) for k in range(9)] for i in RUN_STARTS]
+    pairs = [[2 * (k == i) for k in range(len(counts))] for i in range(len(counts))] if has_pair else [[0] * len(counts)]
+    best = 14
+    for chosen in itertools.combinations_with_replacement(sets, num_sets):
+        for pair in pairs:
+            needed = [sum(column) for column in zip(*chosen, pair, strict=True)]
+            if max(needed) <= 4:
+                best = min(best, sum(max(0, n - c) for n, c in zip(needed, counts, strict=True)))
+    return best
+
+
+@pytest.mark.parametrize(
+    ("digits", "num_sets", "has_pair", "missing"),
+    [
+        ("", 0, False, 0),
+        ("", 1, False, 3),
+        ("", 4, True, 14),
+        ("123", 1, False, 0),
+        ("12", 1, False, 1),
+        ("13", 1, True, 3),
+        ("1112345678999", 4, True, 1),
+        ("11123456789995", 4, True, 0),
+        ("1111", 1, True, 2),
+        ("11112222333344", 4, True, 0),
+        ("22", 0, True, 0),
+    ],
+)
+def test_known_suits(digits: str, num_sets: int, has_pair: bool, missing: int) -> None:
+    assert lacking(code_of(digits), num_sets, has_pair) == missing
+
+
+def test_random_suits_lack_what_an_exhaustive_search_finds() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(120):
+        counts = rng.multinomial(int(rng.integers(0, 15)), np.ones(9) / 9).clip(max=4).tolist()
+        code = sum(c * 5**i for i, c in enumerate(counts))
+        for num_sets in range(3):
+            for has_pair in (False, True):
+                assert lacking(code, num_sets, has_pair) == least_lacking(counts, num_sets, has_pair, True), counts
+
+
+def test_random_honours_lack_what_an_exhaustive_search_finds() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        counts = rng.multinomial(int(rng.integers(0, 15)), np.ones(7) / 7).clip(max=4).tolist()
+        code = HONOUR_BASE + sum(c * 5**i for i, c in enumerate(counts))
+        for num_sets in range(4):
+            for has_pair in (False, True):
+                assert lacking(code, num_sets, has_pair) == least_lacking(counts, num_sets, has_pair, False), counts
+
+
+def test_one_tile_more_lowers_what_is_missing_by_at_most_one() -> None:
+    suits = load_suits()
+    codes = np.random.default_rng(2).integers(0, SUIT_CODES, 5_000)
+    for kind in range(9):
+        less = codes[codes // 5**kind % 5 < 4]
+        for shift in range(0, 40, 8):
+            before, after = suits[less] >> shift & 0xFF, suits[less + 5**kind] >> shift & 0xFF
+            assert ((before - after >= 0) & (before - after <= 1)).all()
+
+
+def test_the_table_is_read_only() -> None:
+    table = load_suits()
+    assert table.shape == (SUIT_CODES + HONOUR_CODES, 2)
+    assert not table.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        table[0, 0] = 1
+
+
+@pytest.mark.slow
+def test_building_anew_gives_the_table_of_the_cache() -> None:
+    np.testing.assert_array_equal(build_suits(), load_suits())
