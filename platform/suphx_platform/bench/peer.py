@@ -1,0 +1,209 @@
+"""Other people's engines, as fast as their own interfaces allow: the only file that imports them.
+
+Both are in the ``dev`` extra. Whatever the timed functions need is made before the clock starts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.riichi.yaku import (
+    IS_CHANKAN,
+    IS_DOUBLE_RIICHI,
+    IS_FIRST_TURN,
+    IS_IPPATSU,
+    IS_LAST_TILE,
+    IS_RIICHI,
+    IS_RINSHAN,
+    IS_TSUMO,
+)
+
+from suphx_platform.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, Win
+
+HAND_PEERS = ("mahjong", "riichienv")
+
+
+class Score(NamedTuple):
+    """What a winning hand is worth; a yakuman's han and fu are 0, as engines count them in different ways."""
+
+    han: int
+    fu: int
+    points: int
+
+
+class HandPeer(Protocol):
+    """An engine that scores winning hands and counts shanten."""
+
+    name: str
+    version: str
+
+    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+        """Return a function that scores all of ``wins`` and returns the engine's own results."""
+        ...
+
+    def read_score(self, result: Any, win: Win) -> Score:
+        """Return one of the engine's results in our terms."""
+        ...
+
+    def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
+        """Return a function that counts the shanten of all ``hands``, int8 (n, 34)."""
+        ...
+
+
+def load_hand_peer(name: str) -> HandPeer:
+    """Return the peer ``name``; ValueError for an unknown one or one that is not installed."""
+    if name == "mahjong":
+        return MahjongPeer()
+    if name == "riichienv":
+        return RiichiEnvPeer()
+    raise ValueError(f"{name!r} is no peer: use one of {', '.join(HAND_PEERS)}")
+
+
+class MahjongPeer:
+    """PyPI ``mahjong``: pure Python, the usual independent scorer."""
+
+    name = "mahjong"
+
+    def __init__(self) -> None:
+        hand_calculating = _import("mahjong.hand_calculating.hand")
+        self._calculate = hand_calculating.HandCalculator.estimate_hand_value
+        self._config = _import("mahjong.hand_calculating.hand_config")
+        self._meld = _import("mahjong.meld").Meld
+        self._shanten = _import("mahjong.shanten").Shanten.calculate_shanten
+        self.version = version("mahjong")
+
+    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+        """Return a function that scores all of ``wins``."""
+        calculate = self._calculate
+        calls = [self._arguments(win) for win in wins]
+        return lambda: [calculate(*call[:-1], ura_dora_indicators=call[-1]) for call in calls]
+
+    def read_score(self, result: Any, win: Win) -> Score:
+        """Return han, fu and points; ValueError for a hand that the engine refuses."""
+        if result.error is not None:
+            raise ValueError(f"mahjong refuses the hand {win}: {result.error}")
+        is_yakuman = any(yaku.is_yakuman for yaku in result.yaku)
+        points = int(result.cost["total"])
+        return Score(0, 0, points) if is_yakuman else Score(int(result.han), int(result.fu), points)
+
+    def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
+        """Return a function that counts the shanten of all ``hands``."""
+        shanten = self._shanten
+        counts = [[int(count) for count in hand] for hand in hands]
+        return lambda: [shanten(hand) for hand in counts]
+
+    def _arguments(self, win: Win) -> tuple[Any, ...]:
+        types = {CHI: "chi", PON: "pon", ANKAN: "kan", MINKAN: "kan", KAKAN: "shouminkan"}
+        melds = [self._meld(types[type_], ids, opened=type_ != ANKAN) for type_, ids in win.melds]
+        tiles = [*win.concealed, *(id_ for _, ids in win.melds for id_ in ids)]
+        flags = win.circumstances
+        is_tsumo = bool(flags & IS_TSUMO)
+        is_last = bool(flags & IS_LAST_TILE) and not flags & IS_RINSHAN  # ours and Tenhou's rule: rinshan goes first
+        config = self._config.HandConfig(
+            is_tsumo=is_tsumo,
+            is_riichi=bool(flags & IS_RIICHI),
+            is_daburu_riichi=bool(flags & IS_DOUBLE_RIICHI),
+            is_ippatsu=bool(flags & IS_IPPATSU),
+            is_rinshan=bool(flags & IS_RINSHAN),
+            is_chankan=bool(flags & IS_CHANKAN),
+            is_haitei=is_last and is_tsumo,
+            is_houtei=is_last and not is_tsumo,
+            is_tenhou=bool(flags & IS_FIRST_TURN) and win.seat_wind == 27,
+            is_chiihou=bool(flags & IS_FIRST_TURN) and win.seat_wind != 27,
+            player_wind=win.seat_wind,
+            round_wind=win.round_wind,
+            options=self._config.OptionalRules(has_open_tanyao=True, has_aka_dora=True, has_double_yakuman=False),
+        )
+        return tiles, win.win_tile, melds, win.dora_indicators, config, win.ura_indicators
+
+
+class RiichiEnvPeer:
+    """PyPI ``riichienv``: Rust, driven from Python."""
+
+    name = "riichienv"
+
+    def __init__(self) -> None:
+        self._package = _import("riichienv")
+        # The package's own wrapper converts the conditions anew at every call: its compiled module is faster.
+        self._core = _import("riichienv._riichienv")
+        self.version = version("riichienv")
+
+    def play(self, num_hanchans: int, seed: int) -> int:
+        """Play hanchans between random agents (Tenhou's rules) and return the number of decisions."""
+        rule = self._package.GameRule.default_tenhou()
+        choose = random.Random(seed).random
+        decisions = 0
+        for game in range(num_hanchans):
+            env = self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed + game, rule=rule)
+            observations = env.reset()
+            while not env.done():
+                actions = {}
+                for seat, observation in observations.items():
+                    legal = observation.legal_actions()
+                    actions[seat] = legal[int(choose() * len(legal))]
+                decisions += len(actions)
+                observations = env.step(actions)
+        return decisions
+
+    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+        """Return a function that scores all of ``wins``."""
+        evaluator = self._core.HandEvaluator
+        calls = [self._arguments(win) for win in wins]
+        return lambda: [evaluator(tiles, melds).calc(*rest) for tiles, melds, *rest in calls]
+
+    def read_score(self, result: Any, win: Win) -> Score:
+        """Return han, fu and points; ValueError for a hand that the engine refuses."""
+        if not result.is_win:
+            raise ValueError(f"riichienv refuses the hand {win}")
+        if win.circumstances & IS_TSUMO:
+            is_dealer = win.seat_wind == 27
+            points = 3 * result.tsumo_agari_ko if is_dealer else result.tsumo_agari_oya + 2 * result.tsumo_agari_ko
+        else:
+            points = result.ron_agari
+        return Score(0, 0, int(points)) if result.yakuman else Score(int(result.han), int(result.fu), int(points))
+
+    def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
+        """Return a function that counts the shanten of all ``hands``."""
+        shanten = self._package.calculate_shanten
+        tiles = [[4 * kind + i for kind in range(34) for i in range(int(hand[kind]))] for hand in hands]
+        return lambda: [shanten(ids) for ids in tiles]
+
+    def _arguments(self, win: Win) -> tuple[Any, ...]:
+        kinds = self._core.MeldType
+        types = {CHI: kinds.Chi, PON: kinds.Pon, ANKAN: kinds.Ankan, MINKAN: kinds.Daiminkan, KAKAN: kinds.Kakan}
+        melds = [self._core.Meld(types[type_], ids, type_ != ANKAN) for type_, ids in win.melds]
+        winds = [self._core.Wind.East, self._core.Wind.South, self._core.Wind.West, self._core.Wind.North]
+        flags = win.circumstances
+        is_tsumo = bool(flags & IS_TSUMO)
+        is_last = bool(flags & IS_LAST_TILE) and not flags & IS_RINSHAN
+        conditions = self._core.Conditions(
+            tsumo=is_tsumo,
+            riichi=bool(flags & (IS_RIICHI | IS_DOUBLE_RIICHI)),
+            double_riichi=bool(flags & IS_DOUBLE_RIICHI),
+            ippatsu=bool(flags & IS_IPPATSU),
+            haitei=is_last and is_tsumo,
+            houtei=is_last and not is_tsumo,
+            rinshan=bool(flags & IS_RINSHAN),
+            chankan=bool(flags & IS_CHANKAN),
+            tsumo_first_turn=bool(flags & IS_FIRST_TURN),
+            player_wind=winds[win.seat_wind - 27],
+            round_wind=winds[win.round_wind - 27],
+        )
+        return win.concealed, melds, win.win_tile, win.dora_indicators, win.ura_indicators, conditions
+
+
+def _import(module: str) -> Any:
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != package:
+            raise
+        raise ValueError(f"the peer {package} is not installed: pip install 'suphx[dev]' brings it") from error

@@ -1,0 +1,168 @@
+"""Winning hands of our own games: tables at the moment of a win, scored in one kernel and described for other engines."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from suphx.riichi.action import RON, TSUMO
+from suphx.riichi.hanchan import start_game
+from suphx.riichi.jit import jit
+from suphx.riichi.kyoku import step
+from suphx.riichi.kyoku_end import count_dora, count_red
+from suphx.riichi.legal import circumstances_of, dealer_of, score_win
+from suphx.riichi.record import I32, I64, Records
+from suphx.riichi.rules import tenhou
+from suphx.riichi.score import base_points, pay_win
+from suphx.riichi.simulator import apply_rules, deal_next, finish_kyoku
+from suphx.riichi.suit_table import load_suits
+from suphx.riichi.table import (
+    ANKAN_MELD,
+    CHI_MELD,
+    GAME_END,
+    KAKAN_MELD,
+    KYOKU_END,
+    MINKAN_MELD,
+    OWN_TURN,
+    PON_MELD,
+    TABLE,
+)
+from suphx.riichi.tile import kind_of_face
+from suphx.riichi.wall import DORA, URA
+from suphx.selfplay.baseline import choose_ukeire
+
+CHI, PON, ANKAN, MINKAN, KAKAN = CHI_MELD, PON_MELD, ANKAN_MELD, MINKAN_MELD, KAKAN_MELD
+
+
+class Win(NamedTuple):
+    """A winning hand as other engines take it; tiles are ids 0-135."""
+
+    concealed: list[int]
+    """With the winning tile, without the melds."""
+    win_tile: int
+    melds: list[tuple[int, list[int]]]
+    """Type (CHI, PON, ANKAN, MINKAN, KAKAN) and tiles."""
+    dora_indicators: list[int]
+    ura_indicators: list[int]
+    """Empty without riichi."""
+    circumstances: int
+    """Bit set of yaku.py."""
+    seat_wind: int
+    """Kind 27-30, as is ``round_wind``."""
+    round_wind: int
+
+
+def collect_wins(count: int, *, seed: int = 0) -> Records:
+    """Return ``count`` TABLE records of ukeire agents' games, each at the moment when its ``actor`` declares a win."""
+    if count < 1:
+        raise ValueError(f"count is {count}: collect at least one win")
+    if not 0 <= seed <= 2**61:  # far from the largest seed of a wall: one game more for every few wins
+        raise ValueError(f"seed is {seed}: use a whole number in 0 … 2**61")
+    wins = np.zeros(count, TABLE)
+    scratch = np.zeros(1, TABLE)
+    apply_rules(scratch, tenhou())
+    _collect(scratch, wins, load_suits(), seed, tenhou().start_points)
+    return wins
+
+
+@jit
+def _collect(tables: Records, wins: Records, suits: I64, seed: int, start_points: int) -> None:
+    """Fill ``wins``; ``tables`` (1,) is scratch and comes from outside because ``t`` does not keep it alive."""
+    t = tables[0]
+    n = 0
+    while n < len(wins):
+        t.wall_seed = seed
+        seed += 1
+        start_game(t, start_points)
+        deal_next(t, suits)
+        while t.phase != GAME_END and n < len(wins):
+            action = choose_ukeire(t, suits)
+            if action == TSUMO or action == RON:
+                wins[n] = t
+                n += 1
+            step(t, suits, action)
+            if t.phase == KYOKU_END:
+                finish_kyoku(t, suits)
+
+
+@jit
+def score_wins(wins: Records, scores: I32) -> None:
+    """Fill ``scores``, int32 (n, 3), with han, fu and points of every win: dora, yaku, fu and payment (0, 0 = yakuman).
+
+    Honba, riichi sticks and pao are not in the points.
+    """
+    deltas = np.zeros(4, np.int32)
+    for i in range(len(wins)):
+        t = wins[i]
+        seat = t.actor
+        is_tsumo = t.phase == OWN_TURN
+        face = t.drawn if is_tsumo else t.claimed_face
+        kind = kind_of_face(face)
+        dora = count_dora(t, seat, kind, DORA) + count_red(t, seat, face)
+        if t.riichi[seat]:
+            dora += count_dora(t, seat, kind, URA)
+        _, han, fu, yakuman = score_win(t, seat, kind, dora)
+        scores[i, 0] = han
+        scores[i, 1] = fu
+        scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base_points(han, fu, yakuman), deltas)
+
+
+def describe_win(t: np.void) -> Win:
+    """Return one record of ``collect_wins`` for other engines."""
+    seat = int(t["actor"])
+    is_tsumo = t["phase"] == OWN_TURN
+    face = int(t["drawn"] if is_tsumo else t["claimed_face"])
+    bag = _TileBag()
+    win_tile = bag.take_face(face)
+    concealed = [win_tile]
+    for kind in range(34):
+        count = int(t["hand"][seat, kind]) - int(is_tsumo and kind == kind_of_face(face))
+        has_red = _has_red(int(t["red"][seat]), kind) and not (is_tsumo and face >= 34 and kind == kind_of_face(face))
+        concealed += [bag.take(kind, is_red=has_red and i == 0) for i in range(count)]
+    melds = [_describe_meld(t, seat, m, bag) for m in range(int(t["num_melds"][seat]))]
+    places = range(int(t["num_dora"]))
+    return Win(
+        concealed=sorted(concealed),
+        win_tile=win_tile,
+        melds=melds,
+        dora_indicators=[int(t["wall"][DORA - 2 * i]) for i in places],
+        ura_indicators=[int(t["wall"][URA - 2 * i]) for i in places] if t["riichi"][seat] else [],
+        circumstances=int(circumstances_of(t, seat)),
+        seat_wind=27 + (seat - int(t["kyoku"])) % 4,
+        round_wind=27 + int(t["kyoku"]) // 4,
+    )
+
+
+def _describe_meld(t: np.void, seat: int, m: int, bag: _TileBag) -> tuple[int, list[int]]:
+    type_, kind = int(t["meld_type"][seat, m]), int(t["meld_kind"][seat, m])
+    if type_ == CHI_MELD:
+        kinds = [kind, kind + 1, kind + 2]
+    else:
+        kinds = [kind] * (3 if type_ == PON_MELD else 4)
+    is_red_left = bool(t["meld_red"][seat, m])
+    ids = []
+    for each in kinds:
+        is_red = is_red_left and each < 27 and each % 9 == 4
+        is_red_left &= not is_red
+        ids.append(bag.take(each, is_red=is_red))
+    return type_, sorted(ids)
+
+
+class _TileBag:
+    """Gives every tile of a hand an id of its own."""
+
+    def __init__(self) -> None:
+        self._free = {kind: [4 * kind + 3, 4 * kind + 2, 4 * kind + 1, 4 * kind] for kind in range(34)}
+
+    def take_face(self, face: int) -> int:
+        return self.take(kind_of_face(face), is_red=face >= 34)
+
+    def take(self, kind: int, *, is_red: bool) -> int:
+        """Return a free id; the lowest of the fives is the red one and is kept for it."""
+        free = self._free[kind]
+        return free.pop() if is_red else free.pop(0)
+
+
+def _has_red(bits: int, kind: int) -> bool:
+    return kind < 27 and kind % 9 == 4 and bool(bits >> kind // 9 & 1)
