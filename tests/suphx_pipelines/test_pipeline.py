@@ -1,9 +1,14 @@
-"""The real pipeline on real records, small; the stages in detail are tested where they live."""
+"""The real pipeline, small: on games that it plays itself, killed and continued, and on real records."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from suphx_pipelines.pipeline import run_recipe
@@ -15,27 +20,85 @@ from suphx.features.head import HEAD_NAMES
 RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
 SMALL = {
     "records.max_games": "60",
+    "records.played_games": "24",
+    "net.channels": "8",
+    "net.num_blocks": "1",
+    "supervised.batch_size": "128",
+    "supervised.max_minutes": "0",
+    "supervised.max_epochs": "0",
     "supervised.max_steps": "20",
     "supervised.validate_every": "10",
+    "split.validation_fraction": "0.1",
+    "split.test_fraction": "0.1",
     "split.max_test_samples": "500",
     "split.max_validation_samples": "200",
     "stream.num_workers": "0",
+    "evaluation.hanchans": "8",
+    "evaluation.workers": "1",
 }
+STAGES = ["records", *(f"supervised/{head}" for head in HEAD_NAMES), "evaluation", "report"]
+START_SECONDS = 300
+"""A limit for a process that may first have to compile the kernels; nothing waits that long otherwise."""
+
+
+def command(runs: Path) -> list[str]:
+    settings = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
+    suphx = [sys.executable, "-m", "suphx_platform.cli"]
+    return [*suphx, "run", str(RECIPE), "--runs", str(runs), "--json", *settings]
+
+
+def kill_when(marker: str, runs: Path) -> None:
+    """Start the run and kill it with SIGKILL as soon as a file like ``marker`` is in the run's folder."""
+    process = subprocess.Popen(command(runs), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    limit = time.monotonic() + START_SECONDS
+    while not list(runs.glob(f"laptop-*/{marker}")):
+        assert process.poll() is None, f"the run ended before {marker} was there"
+        assert time.monotonic() < limit, f"{marker} did not appear"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def finish(runs: Path) -> dict[str, Any]:
+    done = subprocess.run(command(runs), capture_output=True, text=True, check=True, timeout=START_SECONDS)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def outcome(result: dict[str, Any]) -> dict[str, Any]:
+    """What must not depend on kills: the nets' weights, their test figures, the match."""
+    run = Path(result["report"]).parents[1]
+    match = json.loads((run / "evaluation" / "match.json").read_text())
+    weights = {head: (run / "supervised" / head / f"{head}.safetensors").read_bytes() for head in HEAD_NAMES}
+    tests = {head: json.loads((run / "supervised" / head / "metrics.json").read_text())["test"] for head in HEAD_NAMES}
+    summary = json.loads((run / "records" / "summary.json").read_text())
+    return {"weights": weights, "tests": tests, "match": match["players"], "records": summary}
+
+
+def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    whole = finish(other)
+    assert list(whole["stages"]) == STAGES
+    for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
+        kill_when(marker, runs)
+    continued = finish(runs)
+    assert continued["run_id"] == whole["run_id"]
+    assert list(continued["stages"]) == STAGES
+    assert continued["stages"]["supervised/discard"]["status"] == "kept"
+    assert outcome(continued) == outcome(whole)
+    assert {stage["status"] for stage in finish(runs)["stages"].values()} == {"kept"}
 
 
 @pytest.mark.slow
 @pytest.mark.records
-def test_a_small_run_on_real_records_ends_with_five_nets_and_a_report(runs: Path, records: Path) -> None:
+def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(runs: Path, records: Path) -> None:
     recipe = load_recipe(RECIPE, list(SMALL.items()))
     source = records / "rare-situations"
     result = run_recipe(recipe, records=source, runs=runs, console=Console())
-    assert {stage.status for stage in result.run.stages.values()} == {"finished"}
-    for head in HEAD_NAMES:
-        assert (result.run.folder / "supervised" / head / f"{head}.safetensors").is_file()
+    assert list(result.run.stages) == STAGES
     summary = json.loads((result.run.folder / "records" / "summary.json").read_text())
+    assert summary["source"] == "given"
     assert summary["games"] + summary["quarantined"] >= 60
     page = result.report.read_text()
     assert "Test accuracy beside the paper" in page
-    again = run_recipe(recipe, records=source, runs=runs, console=Console())
-    assert {stage.status for stage in again.run.stages.values()} == {"kept"}
-    assert json.loads(json.dumps(again.to_json()))["report"] == str(result.report)
+    assert "A game to look at" in page
