@@ -15,7 +15,7 @@ import numpy as np
 
 from suphx.riichi.action import PASS, TSUMOGIRI, action_name
 from suphx.riichi.kyoku import start_kyoku, step
-from suphx.riichi.legal import tiles_left
+from suphx.riichi.legal import fill_own_turn, tiles_left
 from suphx.riichi.record import I8, I16
 from suphx.riichi.rules import Rules
 from suphx.riichi.simulator import apply_rules
@@ -93,7 +93,10 @@ class Deal:
         self.table["wall"] = make_wall(hands, draws, rinshan, dora, ura, kyoku % 4, left, int(rules.red_fives))
         start_kyoku(tables[0], self._suits)
         if left != 69:
+            # In the middle of a deal: nobody's first turn.
             self.table["next_draw"] = LAST_DRAW - left
+            self.table["is_first_turn"] = 0
+            fill_own_turn(tables[0], self._suits)
 
     @property
     def num_left(self) -> int:
@@ -159,6 +162,8 @@ def make_wall(
     wanted: dict[int, int] = {}
     for seat, hand in enumerate(hands):
         places = [i for i in range(52) if (dealer + (i // 4 % 4 if i < 48 else i % 4)) % 4 == seat]
+        if len(parse_faces(hand)) > 13:
+            raise ValueError(f"the hand {hand!r} has {len(parse_faces(hand))} tiles: deal 13 at most")
         wanted.update(zip(places, parse_faces(hand), strict=False))
     # The dealer's draw, then those after it.
     wanted.update(zip([52, *range(LAST_DRAW - left, LAST_DRAW)], parse_faces(draws), strict=False))
