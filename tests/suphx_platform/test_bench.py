@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
@@ -136,8 +137,14 @@ def test_a_wrong_argument_is_told_in_one_line(
 
 
 def test_a_peer_that_is_not_installed_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "mahjong.hand_calculating.hand", None)
     with pytest.raises(ValueError, match=r"mahjong is not installed: pip install 'suphx\[dev\]'"):
         load_hand_peer("mahjong")
+
+
+@pytest.mark.parametrize("text", ["-1", "inf", "nan", "soon"])
+def test_seconds_must_be_a_finite_time(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["bench", "hands", "--seconds", text])
+    assert stop.value.code == 2
+    assert f"'{text}' is not a time" in capsys.readouterr().err

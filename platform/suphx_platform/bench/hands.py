@@ -1,4 +1,4 @@
-"""How many wins are scored and shanten counted a second, beside peers on the same hands, whose results must be equal."""
+"""How many wins are scored and shanten counted a second; peers get the same hands, and their results are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from suphx.riichi.jit import jit
 from suphx.riichi.record import I8, I64
 from suphx.riichi.shanten import shanten
 from suphx.riichi.suit_table import load_suits
-
 from suphx_platform.bench.peer import HandPeer, Score, load_hand_peer
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.bench.winning_hand import Win, collect_wins, describe_win, score_wins

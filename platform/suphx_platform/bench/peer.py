@@ -24,7 +24,6 @@ from suphx.riichi.yaku import (
     IS_RINSHAN,
     IS_TSUMO,
 )
-
 from suphx_platform.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, Win
 
 HAND_PEERS = ("mahjong", "riichienv")

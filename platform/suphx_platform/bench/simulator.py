@@ -12,7 +12,6 @@ from collections.abc import Callable
 from suphx.riichi.rules import tenhou
 from suphx.riichi.table import TABLE
 from suphx.selfplay.random_play import play_random
-
 from suphx_platform.bench.peer import RiichiEnvPeer
 from suphx_platform.bench.timing import compare_rates
 
@@ -102,7 +101,7 @@ def _describe_peer(
 
 
 def measure_start(say: Callable[[str], None]) -> tuple[float, float]:
-    """Return the seconds of a whole process that plays one game: with an empty cache of kernels, then with a full one."""
+    """Return the seconds of a whole process that plays one game: with an empty kernel cache, then with a full one."""
     with tempfile.TemporaryDirectory(prefix="suphx-bench-") as folder:
         say("measuring the cold start, which compiles all kernels")
         return _time_first_game(folder), _time_first_game(folder)

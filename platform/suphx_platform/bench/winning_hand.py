@@ -1,8 +1,8 @@
-"""Winning hands of our own games: tables at the moment of a win, scored in one kernel and described for other engines."""
+"""Winning hands of our own games: tables at the moment of a win, scored in one kernel, described for other engines."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _collect(tables: Records, wins: Records, suits: I64, seed: int, start_points
         deal_next(t, suits)
         while t.phase != GAME_END and n < len(wins):
             action = choose_ukeire(t, suits)
-            if action == TSUMO or action == RON:
+            if action in (TSUMO, RON):
                 wins[n] = t
                 n += 1
             step(t, suits, action)
@@ -108,7 +108,7 @@ def score_wins(wins: Records, scores: I32) -> None:
         scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base_points(han, fu, yakuman), deltas)
 
 
-def describe_win(t: np.void) -> Win:
+def describe_win(t: Any) -> Win:
     """Return one record of ``collect_wins`` for other engines."""
     seat = int(t["actor"])
     is_tsumo = t["phase"] == OWN_TURN
@@ -134,12 +134,9 @@ def describe_win(t: np.void) -> Win:
     )
 
 
-def _describe_meld(t: np.void, seat: int, m: int, bag: _TileBag) -> tuple[int, list[int]]:
+def _describe_meld(t: Any, seat: int, m: int, bag: _TileBag) -> tuple[int, list[int]]:
     type_, kind = int(t["meld_type"][seat, m]), int(t["meld_kind"][seat, m])
-    if type_ == CHI_MELD:
-        kinds = [kind, kind + 1, kind + 2]
-    else:
-        kinds = [kind] * (3 if type_ == PON_MELD else 4)
+    kinds = [kind, kind + 1, kind + 2] if type_ == CHI_MELD else [kind] * (3 if type_ == PON_MELD else 4)
     is_red_left = bool(t["meld_red"][seat, m])
     ids = []
     for each in kinds:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING
 
 from suphx_platform.commands.parsing import positive
@@ -32,7 +33,11 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
     hands.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
     hands.add_argument(
-        "--seconds", type=float, default=DEFAULT_SECONDS, metavar="X", help="for each engine in each of 3 rounds (0.5)"
+        "--seconds",
+        type=_seconds,
+        default=DEFAULT_SECONDS,
+        metavar="X",
+        help="for each engine in each of 3 rounds (0.5)",
     )
     hands.set_defaults(execute=execute_hands)
 
@@ -56,6 +61,16 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
     from suphx_platform.bench.hands import bench_hands
 
     return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=console.say)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use seconds from 0 on, such as 0.5")
+    return value
 
 
 def _names(text: str) -> list[str]:

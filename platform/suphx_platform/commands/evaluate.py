@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from typing import TYPE_CHECKING
 
 from suphx_platform.commands.parsing import add_workers, positive
@@ -29,6 +30,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
     from suphx.evaluation.match import play_match
 
+    started = time.perf_counter()
     with console.progress("hanchans", args.hanchans) as progress:
         report = play_match(
             args.candidate,
@@ -38,4 +40,4 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             workers=args.workers,
             progress=progress.advance,
         )
-    return report.to_json()
+    return {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
