@@ -61,7 +61,7 @@ def play_random(num_hanchans: int, rules: Rules, *, seed: int = 0, num_threads: 
 
 @jit
 def _play(tables: Records, suits: I64, start_points: int, first_seed: int, decisions: I32, kyokus: I32) -> None:
-    """Play one game for each element of ``decisions``; ``tables`` (1,) is scratch that must outlive its record ``t``."""
+    """Play one game for each element of ``decisions``; ``tables`` (1,) is scratch and must outlive its record."""
     t = tables[0]
     for i in range(len(decisions)):
         t.wall_seed = first_seed + i

@@ -37,7 +37,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=DEFAULT_SECONDS,
         metavar="X",
-        help="for each engine in each of 3 rounds (0.5)",
+        help="an engine's share of each of 3 rounds (0.5)",
     )
     hands.set_defaults(execute=execute_hands)
 
