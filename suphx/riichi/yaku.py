@@ -83,12 +83,14 @@ def score_hand(
 
 @jit
 def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
-    """Compare by points, then by han, then by fu."""
+    """Compare by points, then yakuman before counted han, then by han, then by fu."""
     points_a, points_b = base_points(a[1], a[2], a[3]), base_points(b[1], b[2], b[3])
     if a[0] == 0 or b[0] == 0:
         return a[0] != 0
     if points_a != points_b:
         return points_a > points_b
+    if a[3] != b[3]:
+        return a[3] > b[3]
     return a[1] > b[1] or (a[1] == b[1] and a[2] > b[2])
 
 

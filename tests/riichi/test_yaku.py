@@ -238,3 +238,9 @@ def test_the_reading_worth_most_is_taken() -> None:
 def test_last_tile_after_a_kan_is_rinshan_not_haitei() -> None:
     result = score("678m99s", "8m", "ankan 1111m", "chi 789s", "chi 234p", circumstances=IS_TSUMO | IS_RINSHAN | IS_LAST_TILE)
     assert result.yaku == {"rinshan kaihou"}
+
+
+def test_a_yakuman_goes_before_a_counted_one_of_the_same_hand() -> None:
+    # Three runs with 13 han and more, or four concealed triplets: the points are equal.
+    result = score("111222333m77z", "2m", "ankan 6666z", circumstances=IS_TSUMO | IS_RIICHI, dora=8)
+    assert result == Score({"suuankou"}, 0, 0, 1)
