@@ -36,11 +36,12 @@ def random_game(seed: int, rules: Rules | None = None) -> GameLog:
             simulator.next_kyoku(only)
             recorder.begin_kyokus(only)
         else:
-            recorder.advance(only, np.array([_choose(table, rng)], np.int16))
+            recorder.advance(only, np.array([choose_hastily(table, rng)], np.int16))
     return recorder.finish(0, f"game-{seed}", NAMES)
 
 
-def _choose(table: np.void, rng: np.random.Generator) -> int:
+def choose_hastily(table: np.void, rng: np.random.Generator) -> int:
+    """Return a legal action: win, declare riichi, declare kans; call at random; else discard what is needed least."""
     legal = np.flatnonzero(table["legal"]).tolist()
     for action in (TSUMO, RON, RIICHI, NINE_TERMINALS):
         if action in legal:

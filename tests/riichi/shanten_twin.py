@@ -18,7 +18,8 @@ def all_targets(num_sets: int) -> I8:
     triplets = [np.eye(34, dtype=np.int8)[kind] * 3 for kind in range(34)]
     runs = [sum(np.eye(34, dtype=np.int8)[9 * suit + i + j] for j in range(3)) for suit in range(3) for i in range(7)]
     chosen = np.array(list(itertools.combinations_with_replacement(range(55), num_sets)), np.int64)
-    targets: I8 = np.array([*triplets, *runs], np.int8)[chosen.reshape(len(chosen), num_sets)].sum(axis=1, dtype=np.int8)
+    sets = np.array([*triplets, *runs], np.int8)[chosen.reshape(len(chosen), num_sets)]
+    targets: I8 = sets.sum(axis=1, dtype=np.int8)
     return targets[(targets <= 4).all(axis=1)]
 
 

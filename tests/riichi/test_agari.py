@@ -17,8 +17,8 @@ def readings_of(hand: I8) -> set[str]:
     found = read_hand(hand, num_sets, readings)
     texts = []
     for row in readings[:found].tolist():
-        sets = sorted(f"{face_name(c - TRIPLET)}x3" if c >= TRIPLET else f"{face_name(c)}+" for c in row[1 : 1 + num_sets])
-        texts.append(" ".join([face_name(row[0]), *sets]))
+        sets = [f"{face_name(c - TRIPLET)}x3" if c >= TRIPLET else f"{face_name(c)}+" for c in row[1 : 1 + num_sets]]
+        texts.append(" ".join([face_name(row[0]), *sorted(sets)]))
     assert len(set(texts)) == len(texts), "a reading is given twice"
     return set(texts)
 
@@ -88,7 +88,8 @@ def test_incomplete_hands_have_no_reading() -> None:
 
 
 def test_no_hand_has_more_readings_than_there_is_room_for() -> None:
-    most = max(len(readings_of(counts_of(tiles))) for tiles in ("22233344455566m", "11122233344455m", "33344455566677p"))
+    many = ("22233344455566m", "11122233344455m", "33344455566677p")
+    most = max(len(readings_of(counts_of(tiles))) for tiles in many)
     assert 3 <= most <= MAX_READINGS
 
 

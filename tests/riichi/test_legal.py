@@ -154,7 +154,14 @@ def test_chi_is_for_the_next_seat_only_and_pon_for_every_seat() -> None:
 
 @pytest.mark.parametrize(
     ("own", "claimed", "positions"),
-    [("12m", "3m", {2}), ("13m", "2m", {1}), ("23m", "1m", {0}), ("1245m", "3m", {0, 1, 2}), ("89p", "7p", {0}), ("9m1p", "8m", set())],
+    [
+        ("12m", "3m", {2}),
+        ("13m", "2m", {1}),
+        ("23m", "1m", {0}),
+        ("1245m", "3m", {0, 1, 2}),
+        ("89p", "7p", {0}),
+        ("9m1p", "8m", set()),
+    ],
 )
 def test_every_run_with_the_claimed_tile_is_offered(own: str, claimed: str, positions: set[int]) -> None:
     hand = format_faces((parse_faces(own) + parse_faces("1447s1234567z"))[:13])
@@ -206,7 +213,15 @@ def test_no_call_on_the_last_discard_but_ron() -> None:
 
 @pytest.mark.parametrize(
     ("claimed", "position", "forbidden"),
-    [("1m", 0, "14m"), ("2m", 1, "2m"), ("3m", 2, "3m"), ("4m", 2, "14m"), ("6s", 0, "69s"), ("7s", 0, "7s"), ("9p", 2, "69p")],
+    [
+        ("1m", 0, "14m"),
+        ("2m", 1, "2m"),
+        ("3m", 2, "3m"),
+        ("4m", 2, "14m"),
+        ("6s", 0, "69s"),
+        ("7s", 0, "7s"),
+        ("9p", 2, "69p"),
+    ],
 )
 def test_kuikae_forbids_the_same_tile_and_the_other_end_of_the_run(claimed: str, position: int, forbidden: str) -> None:
     assert chi_forbidden(parse_kinds(claimed)[0], position) == bits_of(forbidden)

@@ -23,7 +23,9 @@ def least_lacking(counts: list[int], num_sets: int, has_pair: bool, has_runs: bo
     sets = [[3 * (k == i) for k in range(len(counts))] for i in range(len(counts))]
     if has_runs:
         sets += [[int(i <= k < i + 3) for k in range(9)] for i in RUN_STARTS]
-    pairs = [[2 * (k == i) for k in range(len(counts))] for i in range(len(counts))] if has_pair else [[0] * len(counts)]
+    pairs = [[0] * len(counts)]
+    if has_pair:
+        pairs = [[2 * (k == i) for k in range(len(counts))] for i in range(len(counts))]
     best = 14
     for chosen in itertools.combinations_with_replacement(sets, num_sets):
         for pair in pairs:

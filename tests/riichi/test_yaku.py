@@ -236,7 +236,8 @@ def test_the_reading_worth_most_is_taken() -> None:
 
 
 def test_last_tile_after_a_kan_is_rinshan_not_haitei() -> None:
-    result = score("678m99s", "8m", "ankan 1111m", "chi 789s", "chi 234p", circumstances=IS_TSUMO | IS_RINSHAN | IS_LAST_TILE)
+    last = IS_TSUMO | IS_RINSHAN | IS_LAST_TILE
+    result = score("678m99s", "8m", "ankan 1111m", "chi 789s", "chi 234p", circumstances=last)
     assert result.yaku == {"rinshan kaihou"}
 
 
