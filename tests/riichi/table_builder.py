@@ -84,7 +84,7 @@ class Deal:
         """``hands`` of seats 0-3; ``left``: tiles in the wall after the dealer's draw, the first of ``draws``."""
         rules = rules or Rules()
         tables = np.zeros(1, TABLE)
-        self._tables = tables
+        self.tables = tables
         self._suits = load_suits()
         self.table: Any = tables[0]
         apply_rules(tables, rules)
@@ -101,7 +101,7 @@ class Deal:
     @property
     def num_left(self) -> int:
         """Tiles that can still be drawn."""
-        return int(tiles_left(self._tables[0]))
+        return int(tiles_left(self.tables[0]))
 
     def legal(self) -> list[str]:
         """Return the names of the actor's actions."""
@@ -109,7 +109,7 @@ class Deal:
 
     def is_offered(self, seat: int, action: int) -> bool:
         """Tell whether ``seat`` may take ``action`` in this turn or claim window, the seats before it passing."""
-        copy = self._tables.copy()
+        copy = self.tables.copy()
         while copy["actor"][0] != seat and copy["phase"][0] in (CLAIM, ROB_KAN):
             step(copy[0], self._suits, PASS)
         is_same_turn = copy["turn"][0] == self.table["turn"] and copy["phase"][0] == self.table["phase"]
@@ -118,11 +118,11 @@ class Deal:
     def act(self, seat: int, action: int) -> None:
         """Let ``seat`` take ``action``, everybody asked before it passing; AssertionError if it may not."""
         while self.table["phase"] in (CLAIM, ROB_KAN) and self.table["actor"] != seat:
-            step(self._tables[0], self._suits, PASS)
+            step(self.tables[0], self._suits, PASS)
         assert self.table["phase"] != KYOKU_END, "the deal is over"
         assert self.table["actor"] == seat, f"seat {self.table['actor']} is asked, not seat {seat}"
         assert self.table["legal"][action], f"{action_name(action)} is not legal; legal: {', '.join(self.legal())}"
-        step(self._tables[0], self._suits, action)
+        step(self.tables[0], self._suits, action)
 
     def discard(self, seat: int, tile: str) -> None:
         """Let ``seat`` discard ``tile``: the one just drawn if it is the same."""
@@ -133,14 +133,14 @@ class Deal:
     def pass_all(self) -> None:
         """Let everybody who is asked for a claim pass."""
         while self.table["phase"] in (CLAIM, ROB_KAN):
-            step(self._tables[0], self._suits, PASS)
+            step(self.tables[0], self._suits, PASS)
 
     def tsumogiri(self, times: int = 1) -> None:
         """Let the next ``times`` turns discard what was drawn, nobody claiming."""
         for _ in range(times):
             self.pass_all()
             assert self.table["phase"] != KYOKU_END, "the deal is over"
-            step(self._tables[0], self._suits, TSUMOGIRI)
+            step(self.tables[0], self._suits, TSUMOGIRI)
         self.pass_all()
 
     def deltas(self) -> list[int]:
