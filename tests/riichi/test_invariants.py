@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from suphx.riichi.action import TSUMO
 from suphx.riichi.invariants import check_invariants
-from suphx.riichi.jit import source_hash
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.suit_table import load_suits
@@ -80,58 +75,6 @@ def test_a_damaged_state_is_noticed(name: str, value: object, message: str) -> N
     deal.table[name] = value
     with pytest.raises(AssertionError, match=message):
         check_invariants(deal.table, load_suits())
-
-
-_SUBSET = """
-import numpy as np
-from suphx.riichi.rules import tonpuu
-from suphx.riichi.simulator import Simulator
-from suphx.riichi.suit_table import load_suits
-from suphx.riichi.invariants import check_invariants
-from tests.riichi.test_simulator import choose
-
-simulator = Simulator(2, tonpuu())
-simulator.reset([1, 2])
-for step in range({steps}):
-    waiting = simulator.waiting()
-    simulator.advance(waiting, choose(simulator.tables, waiting))
-    if step % 50 == 0:
-        check_invariants(simulator.tables[0], load_suits())
-print(simulator.tables["scores"].tolist(), simulator.tables["num_kyoku"].tolist(), int(simulator.tables["river"].sum()))
-"""
-
-
-def run_subset(steps: int, cache: Path, **environment: str) -> str:
-    """Play a few steps in a process of its own, warnings as errors; return what it printed."""
-    finished = subprocess.run(
-        [sys.executable, "-W", "error", "-c", _SUBSET.format(steps=steps)],
-        env={**os.environ, "SUPHX_CACHE": str(cache), **environment},
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).resolve().parents[2],
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout
-
-
-@pytest.fixture
-def cache_with_suits(tmp_path: Path) -> Path:
-    """A cache folder of its own that has the suit table, which takes very long to build without the compiler."""
-    folder = tmp_path / "kernels" / source_hash()
-    folder.mkdir(parents=True)
-    np.save(folder / "suits.npy", load_suits())
-    return tmp_path
-
-
-@pytest.mark.slow
-def test_the_engine_does_the_same_without_the_compiler(cache_with_suits: Path) -> None:
-    assert run_subset(300, cache_with_suits, NUMBA_DISABLE_JIT="1") == run_subset(300, cache_with_suits)
-
-
-@pytest.mark.slow
-def test_no_kernel_reads_outside_its_arrays(tmp_path: Path) -> None:
-    assert run_subset(3000, tmp_path, NUMBA_BOUNDSCHECK="1") == run_subset(3000, tmp_path / "plain")
 
 
 def test_a_win_passes_the_checks() -> None:

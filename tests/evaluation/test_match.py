@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx.evaluation import match
+from suphx.evaluation.match import MatchConfig, MatchReport, play_match
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.replay import Replayer
+from suphx.riichi.rules import tonpuu
+
+
+def play(candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, workers: int = 1) -> MatchReport:
+    return play_match(
+        candidate, baseline, num_hanchans=num_hanchans, seed=seed, workers=workers, rules=tonpuu()
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["tsumogiri", "ukeire", "random"])
+def test_an_agent_against_itself_has_no_paired_difference(name: str) -> None:
+    report = play(name, name)
+    assert report.difference.mean == 0
+    assert (report.difference.interval.low, report.difference.interval.high) == (0, 0)
+    assert not report.difference.is_significant
+
+
+def test_a_better_agent_has_a_significant_negative_difference() -> None:
+    report = play("ukeire", "tsumogiri", num_hanchans=80)
+    assert report.difference.mean < -0.5
+    assert report.difference.is_significant
+    worse = play("tsumogiri", "ukeire", num_hanchans=80)
+    assert worse.difference.mean > 0.5
+
+
+def test_the_report_counts_games_and_walls() -> None:
+    report = play("ukeire", "random", num_hanchans=12, seed=3)
+    assert (report.hanchans, report.walls, report.seed) == (12, 3, 3)
+    assert report.statistics.games == 12
+    assert report.baseline_statistics.games == 36
+    figures = report.to_json()
+    assert figures["candidate"] == "ukeire"
+    assert set(figures) >= {"baseline", "hanchans", "walls", "seed", "paired_difference", "baseline_statistics"}
+
+
+def test_the_result_does_not_depend_on_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)  # so that there is a task for each worker
+    # As text: a rate without cases is not a number, which equals nothing.
+    assert repr(play("ukeire", "tsumogiri", workers=2)) == repr(play("ukeire", "tsumogiri"))
+
+
+def test_the_size_of_a_task_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = play("ukeire", "tsumogiri", num_hanchans=12)
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
+    assert repr(play("ukeire", "tsumogiri", num_hanchans=12)) == repr(whole)
+
+
+def test_another_seed_means_other_walls() -> None:
+    assert play("ukeire", "tsumogiri", seed=1).statistics != play("ukeire", "tsumogiri", seed=2).statistics
+
+
+def test_progress_counts_the_games_of_the_candidate_and_one_game_is_shown() -> None:
+    counts: list[int] = []
+    games: list[GameLog] = []
+    play_match(
+        "tsumogiri", "random", num_hanchans=8, seed=1, rules=tonpuu(), progress=counts.append, sample=games.append
+    )
+    assert counts == [1] * 8
+    (game,) = games
+    assert game.names == ("candidate", "baseline", "baseline", "baseline")
+    assert Replayer().replay(game) == []
+
+
+@pytest.mark.parametrize("number", [0, 4, 10, -8])
+def test_a_number_of_games_that_does_not_fill_the_seats_is_refused(number: int) -> None:
+    with pytest.raises(ValueError, match=f"{number} hanchans: use a multiple of 4"):
+        play("tsumogiri", "random", num_hanchans=number)
+    with pytest.raises(ValueError, match=f"{number} hanchans: use a multiple of 4"):
+        MatchConfig(hanchans=number)
+
+
+@pytest.mark.parametrize("seed", [-1, 1 << 20])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(ValueError, match=f"seed is {seed}: use 0 to 1048575"):
+        play("tsumogiri", "random", seed=seed)
+
+
+def test_an_unknown_agent_is_refused() -> None:
+    with pytest.raises(ValueError, match="'nobody' is no agent"):
+        play("nobody", "random")
+
+
+def test_a_config_names_a_baseline_or_a_folder() -> None:
+    assert MatchConfig(baseline="runs/first/supervised").baseline == "runs/first/supervised"
+    with pytest.raises(ValueError, match="baseline is 'nobody': use random, tsumogiri, ukeire, or the path"):
+        MatchConfig(baseline="nobody")
+    with pytest.raises(ValueError, match="workers is 0"):
+        MatchConfig(workers=0)

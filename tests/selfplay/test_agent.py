@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.features.encoder import ENCODERS
+from suphx.features.head import HEAD_NAMES
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.riichi.record import Records
+from suphx.riichi.rules import tenhou
+from suphx.riichi.simulator import Simulator
+from suphx.selfplay.agent import BASELINES, Agent, BaselineAgent, NetAgent, load_agent
+
+MINI = ENCODERS["mini"]
+TINY = NetConfig(size="tiny")
+
+
+def make_nets() -> list[PolicyNet]:
+    torch.manual_seed(0)
+    return [PolicyNet(head, MINI.layout(head).num_planes, TINY).eval() for head in range(len(HEAD_NAMES))]
+
+
+def save_nets(folder: Path, *, in_subfolders: bool = False) -> Path:
+    for net in make_nets():
+        name = HEAD_NAMES[net.head]
+        path = folder / name / f"{name}.safetensors" if in_subfolders else folder / f"{name}.safetensors"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        planes = PlanesVersion.of(MINI.layout(net.head))
+        header = CheckpointHeader(head=name, planes=planes, rules_version="tenhou", net=net.config, step=1)
+        save_checkpoint(path, net, header)
+    return folder
+
+
+def positions(agent: Agent, num_tables: int, num_steps: int) -> Iterator[tuple[Records, np.ndarray]]:
+    """Yield waiting tables of games that ``agent`` plays."""
+    simulator = Simulator(num_tables, tenhou())
+    simulator.reset(range(num_tables))
+    for _ in range(num_steps):
+        waiting = simulator.waiting()
+        actions = agent.act(simulator.tables, waiting)
+        yield simulator.tables, actions
+        simulator.advance(waiting, actions)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_answers_the_same_in_any_batch(name: str) -> None:
+    agent = BaselineAgent(name)
+    for tables, actions in positions(agent, 8, 150):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(8)]
+        assert single == actions.tolist()
+        backwards = agent.act(tables, np.arange(7, -1, -1))
+        assert backwards[::-1].tolist() == actions.tolist()
+
+
+def test_nets_answer_the_same_in_any_batch() -> None:
+    agent = NetAgent("nets", make_nets(), MINI)
+    for tables, actions in positions(agent, 6, 40):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(6)]
+        assert single == actions.tolist()
+
+
+def test_agents_change_nothing_at_the_table() -> None:
+    for agent in (*(BaselineAgent(name) for name in BASELINES), NetAgent("nets", make_nets(), MINI)):
+        simulator = Simulator(4, tenhou())
+        simulator.reset(range(4))
+        before = simulator.tables.tobytes()
+        agent.act(simulator.tables, simulator.waiting())
+        assert simulator.tables.tobytes() == before
+
+
+def test_baselines_are_loaded_by_name() -> None:
+    assert [load_agent(name).name for name in BASELINES] == list(BASELINES)
+
+
+@pytest.mark.parametrize("in_subfolders", [False, True])
+def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfolders: bool) -> None:
+    loaded = load_agent(str(save_nets(tmp_path, in_subfolders=in_subfolders)))
+    made = NetAgent("nets", make_nets(), MINI)
+    assert loaded.name == str(tmp_path)
+    for tables, actions in positions(made, 4, 30):
+        assert loaded.act(tables, np.arange(4)).tolist() == actions.tolist()
+
+
+def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"'nobody' is no agent: name a baseline \(random, tsumogiri, ukeire\)"):
+        load_agent("nobody")
+    with pytest.raises(ValueError, match="'nobody' is no baseline"):
+        BaselineAgent("nobody")
+
+
+def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    (tmp_path / "pong.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"has no checkpoint of the pong net: expected pong.safetensors or pong/pong"):
+        load_agent(str(tmp_path))
+
+
+def test_a_checkpoint_of_another_head_is_refused(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    (tmp_path / "pong.safetensors").write_bytes((tmp_path / "chow.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="it is a chow net, this run needs a pong net"):
+        load_agent(str(tmp_path))
+
+
+def test_one_net_for_each_head_is_needed() -> None:
+    nets = make_nets()
+    with pytest.raises(ValueError, match="needs one net for each of discard, riichi, chow, pong, kong"):
+        NetAgent("nets", nets[:4], MINI)
+    with pytest.raises(ValueError, match="needs one net for each"):
+        NetAgent("nets", nets[::-1], MINI)
