@@ -10,9 +10,7 @@ from suphx.riichi.rules import tonpuu
 
 
 def play(candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, workers: int = 1) -> MatchReport:
-    return play_match(
-        candidate, baseline, num_hanchans=num_hanchans, seed=seed, workers=workers, rules=tonpuu()
-    )  # fmt: skip
+    return play_match(candidate, baseline, num_hanchans=num_hanchans, seed=seed, workers=workers, rules=tonpuu())
 
 
 @pytest.mark.parametrize("name", ["tsumogiri", "ukeire", "random"])

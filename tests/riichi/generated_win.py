@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -134,9 +135,7 @@ def _choose_melds(groups: list[list[int]], rng: np.random.Generator) -> list[int
     return types
 
 
-def _promote_to_kans(
-    groups: list[list[int]], types: list[int], counts: Counter[int], rng: np.random.Generator
-) -> None:  # fmt: skip
+def _promote_to_kans(groups: list[list[int]], types: list[int], counts: Counter[int], rng: np.random.Generator) -> None:
     """Turn triplets into kans, in place, where the fourth tile is free."""
     share = rng.choice([0.0, 0.15, 0.8])
     for i, group in enumerate(groups):
@@ -154,7 +153,7 @@ def _give_ids(groups: list[list[int]], rng: np.random.Generator) -> list[list[in
 
 def _random_circumstances(
     rng: np.random.Generator, melds: list[tuple[int, list[int]]], num_of_win_kind: int
-) -> dict[str, bool | int]:  # fmt: skip
+) -> dict[str, Any]:
     """Return circumstances that do not contradict each other or the hand."""
     is_closed = all(meld == ANKAN_MELD for meld, _ in melds)
     is_tsumo = bool(rng.random() < 0.5)

@@ -6,12 +6,12 @@ Without the compiler numpy records have no attributes, and their int8 values ove
 
 from __future__ import annotations
 
+import os
 import sys
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba.core import config
 
 from suphx.riichi import yaku
 from suphx.riichi.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
@@ -24,7 +24,19 @@ from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.riichi.tile import kind_of_face
 
-SHOWN = ("scores", "kyoku", "honba", "kyotaku", "river", "river_flags", "meld_kind", "hand", "waits", "legal", "placement")
+SHOWN = (
+    "scores",
+    "kyoku",
+    "honba",
+    "kyotaku",
+    "river",
+    "river_flags",
+    "meld_kind",
+    "hand",
+    "waits",
+    "legal",
+    "placement",
+)
 
 
 class PlainSuits:
@@ -64,9 +76,9 @@ def run(num_decisions: int) -> None:
     tables["wall_seed"] = 1
     table: Any = tables[0]
     suits: Any = load_suits()
-    if config.DISABLE_JIT:
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         table, suits = plain(table), PlainSuits()
-        yaku.np = _PlainNumpy  # type: ignore[assignment]
+        vars(yaku)["np"] = _PlainNumpy
     start_game(table, 25_000)
     deal_next(table, suits)
     for number in range(num_decisions):

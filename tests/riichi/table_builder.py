@@ -185,4 +185,3 @@ def _take(free: list[int], face: int, has_red: int) -> int:
             free.remove(tile_id)
             return tile_id
     raise ValueError(f"no tile of face {face} (kind {kind_of_face(face)}) is left: too many of it are asked for")
-

@@ -24,8 +24,9 @@ def game_of(hands: list[str], moves: list[int], *, draws: str, rinshan: str = ""
 
 
 @pytest.mark.parametrize(
-    ("kyoku", "honba", "name"), [(0, 0, "East 1"), (7, 2, "South 4, honba 2"), (8, 0, "West 1"), (11, 1, "West 4, honba 1")]
-)  # fmt: skip
+    ("kyoku", "honba", "name"),
+    [(0, 0, "East 1"), (7, 2, "South 4, honba 2"), (8, 0, "West 1"), (11, 1, "West 4, honba 1")],
+)
 def test_deals_are_named_by_round_dealer_and_honba(kyoku: int, honba: int, name: str) -> None:
     assert kyoku_name(kyoku, honba) == name
 

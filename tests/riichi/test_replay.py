@@ -40,7 +40,8 @@ def with_moves(game: GameLog, index: int, moves: list[int]) -> GameLog:
 
 
 def actions_of(log: KyokuLog) -> list[int]:
-    return (log.moves & ACTION_MASK).tolist()
+    actions: list[int] = (log.moves & ACTION_MASK).tolist()
+    return actions
 
 
 def only_difference(game: GameLog) -> Difference:
@@ -84,9 +85,7 @@ def test_a_triple_ron_needs_no_moves() -> None:
     for name in result.dtype.names or ():
         result[name] = 0
     result["win_liable"], result["result"] = -1, TRIPLE_RON_DRAW
-    log = dataclasses.replace(
-        game.kyokus[0], wall=wall, moves=np.array([move(0, TSUMOGIRI)], np.uint16), result=result
-    )
+    log = dataclasses.replace(game.kyokus[0], wall=wall, moves=np.array([move(0, TSUMOGIRI)], np.uint16), result=result)
     assert Replayer().replay(dataclasses.replace(game, kyokus=[log], final_scores=None)) == []
 
 
@@ -211,8 +210,8 @@ def test_a_game_that_ends_too_soon_or_too_late_is_reported() -> None:
 def test_final_scores_are_compared() -> None:
     game = random_game(0)
     assert game.final_scores is not None
-    first, *others = game.final_scores
-    wrong = dataclasses.replace(game, final_scores=(first + 100, *others))
+    first, second, third, fourth = game.final_scores
+    wrong = dataclasses.replace(game, final_scores=(first + 100, second, third, fourth))
     difference = only_difference(wrong)
     assert difference.kyoku == len(game.kyokus) - 1
     assert difference.what.startswith("final scores: ")

@@ -112,7 +112,7 @@ def their_outcome(win: Win) -> Outcome | None:
     tiles = win.concealed + [tile for _, ids in win.melds for tile in ids]
     result = HandCalculator.estimate_hand_value(
         tiles, win.win_tile, melds, win.dora, config, ura_dora_indicators=win.ura
-    )  # fmt: skip
+    )
     if result.error is not None:
         assert result.error == HandCalculator.ERR_NO_YAKU, result.error
         return None

@@ -128,7 +128,7 @@ def test_an_illegal_action_is_refused_with_the_legal_ones_and_changes_nothing(ac
     simulator = Simulator(2, tenhou())
     simulator.reset([1, 2])
     before = simulator.tables.tobytes()
-    with pytest.raises(ValueError, match="table 1, seat 0: .* is not legal; legal: discard .*tsumogiri"):
+    with pytest.raises(ValueError, match=r"table 1, seat 0: .* is not legal; legal: discard .*tsumogiri"):
         simulator.advance(simulator.waiting(), np.array([37, action]))
     assert simulator.tables.tobytes() == before
 

@@ -101,9 +101,7 @@ HANDS: list[tuple[str, str, Sequence[str], int, str, int, int]] = [
 
 
 @pytest.mark.parametrize(("tiles", "win", "melds", "circumstances", "yaku", "han", "fu"), HANDS)
-def test_hands(
-    tiles: str, win: str, melds: Sequence[str], circumstances: int, yaku: str, han: int, fu: int
-) -> None:
+def test_hands(tiles: str, win: str, melds: Sequence[str], circumstances: int, yaku: str, han: int, fu: int) -> None:
     expected = Score({name for name in yaku.split(", ") if name}, han, fu, 0)
     assert score(tiles, win, *melds, circumstances=circumstances) == expected
 

@@ -65,7 +65,8 @@ def test_nets_answer_the_same_in_any_batch() -> None:
 
 
 def test_agents_change_nothing_at_the_table() -> None:
-    for agent in (*(BaselineAgent(name) for name in BASELINES), NetAgent("nets", make_nets(), MINI)):
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(BaselineAgent, BASELINES)]
+    for agent in agents:
         simulator = Simulator(4, tenhou())
         simulator.reset(range(4))
         before = simulator.tables.tobytes()

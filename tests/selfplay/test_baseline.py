@@ -130,9 +130,7 @@ def test_yakuhai_are_dragons_and_the_own_and_the_rounds_wind() -> None:
 
 
 def test_ukeire_does_without_open_tanyao_where_it_is_not_allowed() -> None:
-    deal = Deal(
-        ["", "2346788m3355p67s", "", ""], draws="5s", rules=Rules(open_tanyao=False)
-    )
+    deal = Deal(["", "2346788m3355p67s", "", ""], draws="5s", rules=Rules(open_tanyao=False))
     deal.discard(0, "5s")
     assert deal.table["actor"] == 1
     assert ukeire(deal) == PASS

@@ -22,7 +22,7 @@ def after_riichi() -> Deal:
 
 
 def test_unseen_tiles_are_all_but_own_hand_rivers_melds_and_indicators() -> None:
-    deal = Deal(["1111m258p258s123z", "46m" + "19p19s1z9m22334z", "", ""], draws="5m", dora="3z9s")
+    deal = Deal(["1111m258p258s123z", "469m19p19s122334z", "", ""], draws="5m", dora="3z9s")
     deal.act(0, ANKAN)
     deal.discard(0, "5m")
     deal.act(1, CHI + 1)

@@ -9,7 +9,7 @@ from suphx.features.encoder import ENCODERS
 from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
 from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, NINE_TERMINALS, PASS, PON, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
-from suphx.riichi.record import I16, U8, Records
+from suphx.riichi.record import U8, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.tile import parse_kinds
@@ -44,8 +44,8 @@ class Nets:
 
 
 def decide_all(tables: Records, forward: Callable[[int, U8, U8], np.ndarray]) -> list[int]:
-    actions: I16 = decide(tables, np.arange(len(tables)), ENCODERS["mini"], forward)
-    return actions.tolist()
+    actions: list[int] = decide(tables, np.arange(len(tables)), ENCODERS["mini"], forward).tolist()
+    return actions
 
 
 def claim(hand: str, tile: str) -> Deal:
