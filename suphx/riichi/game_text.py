@@ -21,7 +21,7 @@ from suphx.riichi.action import (
     TSUMOGIRI,
     action_name,
 )
-from suphx.riichi.gamelog import GameLog
+from suphx.riichi.gamelog import GameLog, KyokuLog
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import Records
 from suphx.riichi.replay import NO_MOVE, follow, recorded_action
@@ -74,7 +74,7 @@ def describe_kyoku(game: GameLog, index: int) -> list[str]:
     indicator = face_of_id(int(log.wall[DORA]), int(game.rules.red_fives))
     lines = [f"{kyoku_name(log.kyoku, log.honba)}, {log.kyotaku} sticks, dora indicator {face_name(indicator)}"]
     for seat in range(4):
-        lines.append(f"  {game.names[seat]:<12} {log.scores[seat]:>6} points   {_hand(table, seat)}")
+        lines.append(f"  {game.names[seat]:<12} {log.scores[seat]:>6} points   {format_faces(_dealt(game, log, seat))}")
     cursor = np.zeros(4, np.int64)
     while table["phase"] != KYOKU_END:
         action = recorded_action(tables[0], log.moves, int(log.result["result"]), cursor)
@@ -84,6 +84,13 @@ def describe_kyoku(game: GameLog, index: int) -> list[str]:
             lines.append(_describe_move(game, table, action))
         follow(tables[0], suits, log.moves, cursor, action)
     return [*lines, *_describe_end(game, tables)]
+
+
+def _dealt(game: GameLog, log: KyokuLog, seat: int) -> list[int]:
+    """Return the 13 faces that a seat starts with: three times four tiles from its place on, then one."""
+    place = (seat - log.kyoku) % 4
+    places = [16 * turn + 4 * place + i for turn in range(3) for i in range(4)] + [48 + place]
+    return [face_of_id(int(log.wall[i]), int(game.rules.red_fives)) for i in places]
 
 
 def _describe_move(game: GameLog, table: Any, action: int) -> str:

@@ -43,7 +43,7 @@ def test_a_deal_reads_from_the_hands_to_the_payments() -> None:
     )
     lines = describe_kyoku(game, 0)
     assert lines[0] == "East 1, 0 sticks, dora indicator 4m"
-    assert lines[1] == "  Anna          25000 points   123406789m1123p7z"  # the dealer has drawn
+    assert lines[1] == "  Anna          25000 points   123406789m1123p"
     text = [line.strip() for line in lines[5:]]
     assert text[:6] == [
         "Anna         draws 7z, declares riichi: 123406789m1123p7z",
