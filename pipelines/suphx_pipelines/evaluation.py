@@ -59,6 +59,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             sample=sample.keep,
         )
     write_json(context.folder / "match.json", match_json(match, sample.log, time.monotonic() - start))
+    context.console.say(match.verdict())
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,

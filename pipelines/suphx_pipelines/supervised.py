@@ -55,6 +55,12 @@ def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
 
         extra = {"recipe": recipe.name, "encoder": recipe.encoder}
         metrics = train_head(data, RULES_VERSION, recipe.net, config, recipe.stream, context.folder, report, extra)
+    last = metrics["history"][-1]
+    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+        told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"
+        context.console.say(
+            f"{told} after {last['step']:,} steps, {last['rows']:,} samples; more time makes a better net"
+        )
     figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
     return {name: float(value) for name, value in figures.items() if value is not None}
 

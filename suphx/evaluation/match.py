@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -71,6 +72,14 @@ class MatchReport:
     """Of the three baselines in the candidate's games."""
     difference: PairedDifference
     """Placement of the candidate minus that of the baseline at the same seat with the same wall; negative is better."""
+
+    def verdict(self) -> str:
+        """Return one sentence that says who is stronger, as far as the match can tell."""
+        mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
+        stronger, weaker = (self.candidate, self.baseline) if mean < 0 else (self.baseline, self.candidate)
+        claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
+        figures = f"average placement {mean:+.3f} ({low:+.3f} to {high:+.3f}, lower is better for the candidate)"
+        return f"{claim}: {figures} over {self.hanchans:,} hanchans"
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""
@@ -146,16 +155,28 @@ def _play_walls(
 ) -> Iterator[GameLog]:  # fmt: skip
     """Yield the games of all walls in order: candidate at seat 0, 1, 2, 3, then four baselines."""
     tasks = [walls[start : start + _WALLS_PER_TASK] for start in range(0, len(walls), _WALLS_PER_TASK)]
+    agents = _load(candidate, baseline)  # here first: a wrong address is an error of this process
     if workers == 1 or len(tasks) == 1:
-        agents = _load(candidate, baseline)
-        for task in tasks:
-            yield from _play_task(agents, task, rules)
+        with _one_thread():
+            for task in tasks:
+                yield from _play_task(agents, task, rules)
         return
     with ProcessPoolExecutor(
         min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(candidate, baseline)
     ) as pool:
         for logs in pool.map(_play_in_worker, tasks, [rules] * len(tasks)):
             yield from logs
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Keep torch on one thread: small batches gain little from more, and lose much when others want the cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _load(candidate: str, baseline: str) -> list[Agent]:

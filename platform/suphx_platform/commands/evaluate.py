@@ -40,4 +40,5 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             workers=args.workers,
             progress=progress.advance,
         )
+    console.say(report.verdict())
     return {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
