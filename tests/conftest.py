@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from suphx_platform.tracking import TrackingStore
 
 REPOSITORY = Path(__file__).resolve().parents[1]

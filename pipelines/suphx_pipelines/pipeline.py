@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from suphx_platform.console import Console
-
 from suphx_pipelines import report
 from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.recipe import Recipe
@@ -14,6 +12,7 @@ from suphx_pipelines.records import records_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
+from suphx_platform.console import Console
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from suphx_platform.record_writer import write_records
 
 from suphx.riichi.archive import Quarantine, parse_all
 from suphx.riichi.gamelog import GameLog
@@ -25,6 +24,7 @@ from suphx.selfplay.rollout import play_games
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
+from suphx_platform.record_writer import write_records
 
 STORE_FOLDER = "store"
 MAX_SHOWN = 50

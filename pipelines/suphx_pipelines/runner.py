@@ -17,14 +17,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, Literal
 
-from suphx_platform.console import Console
-from suphx_platform.tracking import Tracker, TrackingStore
-
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, to_plain, to_table, to_toml
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
+from suphx_platform.console import Console
+from suphx_platform.tracking import Tracker, TrackingStore
 
 StageStatus = Literal["finished", "kept", "reused"]
 

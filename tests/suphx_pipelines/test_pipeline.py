@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from suphx.features.head import HEAD_NAMES
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console
-
-from suphx.features.head import HEAD_NAMES
 
 RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
 SMALL = {

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from suphx_pipelines.provenance import digest_files, digest_json, environment, git_commit
 
 

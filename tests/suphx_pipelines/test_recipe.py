@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_pipelines.recipe_file import to_toml

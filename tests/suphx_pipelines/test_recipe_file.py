@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+
 from suphx_pipelines.recipe_file import flatten, load_config, to_table, to_toml
 
 

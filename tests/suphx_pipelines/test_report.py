@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.report import Results, read_results, render
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Stage, stage_seed
 from suphx_platform.console import Console
 from suphx_platform.tracking import EXPERIMENT, TrackingStore
-
 from tests.suphx_pipelines.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
 
 PROGRAM = Path(__file__).with_name("small_run.py")

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.stage_folder import DONE, STARTED, Done, copy_result, find_finished, prepare, read_done, write_done
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from suphx_platform import cli
 from suphx_platform.bench.hands import random_hands
 from suphx_platform.bench.peer import HAND_PEERS, HandPeer, Score, load_hand_peer

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from suphx_platform import cli
 from suphx_platform.console import Console
 

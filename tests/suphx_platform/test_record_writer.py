@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from suphx_platform import cli
-from suphx_platform.record_writer import RecordForm, write_records
 
 from suphx.riichi.action import LEAVE, RETURN
 from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import ACTION_BITS, GameLog
+from suphx_platform import cli
+from suphx_platform.record_writer import RecordForm, write_records
 
 
 def read(*paths: Path) -> list[GameLog]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from suphx_platform.tracking import MAX_VALUE_LENGTH, TrackingStore, serve_ui
 
 

@@ -66,7 +66,6 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> dict[str, 
 def execute_convert(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write every readable record in another form; ValueError if records would be read from where they are written."""
     from suphx.riichi.archive import Quarantine, parse_all
-
     from suphx_platform.record_writer import write_records
 
     if args.source.resolve() == args.target.resolve():
