@@ -1,7 +1,7 @@
 """The one decorator that compiles every kernel of this project, and where compiled code is cached.
 
-The cache folder's name is a hash of the sources of all kernel packages: numba itself does not notice that a helper in
-ANOTHER file changed and would serve stale code.
+A kernel's cache folder is named by a hash of the sources that it may call: those of its own package and of the kernel
+packages below. numba itself does not notice that a helper in ANOTHER file changed and would serve stale code.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
@@ -19,29 +20,39 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+# From the bottom up: a package's kernels call their own and those of the packages before it.
 _KERNEL_PACKAGES = ("riichi", "features", "selfplay")
 
 
-def source_hash() -> str:
-    """Return 16 hex digits that change whenever any source file with kernels changes."""
+def cache_root() -> Path:
+    """Return the folder of everything that is computed once: ``$SUPHX_CACHE`` or ``~/.cache/suphx``."""
+    return Path(os.environ.get("SUPHX_CACHE") or Path.home() / ".cache" / "suphx")
+
+
+@cache
+def source_hash(package: str) -> str:
+    """Return 16 hex digits that change with any source that kernels of ``package`` may call.
+
+    ``package``: riichi, features or selfplay; kernels of other packages may call all three.
+    """
     digest = hashlib.sha256(numba.__version__.encode())
-    for package in _KERNEL_PACKAGES:
-        for path in sorted((_PACKAGE / package).glob("*.py")):
+    for name in _KERNEL_PACKAGES:
+        for path in sorted((_PACKAGE / name).glob("*.py")):
             digest.update(path.name.encode())
             digest.update(path.read_bytes())
+        if name == package:
+            break
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Return the folder of compiled kernels and tables: ``$SUPHX_CACHE`` or ``~/.cache/suphx``, then the hash."""
-    root = Path(os.environ.get("SUPHX_CACHE") or Path.home() / ".cache" / "suphx")
-    return root / "kernels" / source_hash()
-
-
-# The module sets its attributes by name at run time, so type checkers do not see them.
-setattr(numba_config, "CACHE_DIR", str(cache_folder()))  # noqa: B010
+def cache_folder(package: str) -> Path:
+    """Return the folder of the compiled kernels of a package."""
+    return cache_root() / "kernels" / f"{package}-{source_hash(package)}"
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
     """Compile ``kernel`` in nopython mode: cached on disk, GIL released, division by zero as in numpy."""
+    package = (*kernel.__module__.split("."), "")[1] if kernel.__module__.startswith("suphx.") else "others"
+    # numba asks for this folder while it decorates. The module sets its attributes by name, unseen by type checkers.
+    setattr(numba_config, "CACHE_DIR", str(cache_folder(package)))  # noqa: B010
     return cast(Callable[P, R], numba.njit(cache=True, nogil=True, error_model="numpy")(kernel))

@@ -6,14 +6,14 @@ A suit of nine kinds with counts c0..c8 has the code sum(c_i * 5**i); the seven 
 
 from __future__ import annotations
 
-import io
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from suphx.atomic_file import write_atomically
-from suphx.riichi.jit import cache_folder, jit
+from suphx.riichi.jit import jit
 from suphx.riichi.record import I64, U8
+from suphx.riichi.stored_table import load_or_build
 
 SUIT_CODES = 5**9
 HONOUR_CODES = 5**7
@@ -30,15 +30,7 @@ def load_suits() -> I64:
 
 @cache
 def _load_suits() -> I64:
-    path = cache_folder() / "suits.npy"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = io.BytesIO()
-        np.save(data, build_suits())
-        write_atomically(path, [data.getbuffer()])
-    table: I64 = np.load(path, mmap_mode="r")
-    # A plain ndarray view of the map: numba compiles one signature for both.
-    return np.asarray(table)
+    return load_or_build("suits", Path(__file__), build_suits)
 
 
 def build_suits() -> I64:

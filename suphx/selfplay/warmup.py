@@ -19,7 +19,7 @@ from suphx.selfplay.rollout import play_games
 
 
 def warm_up() -> None:
-    """Fill the kernel cache (jit.cache_folder); takes a minute or two at first, seconds afterwards."""
+    """Fill the kernel cache (jit.cache_root); takes a minute or two at first, seconds afterwards."""
     for encoder in ENCODERS.values():
         agents: list[Agent] = [BaselineAgent("ukeire"), BaselineAgent("random"), _untrained(encoder)]
         logs = list(play_games(agents, np.array([[0, 1, 2, 0]]), [0], tenhou()))

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.features.planes import set_plane
+from suphx.riichi import jit as jit_module
+from suphx.riichi.jit import cache_folder, cache_root, source_hash
+from suphx.riichi.shanten import shanten
+
+
+def test_kernels_of_a_package_lie_in_its_own_folder() -> None:
+    for kernel, package in ((shanten, "riichi"), (set_plane, "features")):
+        path = Path(kernel._cache.cache_path)  # type: ignore[union-attr]  # numba is untyped
+        assert path.is_relative_to(cache_folder(package))
+
+
+def test_the_cache_lies_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    assert cache_root() == tmp_path
+    assert cache_folder("riichi").is_relative_to(tmp_path)
+
+
+def test_a_changed_source_gives_new_folders_to_its_package_and_those_above(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for package in ("riichi", "features", "selfplay"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "one.py").write_text("x = 1")
+    monkeypatch.setattr(jit_module, "_PACKAGE", tmp_path)
+    source_hash.cache_clear()
+    before = [source_hash(package) for package in ("riichi", "features", "selfplay", "others")]
+    (tmp_path / "features" / "one.py").write_text("x = 2")
+    source_hash.cache_clear()
+    after = [source_hash(package) for package in ("riichi", "features", "selfplay", "others")]
+    source_hash.cache_clear()
+    assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, False, False]
+    assert before[2] == before[3]
