@@ -1,10 +1,8 @@
-"""Where and how precisely nets are computed: device, threads, bfloat16."""
+"""What a net answers for packed rows, one batch or many."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Literal, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -17,39 +15,7 @@ from suphx.models.unpack import unpack_rows
 from suphx.training.dataset import num_samples, take
 from suphx.training.loss import masked_logits
 
-DeviceName = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "bf16", "fp32"]
-
 _PREDICTION_ROWS = 2048  # at a time: bounds memory, large enough to be fast
-
-
-def find_device(name: DeviceName) -> torch.device:
-    """Return the device called ``name``; auto is cuda if there is one. ValueError for cuda where there is none."""
-    has_cuda = torch.cuda.is_available()
-    if name == "cuda" and not has_cuda:
-        raise ValueError("device is cuda, but this machine has no usable GPU: use auto or cpu")
-    return torch.device("cuda" if has_cuda and name != "cpu" else "cpu")
-
-
-def uses_bf16(precision: Precision, device: torch.device) -> bool:
-    """Tell whether to compute in bfloat16; auto: only where the hardware has it, elsewhere it would be slower."""
-    if precision == "auto":
-        if device.type == "cuda":
-            return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-        return bool(torch.cpu.get_capabilities().get("avx512_bf16", False))
-    return precision == "bf16"
-
-
-@contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Let torch use ``count`` threads inside the block; 0 changes nothing."""
-    before = torch.get_num_threads()
-    if count:
-        torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def net_logits(net: PolicyNet, rows: NDArray[np.uint8], bf16: bool) -> Tensor:

@@ -29,8 +29,9 @@ from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.features.samples import Samples
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet, num_weights
-from suphx.training.compute import find_device, net_logits, predict, torch_threads, uses_bf16
+from suphx.training.compute import net_logits, predict
 from suphx.training.dataset import SampleStream, StreamConfig, first_samples, num_samples
 from suphx.training.head_data import HeadData
 from suphx.training.loss import supervised_loss

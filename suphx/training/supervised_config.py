@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.training.compute import DeviceName, Precision
+from suphx.models.device import DeviceName, Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
 from suphx.features.head import DISCARD
 from suphx.features.planes import row_bytes
 from suphx.features.samples import Samples
 from suphx.models.policy import NetConfig, PolicyNet
-from suphx.training.compute import find_device, predict, torch_threads, uses_bf16
-
-CPU = torch.device("cpu")
+from suphx.training.compute import predict
 
 
 def samples(count: int) -> Samples:
@@ -40,25 +37,3 @@ def test_bfloat16_changes_logits_a_little() -> None:
     exact, rough = predict(net, some, bf16=False), predict(net, some, bf16=True)
     legal = np.isfinite(exact)
     np.testing.assert_allclose(rough[legal], exact[legal], atol=0.05)
-
-
-def test_threads_are_set_inside_the_block_only() -> None:
-    before = torch.get_num_threads()
-    with torch_threads(before + 1):
-        assert torch.get_num_threads() == before + 1
-    assert torch.get_num_threads() == before
-    with torch_threads(0):
-        assert torch.get_num_threads() == before
-
-
-def test_the_precision_asked_for_is_taken() -> None:
-    assert uses_bf16("bf16", CPU)
-    assert not uses_bf16("fp32", CPU)
-    assert uses_bf16("auto", CPU) == torch.cpu.get_capabilities().get("avx512_bf16", False)
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_cuda_without_a_gpu_is_refused() -> None:
-    assert find_device("auto") == CPU
-    with pytest.raises(ValueError, match="no usable GPU: use auto or cpu"):
-        find_device("cuda")
