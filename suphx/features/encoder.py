@@ -2,7 +2,7 @@
 
 >>> encoder = find_encoder("mini")
 >>> row = np.zeros(encoder.layout(DISCARD).row_bytes, np.uint8)
->>> encode_row(encoder.id, table, seat, DISCARD, -1, row)
+>>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD, -1, row)
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from suphx.features import mini
 from suphx.features.head import CLAIM_HEADS, HEAD_NAMES
+from suphx.features.lookup import Lookup
 from suphx.features.planes import Layout
 from suphx.riichi.jit import jit
 from suphx.riichi.record import U8
@@ -53,7 +54,9 @@ def find_encoder(name: str) -> Encoder:
 
 
 @jit
-def encode_row(encoder_id: int, t: Table, seat: int, head: int, action: int, row: U8) -> None:
+def encode_row(
+    encoder_id: int, lookup: Lookup, t: Table, seat: int, head: int, action: int, row: U8
+) -> None:  # fmt: skip
     """Fill ``row`` (uint8, the row_bytes of the head's layout) with what ``seat`` sees at table ``t``.
 
     ``action``: the candidate that a claim head judges; the discard and riichi heads do not look at it. Allocates

@@ -15,6 +15,7 @@ import numpy as np
 
 from suphx.features.encoder import ENCODERS, encode_row
 from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.features.lookup import Lookup, load_lookup
 from suphx.riichi.action import (
     ANKAN,
     CHI,
@@ -34,7 +35,6 @@ from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import I8, I64, U8, U16, Records
 from suphx.riichi.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
 from suphx.riichi.store import KyokuStore
-from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.riichi.tile import kind_of_face
 
@@ -57,13 +57,13 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     ValueError for a deal whose record contradicts the rules (a store made by the records stage has none).
     """
     entry = ENCODERS[encoder]
-    suits = load_suits()
+    lookup = load_lookup()
     games = np.asarray(store.games)
     indices = np.asarray(kyoku_indices, np.int64)
     num_columns = 34 if head == DISCARD else 0
     nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
     table = np.zeros(1, TABLE)
-    count = _encode(table, store.kyokus, games, store.moves, indices, suits, entry.id, head, False, *nothing)
+    count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
         bad = int(indices[-count - 1])
         game = store.games[store.kyokus[bad]["game"]]
@@ -71,13 +71,13 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     rows = np.zeros((count, entry.layout(head).row_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
-    _encode(table, store.kyokus, games, store.moves, indices, suits, entry.id, head, True, rows, masks, labels)
+    _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
 
 
 @jit
 def _encode(
-    tables: Records, kyokus: Records, games: Records, moves: U16, indices: I64, suits: I64, encoder: int, head: int,
+    tables: Records, kyokus: Records, games: Records, moves: U16, indices: I64, lookup: Lookup, encoder: int, head: int,
     fills: bool, rows: U8, masks: U8, labels: I8,
 ) -> int:  # fmt: skip
     """Return the number of samples; with ``fills`` write them. -1 - i when deal indices[i] contradicts the rules.
@@ -86,6 +86,7 @@ def _encode(
     from it does not keep it alive.
     """
     t = tables[0]
+    suits = lookup.suits
     cursor = np.zeros(4, np.int64)
     candidates = np.zeros(40, np.int64)
     n = 0
@@ -103,7 +104,7 @@ def _encode(
                 count = list_candidates(t, head, action, is_answer_known(t, own, cursor), candidates)
                 for c in range(count):
                     if fills:
-                        encode_row(encoder, t, t.actor, head, candidates[c], rows[n])
+                        encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
                         labels[n] = label_of(t, head, candidates[c], action)
                         if head == DISCARD:
                             fill_discard_mask(t, masks[n])

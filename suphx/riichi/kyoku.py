@@ -89,6 +89,7 @@ def _clear(t: Table) -> None:
     t.riichi[:] = 0
     t.is_stick_due = 0
     t.ippatsu[:] = 0
+    t.passed_kinds[:] = 0
     t.missed_win[:] = 0
     t.pao_dragons[:] = -1
     t.pao_winds[:] = -1
@@ -209,6 +210,7 @@ def _discard(t: Table, suits: I64, action: int) -> None:
     t.is_rinshan = 0
     t.forbidden = 0
     if t.riichi[seat] == 0 or t.is_stick_due:
+        t.passed_kinds[seat] = 0
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
     _open_window(t, suits, CLAIM, face)
 
@@ -242,8 +244,10 @@ def _close_window(t: Table, suits: I64) -> None:
         if t.answers[seat] == RON:
             rons |= 1 << seat
             num_rons += 1
-        elif seat != t.turn and t.waits[seat] >> kind & 1:
-            t.missed_win[seat] = 2 if t.riichi[seat] else max(1, t.missed_win[seat])
+        elif seat != t.turn:
+            t.passed_kinds[seat] |= 1 << kind
+            if t.waits[seat] >> kind & 1:
+                t.missed_win[seat] = 2 if t.riichi[seat] else max(1, t.missed_win[seat])
     if num_rons == 3:
         end_by_draw(t, TRIPLE_RON_DRAW)
     elif num_rons > 0:

@@ -112,6 +112,7 @@ class Table(Result):
     is_stick_due: int = field("i1")  # the riichi of ``turn`` is not paid yet
     ippatsu: I8 = field("i1", 4)
     waits: I64 = field("i8", 4)  # bit set of kinds that complete the hand (as of the last discard)
+    passed_kinds: I64 = field("i8", 4)  # bit set that others discarded since the seat's last discard, or riichi
     missed_win: I8 = field("i1", 4)  # 0, 1 = furiten until the next discard, 2 = for good
     pao_dragons: I8 = field("i1", 4)  # seat liable for this seat's big three dragons, or -1
     pao_winds: I8 = field("i1", 4)  # the same for big four winds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I8, I64
-from suphx.riichi.table import CALLED_FLAG, CHI_MELD, PON_MELD, RIICHI_FLAG, Table
+from suphx.riichi.table import CALLED_FLAG, CHI_MELD, PON_MELD, Table
 from suphx.riichi.tile import kind_of_face
 from suphx.riichi.wall import DORA
 
@@ -46,21 +46,11 @@ def fill_dangers(t: Table, seat: int, dangers: I64) -> bool:
 
 @jit
 def safe_kinds(t: Table, other: int) -> int:
-    """Return the bit set of kinds that ``other`` cannot win on: its river, and what all discarded since its riichi.
+    """Return the bit set of kinds that ``other`` cannot win on: its river, and what it has let pass since its riichi.
 
-    The order of discards over seats is not kept; a discard counts as later when its place in its river is beyond the
-    place of the riichi tile.
+    Without riichi: what it has let pass since its last discard (rule: furiten until the next one).
     """
-    safe = t.river_kinds[other]
-    declared = t.river_length[other]
-    for i in range(t.river_length[other]):
-        if t.river_flags[other, i] & RIICHI_FLAG:
-            declared = i
-            break
-    for seat in range(4):
-        for i in range(declared + 1, t.river_length[seat]):
-            safe |= 1 << kind_of_face(t.river[seat, i])
-    return safe
+    return t.river_kinds[other] | t.passed_kinds[other]
 
 
 @jit

@@ -5,6 +5,7 @@ import pytest
 
 from suphx.features.encoder import ENCODERS, encode_row, find_encoder
 from suphx.features.head import CHOW, CLAIM_HEADS, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.features.lookup import load_lookup
 from suphx.features.mini import encode
 from suphx.riichi.action import ANKAN, PON
 from tests.features.random_tables import random_tables
@@ -38,5 +39,5 @@ def test_the_row_of_a_head_is_that_of_the_encoder(head: int) -> None:
     action = ANKAN + 3 if head == KONG else PON
     expected, row = np.zeros((2, encoder.layout(head).row_bytes), np.uint8)
     encode(table, 2, action if head in CLAIM_HEADS else -1, expected)
-    encode_row(encoder.id, table, 2, head, action, row)
+    encode_row(encoder.id, load_lookup(), table, 2, head, action, row)
     assert np.array_equal(row, expected)

@@ -19,7 +19,7 @@ from suphx.riichi.table import (
     WIN_RESULT,
 )
 from suphx.riichi.tile import face_name, parse_kinds
-from tests.riichi.table_builder import Deal
+from tests.riichi.table_builder import Deal, bits_of
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
@@ -395,6 +395,19 @@ def test_an_added_kan_is_robbed() -> None:
     assert sum(deal.deltas()) == 0
 
 
+def test_what_a_seat_lets_pass_is_kept_until_its_own_discard_and_from_riichi_on() -> None:
+    deal = Deal([TENPAI, "", "", ""], draws="7z 6z 5z 2s 4z 3s 9s 8s 7s")
+    deal.discard(0, "7z")
+    deal.tsumogiri(3)
+    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("6z5z2s", "5z2s", "2s", "")]
+    deal.act(0, RIICHI)
+    deal.discard(0, "4z")
+    deal.tsumogiri(3)
+    deal.discard(0, "7s")
+    deal.pass_all()
+    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("3s9s8s", "9s8s7s", "8s7s", "7s")]
+
+
 def test_robbing_a_kan_keeps_ippatsu() -> None:
     deal = before_added_kan(has_riichi=True)
     deal.act(1, RON)
@@ -411,6 +424,7 @@ def test_a_kan_that_nobody_robs_stands_and_its_dora_waits_for_the_discard() -> N
     assert face_name(table["drawn"]) == "8s"
     assert table["ippatsu"].tolist() == [0, 0, 0, 0]
     assert table["missed_win"][1] == 2
+    assert table["passed_kinds"][1] & bits_of("4p") == bits_of("4p")
     assert table["num_dora"] == 1
     deal.discard(0, "8s")
     assert table["num_dora"] == 2

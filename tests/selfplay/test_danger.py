@@ -42,10 +42,10 @@ def test_nobody_is_dangerous_without_riichi() -> None:
 def test_the_own_river_and_what_was_discarded_since_riichi_is_safe() -> None:
     deal = after_riichi()
     safe = int(safe_kinds(deal.tables[0], 0))
-    assert safe & bits_of("4s7z") == bits_of("4s7z")
+    assert safe == bits_of("4s7z9s")
     dangers = np.zeros(34, np.int64)
     assert fill_dangers(deal.tables[0], 2, dangers)
-    assert dangers[parse_kinds("4s7z")].tolist() == [0, 0]
+    assert dangers[parse_kinds("4s7z9s")].tolist() == [0, 0, 0]
     assert not fill_dangers(deal.tables[0], 0, np.zeros(34, np.int64))  # its own riichi does not frighten seat 0
 
 

@@ -1,0 +1,23 @@
+"""The precomputed tables that encoders read, as one argument that every kernel passes on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from suphx.riichi.record import I64
+from suphx.riichi.suit_table import load_suits
+
+
+class Lookup(NamedTuple):
+    """Read-only tables; one value serves all threads.
+
+    >>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD, -1, row)
+    """
+
+    suits: I64
+    """What each suit lacks for sets and a pair (riichi/suit_table.py)."""
+
+
+def load_lookup() -> Lookup:
+    """Return the tables, mapped from the cache folder; computed when they are not there (seconds)."""
+    return Lookup(load_suits())
