@@ -12,7 +12,7 @@ from functools import partial
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.riichi.store import KyokuStore
 from suphx.training.head_data import head_data
-from suphx.training.supervised import Report, train_head
+from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
@@ -48,13 +48,23 @@ def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
         def report(state: Report) -> None:
             nonlocal percent_done
             now = int(PERCENT * state.share_done)
-            note = f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} rows/s"
+            note = (
+                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} rows/s, "
+                f"waiting {state.waiting_share:.1%}"
+            )
             progress.advance(now - percent_done, note)
             percent_done = now
             context.tracker.log_metrics(_curve_points(state), step=state.step)
 
-        extra = {"recipe": recipe.name, "encoder": recipe.encoder}
-        metrics = train_head(data, RULES_VERSION, recipe.net, config, recipe.stream, context.folder, report, extra)
+        job = HeadTraining(
+            data=data,
+            rules_version=RULES_VERSION,
+            net=recipe.net,
+            config=config,
+            stream=recipe.stream,
+            extra={"recipe": recipe.name, "encoder": recipe.encoder},
+        )
+        metrics = train_head(job, context.folder, report=report)
     last = metrics["history"][-1]
     if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
         told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"
@@ -62,6 +72,7 @@ def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
             f"{told} after {last['step']:,} steps, {last['rows']:,} samples; more time makes a better net"
         )
     figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
+    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share")}
     return {name: float(value) for name, value in figures.items() if value is not None}
 
 

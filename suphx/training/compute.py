@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from suphx.features.samples import Samples
 from suphx.models.policy import PolicyNet
@@ -18,12 +18,10 @@ from suphx.training.loss import masked_logits
 _PREDICTION_ROWS = 2048  # at a time: bounds memory, large enough to be fast
 
 
-def net_logits(net: PolicyNet, rows: NDArray[np.uint8], bf16: bool) -> Tensor:
-    """Return the logits [n, k] of packed ``rows`` [n, row_bytes], computed on the device of ``net``."""
-    device = next(net.parameters()).device
-    packed = torch.from_numpy(rows).to(device, non_blocking=True)
-    planes = unpack_rows(packed, net.num_planes, torch.bfloat16 if bf16 else torch.float32)
-    with torch.autocast(device.type, torch.bfloat16, enabled=bf16):
+def net_logits(net: nn.Module, rows: Tensor, num_planes: int, bf16: bool) -> Tensor:
+    """Return the logits [n, k] of packed ``rows`` uint8 [n, row_bytes], which are on the device of ``net``."""
+    planes = unpack_rows(rows, num_planes, torch.bfloat16 if bf16 else torch.float32)
+    with torch.autocast(rows.device.type, torch.bfloat16, enabled=bf16):
         return cast(Tensor, net(planes))
 
 
@@ -33,10 +31,11 @@ def predict(net: PolicyNet, samples: Samples, bf16: bool) -> NDArray[np.float32]
     The net stays in evaluation mode.
     """
     net.eval()
+    device = next(net.parameters()).device
     parts = []
     with torch.inference_mode():
         for start in range(0, num_samples(samples), _PREDICTION_ROWS):
             part = take(samples, slice(start, start + _PREDICTION_ROWS))
-            logits = net_logits(net, part.rows, bf16).cpu()
+            logits = net_logits(net, torch.from_numpy(part.rows).to(device), net.num_planes, bf16).cpu()
             parts.append(masked_logits(logits, torch.from_numpy(part.masks)).numpy())
     return np.concatenate(parts)

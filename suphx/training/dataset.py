@@ -2,9 +2,9 @@
 
 Every epoch puts the kyokus into a new random order and cuts them into chunks; worker processes encode the chunks;
 consecutive chunks are gathered into a window of rows; the rows of a window are shuffled and cut into batches.
-Everything random follows from the seed, the epoch and the number of the window's first chunk, and chunks are taken in
-order whichever worker is ready first: so the batches are the same for any number of workers, and a stream can go on
-at any position after encoding two windows.
+Everything random follows from the seed, the epoch and the number of a chunk, and chunks are taken in order whichever
+worker is ready first: so the batches are the same for any number of workers, and a stream can go on at any position
+after encoding two windows. Memory is bounded in bytes, whatever the planes and the length of the kyokus.
 
 This module knows no torch: worker processes import it, and torch would cost each of them 300 MB.
 """
@@ -39,9 +39,17 @@ def num_samples(samples: Samples) -> int:
     return len(samples.labels)
 
 
+def sample_bytes(samples: Samples) -> int:
+    """Return how much memory one of the samples takes."""
+    return int(samples.rows.shape[1] + samples.masks.shape[1] + samples.labels.itemsize)
+
+
 def take(samples: Samples, which: NDArray[np.int64] | slice) -> Samples:
-    """Return the samples ``which``, in that order."""
-    return Samples(samples.rows[which], samples.masks[which], samples.labels[which])
+    """Return the samples ``which``, in that order; a copy, or a view if ``which`` is a slice."""
+    if isinstance(which, slice):
+        return Samples(samples.rows[which], samples.masks[which], samples.labels[which])
+    # Several times as fast as an index in brackets for rows of kilobytes, and other threads may run meanwhile.
+    return Samples(samples.rows.take(which, 0), samples.masks.take(which, 0), samples.labels.take(which, 0))
 
 
 def concatenate(parts: Sequence[Samples]) -> Samples:
@@ -55,17 +63,20 @@ def concatenate(parts: Sequence[Samples]) -> Samples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamConfig:
-    """How samples flow. ``chunk_kyokus`` and ``buffer_rows`` decide the order of samples, ``num_workers`` does not."""
+    """How samples flow. ``chunk_kyokus`` and ``buffer_bytes`` decide the order of samples, the others do not."""
 
     chunk_kyokus: int = 64
     """Kyokus that a worker encodes at a time."""
-    buffer_rows: int = 65_536
-    """Packed rows held in memory: one half (a window) is being used while the other is being encoded."""
+    buffer_bytes: int = 256 * 2**20
+    """Memory of packed samples: one half (a window) is shuffled and used while the other is being encoded. At least
+    one chunk for each worker is encoded ahead, however small this is."""
     num_workers: int = 1
-    """Worker processes that encode; 0 encodes in this process whenever rows are needed."""
+    """Worker processes that encode; 0 encodes in this process."""
+    prefetch_batches: int = 2
+    """Batches that a thread makes ready on the device ahead of the step that needs them; 0 = no thread."""
 
     def __post_init__(self) -> None:
-        for name, least in (("chunk_kyokus", 1), ("buffer_rows", 2), ("num_workers", 0)):
+        for name, least in (("chunk_kyokus", 1), ("buffer_bytes", 2), ("num_workers", 0), ("prefetch_batches", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
 
@@ -86,10 +97,19 @@ class StreamPosition:
     epochs: float = 0.0
     """Epochs given so far, with the fraction."""
 
+    @classmethod
+    def near(cls, epochs: float, num_kyokus: int, chunk_kyokus: int) -> Self:
+        """Return the start of a window about ``epochs`` into a stream of ``num_kyokus``: never beyond the epoch."""
+        epoch = int(epochs)
+        num_chunks = -(-num_kyokus // chunk_kyokus)
+        chunk = min(int((epochs - epoch) * num_chunks), max(0, num_chunks - 1))
+        return cls(epoch=epoch, previous_chunk=chunk, window_chunk=chunk, epochs=epochs)
+
 
 @dataclass(frozen=True, slots=True)
 class _Window:
     samples: Samples
+    """Views of the stream's buffer: gone when the next window is gathered."""
     order: NDArray[np.int64]
     end_chunk: int
 
@@ -98,6 +118,49 @@ class _Window:
 
     def last(self, num_rows: int) -> Samples:
         return take(self.samples, self.order[len(self.order) - num_rows :])
+
+
+class _Buffer:
+    """Room for the samples of one window; used for every window again, so that memory stays flat."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._room: Samples | None = None
+        self._num_rows = 0
+
+    def clear(self) -> None:
+        self._num_rows = 0
+
+    def append(self, chunk: Samples) -> bool:
+        """Add the samples of ``chunk``; tell whether there is room for more, by the bytes that are allowed."""
+        wanted = max(1, self._max_bytes // sample_bytes(chunk))
+        end = self._num_rows + num_samples(chunk)
+        if self._room is None or end > num_samples(self._room):
+            # Behind what is wanted there must be room for the rest of the last chunk. Memory that is never written to
+            # costs nothing.
+            room = _room_like(chunk, max(end, wanted) + max(end, wanted) // 4)
+            if self._room is not None:
+                _write(room, 0, take(self._room, slice(0, self._num_rows)))
+            self._room = room
+        _write(self._room, self._num_rows, chunk)
+        self._num_rows = end
+        return end < wanted
+
+    def samples(self) -> Samples:
+        """Return views of what is there."""
+        assert self._room is not None
+        return take(self._room, slice(0, self._num_rows))
+
+
+def _room_like(samples: Samples, num_rows: int) -> Samples:
+    arrays = (samples.rows, samples.masks, samples.labels)
+    return Samples(*(np.empty((num_rows, *array.shape[1:]), array.dtype) for array in arrays))
+
+
+def _write(room: Samples, start: int, samples: Samples) -> None:
+    stop = start + num_samples(samples)
+    room.rows[start:stop], room.masks[start:stop] = samples.rows, samples.masks
+    room.labels[start:stop] = samples.labels
 
 
 class SampleStream:
@@ -124,15 +187,15 @@ class SampleStream:
     ) -> None:
         if len(kyokus) == 0:
             raise ValueError("there are no kyokus to learn from: give more records")
-        if not 1 <= batch_size <= config.buffer_rows // 2:
-            most = config.buffer_rows // 2
-            raise ValueError(f"batch_size is {batch_size}: use 1 to {most} (half of buffer_rows), or raise buffer_rows")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}: use at least 1")
         self.position = position or StreamPosition()
         self._encode = encode
         self._kyokus = np.sort(kyokus)
         self._batch_size = batch_size
         self._seed = seed
-        self._window_rows = config.buffer_rows // 2
+        self._window_bytes = config.buffer_bytes // 2
+        self._buffer = _Buffer(self._window_bytes)
         self._chunk_kyokus = config.chunk_kyokus
         self._num_chunks = -(-len(kyokus) // config.chunk_kyokus)
         self._num_workers = config.num_workers
@@ -170,15 +233,24 @@ class SampleStream:
 
     def _gather(self, chunks: Iterator[Samples], first_chunk: int) -> _Window:
         """Return the window that starts with ``first_chunk``, the next of ``chunks``, in its random order."""
-        parts: list[Samples] = []
-        num_rows = 0
-        end_chunk = first_chunk
-        while end_chunk < self._num_chunks and num_rows < self._window_rows:
-            parts.append(next(chunks))
-            num_rows += num_samples(parts[-1])
+        self._buffer.clear()
+        end_chunk, has_room = first_chunk, True
+        while end_chunk < self._num_chunks and has_room:
+            chunk = next(chunks)
+            self._check_batch_fits(chunk)
+            has_room = self._buffer.append(chunk)
             end_chunk += 1
+        samples = self._buffer.samples()
         random = np.random.default_rng([self._seed, self.position.epoch, 1 + first_chunk])
-        return _Window(concatenate(parts), random.permutation(num_rows), end_chunk)
+        return _Window(samples, random.permutation(num_samples(samples)), end_chunk)
+
+    def _check_batch_fits(self, chunk: Samples) -> None:
+        needed = self._batch_size * sample_bytes(chunk)
+        if needed > self._window_bytes:
+            raise ValueError(
+                f"batch_size is {self._batch_size}, which needs {needed:,} bytes: lower it, "
+                f"or raise buffer_bytes to at least {2 * needed:,}"
+            )
 
     def _cut(self, window: _Window, carry: Samples | None) -> Generator[Samples, None, Samples | None]:
         """Yield the batches of ``window``, the carried rows first; return the rows that it leaves to the next."""
@@ -221,16 +293,16 @@ class SampleStream:
         ahead: deque[Future[Samples]] = deque()
         largest = 0
         while True:
-            num_ahead = max(2 * self._num_workers, self._window_rows // largest if largest else 0)
+            num_ahead = max(1 + self._num_workers, self._window_bytes // largest if largest else 0)
             while len(ahead) < num_ahead:
                 ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
             try:
                 batch = ahead.popleft().result()
             except BrokenProcessPool as error:
                 raise RuntimeError(
-                    "an encoder process died, most likely for lack of memory: lower num_workers or buffer_rows"
+                    "an encoder process died, most likely for lack of memory: lower num_workers or buffer_bytes"
                 ) from error
-            largest = max(largest, num_samples(batch))
+            largest = max(largest, num_samples(batch) * sample_bytes(batch))
             yield batch
 
     def _plan(self, epoch: int, first_chunk: int) -> Iterator[NDArray[np.int64]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from suphx.features.planes import Layout
 from suphx.features.samples import Samples, encode_kyokus
 from suphx.riichi.store import KyokuStore
 from suphx.training.dataset import Encode
-from suphx.training.split import KyokuSplit, SplitConfig, split_by_game
+from suphx.training.split import KyokuSplit, SplitConfig, shard_by_game, split_by_game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +32,15 @@ class HeadData:
     """Kyoku indices to samples; runs in worker processes."""
     split: KyokuSplit
     """Kyokus for training, validation and test."""
+    game_of_kyoku: NDArray[np.int64]
+    """The game of every kyoku of the store."""
     max_validation_samples: int
     max_test_samples: int
+
+    def shard(self, rank: int, num_shards: int) -> Self:
+        """Return the same with every ``num_shards``-th training game, from game ``rank`` on; ValueError for too few."""
+        train = shard_by_game(self.split.train, self.game_of_kyoku, rank, num_shards)
+        return replace(self, split=replace(self.split, train=train))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,7 @@ def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig) -
         digest=f"{store.digest}, {config}",
         encode=StoreEncoder(store.folder, store.digest, head, encoder),
         split=split_by_game(store.game_ids, store.game_of_kyoku, config),
+        game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
         max_validation_samples=config.max_validation_samples,
         max_test_samples=config.max_test_samples,
     )

@@ -74,3 +74,16 @@ def game_hash(game_id: str) -> float:
     """Return a number in [0, 1) that follows from the id alone, evenly spread over ids."""
     digest = hashlib.sha256(game_id.encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48
+
+
+def shard_by_game(
+    kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], rank: int, num_shards: int
+) -> NDArray[np.int64]:
+    """Return the share ``rank`` of ``kyokus``: every game is whole in one of ``num_shards`` shares of about one size.
+
+    Raises ValueError if there are fewer games than shares.
+    """
+    games = np.unique(game_of_kyoku[kyokus])
+    if len(games) < num_shards:
+        raise ValueError(f"{len(games)} games cannot be shared among {num_shards} workers: use fewer workers")
+    return kyokus[np.isin(game_of_kyoku[kyokus], games[rank::num_shards])]

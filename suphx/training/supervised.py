@@ -1,59 +1,78 @@
 """Supervised learning of one head from recorded decisions (paper, section 3.1; Table 3).
 
->>> metrics = train_head(head_data(store, DISCARD, "mini", SplitConfig()), "tenhou", NetConfig(size="small"),
-...                      SupervisedConfig(max_epochs=2), StreamConfig(), Path("runs/discard"))
->>> metrics["test"]["accuracy"]
+>>> job = HeadTraining(data=head_data(store, DISCARD, "mini", SplitConfig()), rules_version="tenhou",
+...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
+>>> train_head(job, Path("runs/discard"))["test"]["accuracy"]
 
 The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``, and
 ``training_state.safetensors``, from which a training that was killed goes on and ends with the same numbers.
+
+Several workers (worker_group.py) run the same loop side by side, each on its own games: every step learns from
+``batch_size`` samples of all of them together.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.optim import AdamW
 
-from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
-from suphx.features.samples import Samples
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.checkpoint import PlanesVersion
 from suphx.models.device import find_device, torch_threads, uses_bf16
-from suphx.models.policy import NetConfig, PolicyNet, num_weights
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.training.clock import Clock
 from suphx.training.compute import net_logits, predict
-from suphx.training.dataset import SampleStream, StreamConfig, first_samples, num_samples
+from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition, first_samples
+from suphx.training.feed import Batch, BatchFeed
 from suphx.training.head_data import HeadData
+from suphx.training.head_result import HeadResult
 from suphx.training.loss import supervised_loss
-from suphx.training.metrics import accuracy, classification_report, cross_entropy
+from suphx.training.loss_watch import DivergedError, LossWatch
+from suphx.training.metrics import accuracy, cross_entropy
+from suphx.training.optimizer import new_optimizer
 from suphx.training.schedule import learning_rate_factor
 from suphx.training.supervised_config import SupervisedConfig
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.worker_group import WorkerGroup
 
 STATE_FILE = "training_state.safetensors"
-METRICS_FILE = "metrics.json"
-
-
-_HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")
-
-
-class DivergedError(Exception):
-    """The loss or its gradient is no longer a finite number; the best weights before are on disk."""
-
 
 # What may differ when a training goes on: it changes how fast the run is, not what it computes. Another number of
 # threads may change the last digits.
-_FREE_FIELDS = ("report_every", "save_seconds", "threads", "device", "num_workers")
+_FREE_FIELDS = ("report_every", "save_seconds", "threads", "device", "num_workers", "prefetch_batches")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadTraining:
+    """What is to be trained, and how."""
+
+    data: HeadData
+    rules_version: str
+    """Rules that the games followed."""
+    net: NetConfig
+    config: SupervisedConfig
+    stream: StreamConfig
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the header of the checkpoint."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        net, config, stream = (asdict(part) for part in (self.net.resolved(), self.config, self.stream))
+        return {
+            "head": HEAD_NAMES[self.data.head],
+            "planes": str(PlanesVersion.of(self.data.layout)),
+            "data": self.data.digest,
+            "rules": self.rules_version,
+            **{f"net.{name}": value for name, value in net.items()},
+            **{name: value for name, value in (config | stream).items() if name not in _FREE_FIELDS},
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +81,13 @@ class Report:
 
     step: int
     rows: int
-    """Samples learned from so far."""
+    """Samples learned from so far, by all workers."""
     share_done: float
     """0 to 1."""
     seconds: float
     """Time spent so far, over all starts."""
     train_loss: float
-    """Mean since the last validation."""
+    """Mean since the last validation; of several workers, the first one's."""
     rows_per_second: float
     waiting_share: float
     """Share of the time in which the next batch was not ready."""
@@ -79,64 +98,70 @@ class Report:
 
 
 def train_head(
-    data: HeadData,
-    rules_version: str,
-    net_config: NetConfig,
-    config: SupervisedConfig,
-    stream_config: StreamConfig,
+    job: HeadTraining,
     folder: Path,
+    *,
+    group: WorkerGroup | None = None,
     report: Callable[[Report], None] | None = None,
-    extra: dict[str, Any] | None = None,
+    keep: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Train one head and return its metrics; all results are written to ``folder`` (see the module).
 
-    ``report`` is called every ``report_every`` steps; ``extra`` goes into the checkpoint's header. A training that was
-    stopped goes on from its last saved state. Raises ValueError if there are no training samples or the state in
-    ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full.
+    A training that was stopped goes on from the state in ``folder``. ``report`` is called every ``report_every``
+    steps; ``keep`` is called with the step whenever a state was written. Of a ``group`` every worker calls this with
+    a folder of its own, all with the same state in it or none; the first one writes, reports and gets the metrics
+    (the others an empty dict), ``keep`` is called by all. Raises ValueError if there are no training samples or the
+    state in ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with torch_threads(config.threads):
-        trainer = _Trainer(data, rules_version, net_config, config, stream_config, folder, extra or {})
+    with torch_threads(job.config.threads):
+        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep)
         trainer.resume()
-        trainer.run(report)
-        return trainer.finish()
+        trainer.run()
+        return trainer.finish() if trainer.group.is_first else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What all workers do next."""
+
+    share_done: float
+    ends: bool
+    saves: bool
 
 
 class _Trainer:
-    """Consumes batches of a SampleStream; produces weights, states, history. Waits for: the stream."""
+    """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers."""
 
     def __init__(
         self,
-        data: HeadData,
-        rules_version: str,
-        net_config: NetConfig,
-        config: SupervisedConfig,
-        stream_config: StreamConfig,
+        job: HeadTraining,
         folder: Path,
-        extra: dict[str, Any],
+        group: WorkerGroup,
+        report: Callable[[Report], None] | None,
+        keep: Callable[[int], None] | None,
     ) -> None:
-        self.data, self.config, self.stream_config, self.folder = data, config, stream_config, folder
-        self.rules_version, self.extra = rules_version, extra
-        self.device = find_device(config.device)
-        self.bf16 = uses_bf16(config.precision, self.device)
-        self.yes_weight = config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
-        self.checkpoint_path = folder / f"{HEAD_NAMES[data.head]}.safetensors"
-        self.net = _new_net(data, net_config, config.seed).to(self.device)
-        self.optimizer = _new_optimizer(self.net, config)
+        self.job, self.group, self.report, self.keep = job, group, report, keep
+        self.config, data = job.config, job.data
+        if job.config.batch_size % group.size:
+            raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
+        self.own = data.shard(group.rank, group.size) if group.size > 1 else data
+        self.state_path = folder / STATE_FILE
+        self.device = find_device(job.config.device)
+        self.bf16 = uses_bf16(job.config.precision, self.device)
+        self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
+        self.net = _new_net(data, job.net, job.config.seed).to(self.device)
+        self.joined: nn.Module = self.net
+        self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
+        self.losses = LossWatch(self.device)
         self.progress = TrainingProgress()
+        self.position = StreamPosition()
         self.best: dict[str, Tensor] = {}
+        self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra)
         # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
-        self.validation = first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
+        validation = first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
+        self.validation = validation if group.is_first else None
         self.saved_at = time.monotonic()
-        self.identity = {
-            "head": HEAD_NAMES[data.head],
-            "planes": str(PlanesVersion.of(data.layout)),
-            "data": data.digest,
-            "rules": rules_version,
-            **{f"net.{name}": value for name, value in asdict(self.net.config).items()},
-            **{name: value for name, value in asdict(config).items() if name not in _FREE_FIELDS},
-            **{name: value for name, value in asdict(stream_config).items() if name not in _FREE_FIELDS},
-        }
 
     @property
     def is_finished(self) -> bool:
@@ -146,74 +171,100 @@ class _Trainer:
 
     @property
     def share_done(self) -> float:
-        progress = self.progress
-        return self.config.share_done(progress.step, progress.position.epochs, progress.seconds)
+        return self.config.share_done(self.progress.step, self.position.epochs, self.progress.seconds)
 
     def resume(self) -> None:
         """Go on from the state in the folder, if there is one."""
-        path = self.folder / STATE_FILE
-        if path.is_file():
-            self.progress, self.best = load_training_state(path, self.net, self.optimizer, self.identity)
-
-    def run(self, report: Callable[[Report], None] | None) -> None:
-        """Step until the end of the run; validate, save and report on the way."""
-        if self.is_finished:
+        if not self.state_path.is_file():
             return
-        clock = _Clock(self.progress)
-        with SampleStream(
-            self.data.encode,
-            self.data.split.train,
-            batch_size=self.config.batch_size,
-            seed=self.config.seed,
-            config=self.stream_config,
-            position=self.progress.position,
-        ) as stream:
-            while not self.is_finished:
-                with clock.waiting():
-                    batch = next(stream)
-                self.step(batch)
-                self.progress.position = stream.position
-                clock.tick()
-                self.after_step(clock, report)
+        identity = self.job.identity()
+        self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
+        positions = self.progress.positions
+        if len(positions) == self.group.size:
+            self.position = positions[self.group.rank]
+        else:  # other shares of the games: about as far in the epoch, in the new order
+            num_kyokus = len(self.own.split.train)
+            self.position = StreamPosition.near(positions[0].epochs, num_kyokus, self.job.stream.chunk_kyokus)
 
-    def step(self, batch: Samples) -> None:
-        """Make one optimiser step; DivergedError before it if the loss or its gradient is not finite."""
-        config, progress = self.config, self.progress
-        factor = learning_rate_factor(
-            progress.step, self.share_done, config.warmup_steps, config.final_learning_rate_factor
+    def run(self) -> None:
+        """Step until the end of the run; validate, save and report on the way."""
+        order = self.agree()
+        if order.ends:
+            return
+        clock = Clock(self.progress)
+        self.joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
+        with self.feed() as feed:
+            while not order.ends:
+                with clock.waiting():
+                    batch = next(feed)
+                self.step(batch, order.share_done)
+                self.position = batch.position
+                clock.tick()
+                order = self.agree()
+                if self.progress.step % self.config.validate_every == 0 or order.share_done >= 1:
+                    self.validate()
+                    clock.tick()
+                    self.save()
+                    order = self.agree()  # the validation may have ended the run
+                elif order.saves:
+                    self.save()
+                self.after_step(clock, order.share_done)
+
+    def agree(self) -> _Order:
+        """Return where the run stands and what is to be done, which the first worker decides for all."""
+        saves = time.monotonic() - self.saved_at > self.config.save_seconds
+        share_done, ends, saves_all = self.group.from_first([self.share_done, self.is_finished, saves])
+        return _Order(share_done, bool(ends), bool(saves_all))
+
+    def feed(self) -> BatchFeed:
+        """Return the batches of this worker, from its position on."""
+        stream = SampleStream(
+            self.own.encode,
+            self.own.split.train,
+            batch_size=self.config.batch_size // self.group.size,
+            seed=self.config.seed,
+            config=self.job.stream,
+            position=self.position,
         )
+        return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
+
+    def step(self, batch: Batch, share_done: float) -> None:
+        """Make one optimiser step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
+        config, progress = self.config, self.progress
+        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, config.final_learning_rate_factor)
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
-        logits = net_logits(self.net, batch.rows, self.bf16)
-        loss = supervised_loss(logits, self.tensor(batch.labels), self.tensor(batch.masks), self.yes_weight)
+        logits = net_logits(self.joined, batch.rows, self.net.num_planes, self.bf16)
+        loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
         norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.gradient_clip or math.inf)
-        loss = loss.detach()
-        if not math.isfinite(float(loss) + float(norm)):
-            raise DivergedError(self.divergence(float(loss), float(norm)))
+        self.losses.add(progress.step + 1, batch.num_rows, loss, norm)
+        self.count_losses()
         self.optimizer.step()
         progress.step += 1
-        progress.rows += num_samples(batch)
-        progress.loss_sum += float(loss) * num_samples(batch)
-        progress.loss_rows += num_samples(batch)
+        progress.rows += batch.num_rows * self.group.size
 
-    def after_step(self, clock: _Clock, report: Callable[[Report], None] | None) -> None:
-        """Validate, save and report when it is time."""
-        config, step = self.config, self.progress.step
-        is_last = self.share_done >= 1
-        if step % config.validate_every == 0 or is_last:
-            self.validate()
-            clock.tick()
-            self.save()
-        elif time.monotonic() - self.saved_at > config.save_seconds:
-            self.save()
-        if report is not None and (step % config.report_every == 0 or is_last):
-            report(self.make_report(clock))
+    def count_losses(self, *, waits: bool = False) -> None:
+        """Add up the losses that are known; DivergedError if one is not finite."""
+        for loss in self.losses.take(waits=waits):
+            if not loss.is_finite:
+                raise DivergedError(self.result.divergence(loss, self.progress.best_step, self.config.learning_rate))
+            self.progress.loss_sum += loss.loss * loss.num_rows
+            self.progress.loss_rows += loss.num_rows
+
+    def after_step(self, clock: Clock, share_done: float) -> None:
+        """Report when it is time."""
+        is_time = self.progress.step % self.config.report_every == 0 or share_done >= 1
+        if self.report is not None and self.group.is_first and is_time:
+            self.report(self.make_report(clock, share_done))
 
     def validate(self) -> None:
         """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
+        self.count_losses(waits=True)
+        if not self.group.is_first:
+            return
         progress = self.progress
         loss = share = None
         if self.validation is not None:
@@ -233,61 +284,35 @@ class _Trainer:
         if loss is None or progress.best_loss is None or loss < progress.best_loss:
             progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
             self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
-            self.write_checkpoint({"validation_loss": loss, "validation_accuracy": share})
+            self.result.write_checkpoint(self.best, progress)
         else:
             progress.num_worse += 1
 
     def save(self) -> None:
-        """Write the training state."""
-        path = self.folder / STATE_FILE
-        save_training_state(path, self.net, self.best, self.optimizer, self.progress, self.identity)
+        """Write the training state; only after this worker's losses up to here were seen to be finite."""
+        self.count_losses(waits=True)
+        self.progress.positions = self.group.gather(self.position)
+        if self.group.is_first:
+            identity = self.job.identity()
+            save_training_state(self.state_path, self.net, self.best, self.optimizer, self.progress, identity)
+        if self.keep is not None:
+            self.keep(self.progress.step)
         self.saved_at = time.monotonic()
 
     def finish(self) -> dict[str, Any]:
         """Test the best weights; write the checkpoint and, last, the metrics."""
         self.net.load_state_dict(self.best)
-        test = first_samples(self.data.encode, self.data.split.test, self.data.max_test_samples, seed=0)
-        if test is None:
-            num_outputs = NUM_OUTPUTS[self.data.head]
-            report = classification_report(np.zeros((0, num_outputs), np.float32), np.zeros(0, np.int8))
-        else:
-            report = classification_report(predict(self.net, test, self.bf16), test.labels)
-        best = next(entry for entry in self.progress.history if entry["step"] == self.progress.best_step)
-        validation = {name: best[name] for name in ("validation_loss", "validation_accuracy")}
-        self.write_checkpoint(validation | {f"test_{name}": report[name] for name in _HEADER_METRICS})
-        metrics = {
-            "head": HEAD_NAMES[self.data.head],
-            "net": asdict(self.net.config),
-            "num_weights": num_weights(self.net),
-            "best_step": self.progress.best_step,
-            "history": self.progress.history,
-            "test": report,
-        }
-        write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
-        return metrics
+        return self.result.finish(self.net, self.progress, self.bf16)
 
-    def write_checkpoint(self, metrics: dict[str, float | None]) -> None:
-        """Write the best weights as the head's checkpoint."""
-        header = CheckpointHeader(
-            head=HEAD_NAMES[self.data.head],
-            planes=PlanesVersion.of(self.data.layout),
-            rules_version=self.rules_version,
-            net=self.net.config,
-            step=self.progress.best_step,
-            metrics=metrics,
-            extra=self.extra,
-        )
-        save_checkpoint(self.checkpoint_path, self.best, header)
-
-    def make_report(self, clock: _Clock) -> Report:
+    def make_report(self, clock: Clock, share_done: float) -> Report:
         progress = self.progress
         rows_per_second, waiting_share = clock.lap()
         last = progress.history[-1] if progress.history else {}
-        mean_loss = progress.loss_sum / progress.loss_rows if progress.loss_rows else last["train_loss"]
+        mean_loss = progress.loss_sum / progress.loss_rows if progress.loss_rows else last.get("train_loss", math.nan)
         return Report(
             step=progress.step,
             rows=progress.rows,
-            share_done=min(1.0, self.share_done),
+            share_done=min(1.0, share_done),
             seconds=progress.seconds,
             train_loss=mean_loss,
             rows_per_second=rows_per_second,
@@ -297,59 +322,9 @@ class _Trainer:
             validation_accuracy=last.get("validation_accuracy"),
         )
 
-    def divergence(self, loss: float, norm: float) -> str:
-        kept = f"the weights of step {self.progress.best_step} are in {self.checkpoint_path}"
-        if not self.best:
-            kept = "no weights were validated yet"
-        return (
-            f"training of the {HEAD_NAMES[self.data.head]} net diverged at step {self.progress.step + 1} "
-            f"(loss {loss}, gradient norm {norm}); {kept}: lower learning_rate (now {self.config.learning_rate})"
-        )
-
-    def tensor(self, array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(self.device, non_blocking=True)
-
-
-class _Clock:
-    """Adds the time that passes to ``progress.seconds``; knows how fast rows go and how long was waited for them."""
-
-    def __init__(self, progress: TrainingProgress) -> None:
-        self._progress = progress
-        self._last_tick = self._lap_start = time.monotonic()
-        self._lap_rows = progress.rows
-        self._waited = 0.0
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        start = time.monotonic()
-        yield
-        self._waited += time.monotonic() - start
-
-    def tick(self) -> None:
-        now = time.monotonic()
-        self._progress.seconds += now - self._last_tick
-        self._last_tick = now
-
-    def lap(self) -> tuple[float, float]:
-        """Return rows a second and the share of waiting since the last lap, and start a new one."""
-        now = time.monotonic()
-        elapsed = max(now - self._lap_start, 1e-9)
-        result = (self._progress.rows - self._lap_rows) / elapsed, self._waited / elapsed
-        self._lap_start, self._lap_rows, self._waited = now, self._progress.rows, 0.0
-        return result
-
 
 def _new_net(data: HeadData, config: NetConfig, seed: int) -> PolicyNet:
     """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         return PolicyNet(data.head, data.layout.num_planes, config)
-
-
-def _new_optimizer(net: nn.Module, config: SupervisedConfig) -> AdamW:
-    parameters = list(net.parameters())
-    groups = [
-        {"params": [p for p in parameters if p.ndim > 1], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    return AdamW(groups, lr=config.learning_rate, fused=True)

@@ -13,7 +13,7 @@ class SupervisedConfig:
     """How one head is trained. The run ends at whichever of the three limits comes first."""
 
     batch_size: int = 512
-    """Samples of one optimiser step."""
+    """Samples of one optimiser step, of all workers together."""
     learning_rate: float = 2e-3
     """Peak learning rate of AdamW; it follows a warm-up and half a cosine."""
     final_learning_rate_factor: float = 0.01
@@ -32,6 +32,9 @@ class SupervisedConfig:
     """End after this many steps; 0 = no limit."""
     max_minutes: float = 0.0
     """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    shares_statistics: bool = True
+    """With several workers: BatchNorm sees the samples of all, so that the net learns as with one worker. Else each
+    worker's own and, for inference, the first one's, which saves two messages a layer."""
     validate_every: int = 500
     """Steps between validations; there is always one at the end."""
     patience: int = 10

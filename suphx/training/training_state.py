@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.training.dataset import StreamPosition
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,11 +22,13 @@ class TrainingProgress:
     step: int = 0
     """Optimiser steps done."""
     rows: int = 0
-    """Samples learned from."""
+    """Samples learned from, by all workers."""
     seconds: float = 0.0
     """Time spent, over all starts."""
-    position: StreamPosition = field(default_factory=StreamPosition)
-    """Where the next batch stands."""
+    waited_seconds: float = 0.0
+    """Part of it in which the next batch was not ready."""
+    positions: list[StreamPosition] = field(default_factory=list)
+    """Where the next batch of each worker stands, by rank; empty before the first save."""
     history: list[dict[str, Any]] = field(default_factory=list)
     """One entry for each validation."""
     loss_sum: float = 0.0
@@ -79,7 +81,8 @@ def load_training_state(
             for key, tensor in parts["optimizer"].items()
             if key.rpartition(".")[0] == name
         }
-    progress = header["progress"] | {"position": StreamPosition(**header["progress"]["position"])}
+    positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
+    progress = header["progress"] | {"positions": positions}
     return TrainingProgress(**progress), parts["best"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.features.samples import Samples
-from suphx.training.dataset import SampleStream, StreamConfig, encode_checked, first_samples
+from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition, encode_checked, first_samples
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class DyingEncoder:
 
 
 KYOKUS = np.arange(300, dtype=np.int64)
-CONFIG = StreamConfig(chunk_kyokus=8, buffer_rows=128, num_workers=0)
+SAMPLE_BYTES = 4 + 0 + 1
+CONFIG = StreamConfig(chunk_kyokus=8, buffer_bytes=128 * SAMPLE_BYTES, num_workers=0)
 NUM_ROWS = sum(k % 7 for k in range(300))
 
 
@@ -90,7 +91,7 @@ def test_worker_processes_change_nothing() -> None:
 
 @pytest.mark.parametrize("buffer_rows", [64, 128, 100_000])
 def test_a_stream_goes_on_at_any_position(buffer_rows: int) -> None:
-    config = replace(CONFIG, buffer_rows=buffer_rows)
+    config = replace(CONFIG, buffer_bytes=buffer_rows * SAMPLE_BYTES)
     whole = stream(config)
     given: list[Samples] = []
     positions = [whole.position]
@@ -134,11 +135,34 @@ def test_data_without_samples_is_refused(kyokus: NDArray[np.int64]) -> None:
 
 
 def test_a_batch_larger_than_the_window_is_refused() -> None:
-    with pytest.raises(ValueError, match="batch_size is 65: use 1 to 64"):
-        stream(batch_size=65)
+    with pytest.raises(ValueError, match=r"batch_size is 65, which needs 325 bytes: .* buffer_bytes to at least 650"):
+        next(stream(batch_size=65))
+    with pytest.raises(ValueError, match="batch_size is 0"):
+        stream(batch_size=0)
 
 
-@pytest.mark.parametrize("field", ["chunk_kyokus", "buffer_rows", "num_workers"])
+def test_memory_is_half_the_buffer_and_a_chunk_and_is_used_again() -> None:
+    batches = stream()
+    rooms = set()
+    for _ in range(60):
+        next(batches)
+        room = batches._buffer._room
+        assert room is not None
+        rooms.add((room.rows.ctypes.data, len(room.labels)))
+    assert len(rooms) == 1
+    assert rooms.pop()[1] <= (64 + 8 * 6) * 5 // 4
+
+
+def test_a_position_near_a_share_of_an_epoch_is_inside_it() -> None:
+    assert StreamPosition.near(2.5, 300, 8) == StreamPosition(epoch=2, previous_chunk=19, window_chunk=19, epochs=2.5)
+    assert StreamPosition.near(0.999, 10, 8).window_chunk == 1
+    with stream(position=StreamPosition.near(1.99, len(KYOKUS), CONFIG.chunk_kyokus)) as batches:
+        while batches.position.epoch < 2:
+            next(batches)
+        assert batches.position.epochs < 2.2
+
+
+@pytest.mark.parametrize("field", ["chunk_kyokus", "buffer_bytes", "num_workers", "prefetch_batches"])
 def test_a_wrong_config_is_refused(field: str) -> None:
     with pytest.raises(ValueError, match=f"{field} is -1: use at least"):
         replace(CONFIG, **{field: -1})
@@ -148,7 +172,7 @@ def test_a_worker_that_dies_is_reported_with_a_remedy() -> None:
     config = replace(CONFIG, num_workers=1)
     with (
         SampleStream(DyingEncoder(), KYOKUS, batch_size=8, seed=1, config=config) as batches,
-        pytest.raises(RuntimeError, match="lower num_workers or buffer_rows"),
+        pytest.raises(RuntimeError, match="lower num_workers or buffer_bytes"),
     ):
         next(batches)
 

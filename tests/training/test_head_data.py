@@ -10,10 +10,10 @@ from suphx.features.head import CHOW, DISCARD, HEAD_NAMES
 from suphx.riichi.store import KyokuStore, StoreWriter
 from suphx.training.dataset import SampleStream, StreamConfig, encode_checked
 from suphx.training.head_data import StoreEncoder, head_data
-from suphx.training.split import SplitConfig
+from suphx.training.split import KyokuSplit, SplitConfig
 from tests.riichi.random_game import random_game
 
-CONFIG = StreamConfig(chunk_kyokus=4, buffer_rows=1024, num_workers=0)
+CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)
 
 
 def write_games(folder: Path, *seeds: int) -> KyokuStore:
@@ -62,6 +62,17 @@ def test_another_split_is_other_data(store: KyokuStore) -> None:
     other = head_data(store, CHOW, "mini", SplitConfig(test_fraction=0.3))
     assert one.digest != other.digest
     assert one.encode == StoreEncoder(store.folder, store.digest, CHOW, "mini")
+
+
+def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
+    split = SplitConfig(validation_fraction=0.01, test_fraction=0.01)
+    data = replace(head_data(store, DISCARD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
+    shards = [data.shard(rank, 2).split.train for rank in range(2)]
+    assert sorted(np.concatenate(shards).tolist()) == list(range(store.num_kyokus))
+    games = [set(store.game_of_kyoku[shard].tolist()) for shard in shards]
+    assert games[0].isdisjoint(games[1])
+    with pytest.raises(ValueError, match="3 games cannot be shared among 4 workers"):
+        data.shard(0, 4)
 
 
 def test_an_unknown_encoder_is_refused(store: KyokuStore) -> None:

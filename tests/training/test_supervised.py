@@ -20,12 +20,14 @@ from suphx.models.policy import NetConfig
 from suphx.training.compute import predict
 from suphx.training.dataset import StreamConfig
 from suphx.training.head_data import HeadData
+from suphx.training.loss_watch import DivergedError
 from suphx.training.split import KyokuSplit
-from suphx.training.supervised import DivergedError, Report, train_head
+from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.supervised_config import SupervisedConfig
 
 LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
 ROWS_A_KYOKU = 20
+SAMPLE_BYTES = LAYOUT.row_bytes + 34 + 1
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ def head_data(head: int = DISCARD, num_kyokus: int = 200, num_validation: int = 
         digest="made up",
         encode=LowestLegal(head),
         split=KyokuSplit(order[held_out:], order[:num_validation], order[num_validation:held_out]),
+        game_of_kyoku=order,
         max_validation_samples=10_000,
         max_test_samples=50_000,
     )
@@ -71,7 +74,7 @@ NET = NetConfig(size="tiny", channels=8, num_blocks=1)
 SHORT = SupervisedConfig(
     batch_size=64, max_steps=60, validate_every=20, report_every=1, warmup_steps=5, save_seconds=0, threads=1
 )
-STREAM = StreamConfig(chunk_kyokus=4, buffer_rows=512, num_workers=0)
+STREAM = StreamConfig(chunk_kyokus=4, buffer_bytes=512 * SAMPLE_BYTES, num_workers=0)
 
 
 class StoppedError(Exception):
@@ -83,21 +86,24 @@ def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fi
         if progress.step == stop_at:
             raise StoppedError
 
-    data = fields.pop("data", None) or head_data()
-    stream = fields.pop("stream", STREAM)
-    return train_head(data, "rules 1", fields.pop("net", NET), config, stream, folder, report)
+    return train_head(job(config, **fields), folder, report=report)
+
+
+def job(config: SupervisedConfig = SHORT, **fields: Any) -> HeadTraining:
+    given: dict[str, Any] = {"data": head_data(), "net": NET, "stream": STREAM, **fields}
+    return HeadTraining(rules_version="rules 1", config=config, **given)
 
 
 def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:
     """The numbers that must be the same; the time that it took may differ."""
     history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
-    return {**metrics, "history": history}
+    return {**metrics, "history": history, "rows_per_second": 0, "waiting_share": 0}
 
 
 def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> None:
     config = SupervisedConfig(batch_size=128, max_steps=250, validate_every=125, warmup_steps=20, learning_rate=5e-3)
     net = NetConfig(size="tiny")
-    metrics = train_head(head_data(num_kyokus=1000), "rules 1", net, replace(config, threads=1), STREAM, tmp_path)
+    metrics = train(tmp_path, replace(config, threads=1), data=head_data(num_kyokus=1000), net=net)
     assert metrics["test"]["accuracy"] > 0.95
     assert metrics["test"]["top3"] > 0.99
     assert metrics["test"]["samples"] == 20 * ROWS_A_KYOKU
@@ -139,7 +145,7 @@ def _train_until_killed(folder: Path) -> None:
         if progress.step == 37:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    train_head(head_data(), "rules 1", NET, SHORT, replace(STREAM, num_workers=1), folder, report)
+    train_head(job(stream=replace(STREAM, num_workers=1)), folder, report=report)
 
 
 def test_a_killed_training_with_a_worker_goes_on_without_one_and_ends_alike(tmp_path: Path) -> None:
@@ -208,7 +214,7 @@ def test_no_training_samples_are_refused(tmp_path: Path) -> None:
 
 def test_reports_tell_the_pace(tmp_path: Path) -> None:
     reports: list[Report] = []
-    train_head(head_data(), "rules 1", NET, replace(SHORT, report_every=7), STREAM, tmp_path, reports.append)
+    train_head(job(replace(SHORT, report_every=7)), tmp_path, report=reports.append)
     assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
     assert all(0 <= report.waiting_share <= 1 and report.rows_per_second > 0 for report in reports)
     assert reports[0].validation_loss is None

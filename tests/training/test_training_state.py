@@ -32,7 +32,7 @@ def step(net: PolicyNet, optimizer: AdamW, seed: int) -> None:
 
 def test_a_loaded_state_steps_exactly_like_the_saved_one(tmp_path: Path) -> None:
     net, optimizer = trained(1)
-    progress = TrainingProgress(step=1, position=StreamPosition(epoch=2, batch=3, epochs=2.1), loss_sum=0.1)
+    progress = TrainingProgress(step=1, positions=[StreamPosition(epoch=2, batch=3, epochs=2.1)], loss_sum=0.1)
     progress.history.append({"step": 1, "validation_loss": None})
     best = {name: weight.clone() for name, weight in net.state_dict().items()}
     save_training_state(tmp_path / "a", net, best, optimizer, progress, RUN)
@@ -56,5 +56,5 @@ def test_another_run_is_refused_by_the_names_of_what_differs(tmp_path: Path) -> 
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     net, optimizer = trained(1)
     write_tensors(tmp_path / "a", {}, {"kind": "checkpoint", "format_version": 1})
-    with pytest.raises(ValueError, match="no training state of format 1"):
+    with pytest.raises(ValueError, match="no training state of format 2"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
