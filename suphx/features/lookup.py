@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from suphx.riichi.record import I64
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 
 
 class Lookup(NamedTuple):
@@ -14,7 +13,7 @@ class Lookup(NamedTuple):
     >>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD, -1, row)
     """
 
-    suits: I64
+    suits: Suits
     """What each suit lacks for sets and a pair (riichi/suit_table.py)."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.riichi.record import I64
 from suphx.riichi.shanten import waiting_kinds
+from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import (
     ANKAN_MELD,
     CALLED_FLAG,
@@ -20,7 +20,7 @@ from suphx.riichi.table import (
 from suphx.riichi.tile import kind_of_face
 
 
-def check_invariants(table: np.void, suits: I64, start_points: int = 25_000) -> None:
+def check_invariants(table: np.void, suits: Suits, start_points: int = 25_000) -> None:
     """Raise AssertionError when ``table`` (a TABLE record) contradicts the rules; for tests, not for speed."""
     _check_tiles(table)
     _check_points(table, start_points)
@@ -84,7 +84,7 @@ def _check_hands(table: np.void) -> None:
             assert declared >= 1, f"seat {seat} has no riichi tile"
 
 
-def _check_waits(table: np.void, suits: I64) -> None:
+def _check_waits(table: np.void, suits: Suits) -> None:
     for seat in range(4):
         hand = table["hand"][seat].copy()
         num_melds = int(table["num_melds"][seat])

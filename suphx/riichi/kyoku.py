@@ -22,9 +22,9 @@ from suphx.riichi.action import (
 )
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku_end import end_by_draw, end_by_wins, end_exhaustive
-from suphx.riichi.legal import chi_forbidden, dealer_of, fill_claim, fill_own_turn, riichi_discards, tiles_left
-from suphx.riichi.record import I64
-from suphx.riichi.shanten import waiting_kinds
+from suphx.riichi.legal import chi_forbidden, dealer_of, fill_claim, fill_own_turn, tiles_left
+from suphx.riichi.shanten import tenpai_discards, waiting_kinds
+from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import (
     ANKAN_MELD,
     CALL_DISCARD,
@@ -53,7 +53,7 @@ _ALL_KINDS = (1 << 34) - 1
 
 
 @jit
-def start_kyoku(t: Table, suits: I64) -> None:
+def start_kyoku(t: Table, suits: Suits) -> None:
     """Deal ``t.wall`` and let the dealer draw; scores, kyoku, honba and kyotaku stay as they are."""
     _clear(t)
     dealer = dealer_of(t)
@@ -132,7 +132,7 @@ def _give(t: Table, seat: int, face: int) -> None:
 
 
 @jit
-def _draw(t: Table, suits: I64, seat: int) -> None:
+def _draw(t: Table, suits: Suits, seat: int) -> None:
     """Draw from the live wall and wait for the seat's decision."""
     face = face_of_id(t.wall[t.next_draw], t.red_fives)
     t.next_draw += 1
@@ -141,7 +141,7 @@ def _draw(t: Table, suits: I64, seat: int) -> None:
 
 
 @jit
-def _draw_rinshan(t: Table, suits: I64, seat: int) -> None:
+def _draw_rinshan(t: Table, suits: Suits, seat: int) -> None:
     """Draw the tile of the kan just made."""
     face = face_of_id(t.wall[RINSHAN[t.num_kans - 1]], t.red_fives)
     t.is_rinshan = 1
@@ -149,7 +149,7 @@ def _draw_rinshan(t: Table, suits: I64, seat: int) -> None:
 
 
 @jit
-def _begin_turn(t: Table, suits: I64, seat: int, face: int) -> None:
+def _begin_turn(t: Table, suits: Suits, seat: int, face: int) -> None:
     _take(t, seat, face)
     t.drawn = face
     t.turn = t.actor = seat
@@ -159,7 +159,7 @@ def _begin_turn(t: Table, suits: I64, seat: int, face: int) -> None:
 
 
 @jit
-def step(t: Table, suits: I64, action: int) -> None:
+def step(t: Table, suits: Suits, action: int) -> None:
     """Apply a legal ``action`` of ``t.actor``; afterwards the table waits again, or ``phase`` is KYOKU_END."""
     t.num_decisions += 1
     if t.phase == CLAIM or t.phase == ROB_KAN:
@@ -180,17 +180,17 @@ def step(t: Table, suits: I64, action: int) -> None:
 
 
 @jit
-def _declare_riichi(t: Table, suits: I64) -> None:
+def _declare_riichi(t: Table, suits: Suits) -> None:
     seat = t.actor
     t.riichi[seat] = 2 if t.is_first_turn[seat] else 1
     t.is_stick_due = 1
     t.phase = RIICHI_DISCARD
-    t.forbidden = _ALL_KINDS & ~riichi_discards(t, suits, seat)
+    t.forbidden = _ALL_KINDS & ~tenpai_discards(suits, t.hand[seat], t.num_melds[seat])
     fill_own_turn(t, suits)
 
 
 @jit
-def _discard(t: Table, suits: I64, action: int) -> None:
+def _discard(t: Table, suits: Suits, action: int) -> None:
     seat = t.actor
     is_tsumogiri = action == TSUMOGIRI
     face = t.drawn if is_tsumogiri else action
@@ -216,7 +216,7 @@ def _discard(t: Table, suits: I64, action: int) -> None:
 
 
 @jit
-def _open_window(t: Table, suits: I64, phase: int, face: int) -> None:
+def _open_window(t: Table, suits: Suits, phase: int, face: int) -> None:
     t.phase = phase
     t.claimed_face = face
     t.answers[:] = -1
@@ -224,7 +224,7 @@ def _open_window(t: Table, suits: I64, phase: int, face: int) -> None:
 
 
 @jit
-def _ask_from(t: Table, suits: I64, distance: int) -> None:
+def _ask_from(t: Table, suits: Suits, distance: int) -> None:
     """Ask the next seat at least ``distance`` to the right of the turn; close the window when none is left."""
     for i in range(distance, 4):
         seat = (t.turn + i) % 4
@@ -235,7 +235,7 @@ def _ask_from(t: Table, suits: I64, distance: int) -> None:
 
 
 @jit
-def _close_window(t: Table, suits: I64) -> None:
+def _close_window(t: Table, suits: Suits) -> None:
     """Resolve all answers: ron before pon and kan before chi (rule); then the deal goes on."""
     kind = kind_of_face(t.claimed_face)
     rons = 0
@@ -259,7 +259,7 @@ def _close_window(t: Table, suits: I64) -> None:
 
 
 @jit
-def _after_discard(t: Table, suits: I64) -> None:
+def _after_discard(t: Table, suits: Suits) -> None:
     """Nobody won: the riichi stick is paid, then abortive draws, then claims, then the next draw."""
     if t.is_stick_due:
         t.is_stick_due = 0
@@ -306,7 +306,7 @@ def _abortive_draw(t: Table) -> int:
 
 
 @jit
-def _claim(t: Table, suits: I64, seat: int, action: int) -> None:
+def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
     """Give the discard to ``seat``: pon, open kan or chi."""
     face = t.claimed_face
     kind = kind_of_face(face)
@@ -395,7 +395,7 @@ def _turn_over_pending(t: Table) -> None:
 
 
 @jit
-def _closed_kan(t: Table, suits: I64, kind: int) -> None:
+def _closed_kan(t: Table, suits: Suits, kind: int) -> None:
     """Four tiles of the hand: its dora turns over at once."""
     seat = t.actor
     has_red = _use(t, seat, kind, 4, True)
@@ -409,7 +409,7 @@ def _closed_kan(t: Table, suits: I64, kind: int) -> None:
 
 
 @jit
-def _added_kan(t: Table, suits: I64, kind: int) -> None:
+def _added_kan(t: Table, suits: Suits, kind: int) -> None:
     """The fourth tile joins a pon; others may rob it before the kan stands."""
     seat = t.actor
     face = kind
@@ -426,7 +426,7 @@ def _added_kan(t: Table, suits: I64, kind: int) -> None:
 
 
 @jit
-def _complete_added_kan(t: Table, suits: I64) -> None:
+def _complete_added_kan(t: Table, suits: Suits) -> None:
     t.is_first_turn[:] = 0
     t.ippatsu[:] = 0
     _turn_over_pending(t)

@@ -18,8 +18,8 @@ from suphx.riichi.action import (
     TSUMOGIRI,
 )
 from suphx.riichi.jit import jit
-from suphx.riichi.record import I64
 from suphx.riichi.shanten import shanten, waiting_kinds
+from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import ANKAN_MELD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
 from suphx.riichi.tile import TERMINALS_AND_HONOURS, kind_of_face
 from suphx.riichi.wall import LAST_DRAW
@@ -97,7 +97,7 @@ def score_win(t: Table, seat: int, win_kind: int, dora: int) -> tuple[int, int, 
 
 
 @jit
-def fill_own_turn(t: Table, suits: I64) -> None:
+def fill_own_turn(t: Table, suits: Suits) -> None:
     """Fill the mask of the actor in OWN_TURN, RIICHI_DISCARD or CALL_DISCARD."""
     seat = t.actor
     t.legal[:] = 0
@@ -146,7 +146,7 @@ def _fill_tsumo(t: Table, seat: int) -> None:
 
 
 @jit
-def _fill_own_kans(t: Table, suits: I64, seat: int) -> None:
+def _fill_own_kans(t: Table, suits: Suits, seat: int) -> None:
     if tiles_left(t) == 0 or t.num_kans == 4:
         return
     drawn = kind_of_face(t.drawn)
@@ -160,7 +160,7 @@ def _fill_own_kans(t: Table, suits: I64, seat: int) -> None:
 
 
 @jit
-def _keeps_waits(t: Table, suits: I64, seat: int, kind: int) -> bool:
+def _keeps_waits(t: Table, suits: Suits, seat: int, kind: int) -> bool:
     """Tell whether a closed kan after riichi leaves the waits as they were."""
     t.hand[seat, kind] = 0
     after = waiting_kinds(suits, t.hand[seat], t.num_melds[seat] + 1)
@@ -169,25 +169,11 @@ def _keeps_waits(t: Table, suits: I64, seat: int, kind: int) -> bool:
 
 
 @jit
-def _fill_riichi(t: Table, suits: I64, seat: int) -> None:
+def _fill_riichi(t: Table, suits: Suits, seat: int) -> None:
     if t.scores[seat] < 1000 or tiles_left(t) < 4 or not is_closed(t, seat):
         return
-    if shanten(suits, t.hand[seat], t.num_melds[seat]) <= 0 and riichi_discards(t, suits, seat) != 0:
+    if shanten(suits, t.hand[seat], t.num_melds[seat]) <= 0:
         _allow(t, RIICHI)
-
-
-@jit
-def riichi_discards(t: Table, suits: I64, seat: int) -> int:
-    """Return the bit set of kinds whose discard leaves the 14-tile hand of ``seat`` tenpai."""
-    kinds = 0
-    hand = t.hand[seat]
-    for kind in range(34):
-        if hand[kind] > 0:
-            hand[kind] -= 1
-            if waiting_kinds(suits, hand, t.num_melds[seat]) != 0:
-                kinds |= 1 << kind
-            hand[kind] += 1
-    return kinds
 
 
 @jit

@@ -18,7 +18,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku, step
 from suphx.riichi.record import I64, U8, U16
 from suphx.riichi.simulator import apply_rules
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import (
     CLAIM,
     GAME_END,
@@ -102,7 +102,7 @@ def is_answer_known(t: Table, moves: U16, cursor: I64) -> bool:
 
 
 @jit
-def follow(t: Table, suits: I64, moves: U16, cursor: I64, action: int) -> bool:
+def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool:
     """Apply the recorded ``action`` and move the cursor; False when a recorded claim was never possible."""
     was_window = t.phase == CLAIM or t.phase == ROB_KAN
     if not was_window:
@@ -135,7 +135,7 @@ def _drawn_id(t: Table) -> int:
 
 
 @jit
-def _replay_kyoku(t: Table, suits: I64, moves: U16, draws: U8, result: int, cursor: I64) -> int:
+def _replay_kyoku(t: Table, suits: Suits, moves: U16, draws: U8, result: int, cursor: I64) -> int:
     """Replay one deal from its wall; return one of the codes above, the table standing where it stopped."""
     cursor[:] = 0
     start_kyoku(t, suits)

@@ -20,7 +20,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku, step
 from suphx.riichi.record import I8, I16, I32, I64, Records
 from suphx.riichi.rules import Rules
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, KYOKU_START, TABLE, Table
 from suphx.riichi.wall import shuffle_wall
 
@@ -96,7 +96,7 @@ def apply_rules(tables: Records, rules: Rules) -> None:
 
 
 @jit
-def deal_next(t: Table, suits: I64) -> None:
+def deal_next(t: Table, suits: Suits) -> None:
     """From KYOKU_START: make the next wall of the table's seed and deal it."""
     shuffle_wall(t.wall_seed, t.num_kyoku, t.wall)
     t.num_kyoku += 1
@@ -104,7 +104,7 @@ def deal_next(t: Table, suits: I64) -> None:
 
 
 @jit
-def finish_kyoku(t: Table, suits: I64) -> None:
+def finish_kyoku(t: Table, suits: Suits) -> None:
     """From KYOKU_END: count the deal; go on to the next one unless the game is over."""
     end_kyoku(t)
     if t.phase != GAME_END:
@@ -112,7 +112,7 @@ def finish_kyoku(t: Table, suits: I64) -> None:
 
 
 @jit
-def _start_games(tables: Records, suits: I64, start_points: int) -> None:
+def _start_games(tables: Records, suits: Suits, start_points: int) -> None:
     for i in range(len(tables)):
         start_game(tables[i], start_points)
         deal_next(tables[i], suits)
@@ -127,7 +127,7 @@ def _first_illegal(tables: Records, indices: I64, actions: I16) -> int:
 
 
 @jit
-def _advance(tables: Records, suits: I64, indices: I64, actions: I16, goes_on: bool) -> None:
+def _advance(tables: Records, suits: Suits, indices: I64, actions: I16, goes_on: bool) -> None:
     for i in range(len(indices)):
         t = tables[indices[i]]
         step(t, suits, actions[i])
@@ -136,7 +136,7 @@ def _advance(tables: Records, suits: I64, indices: I64, actions: I16, goes_on: b
 
 
 @jit
-def _next_kyoku(tables: Records, suits: I64, indices: I64) -> None:
+def _next_kyoku(tables: Records, suits: Suits, indices: I64) -> None:
     for i in range(len(indices)):
         if tables[indices[i]].phase == KYOKU_END:
             finish_kyoku(tables[indices[i]], suits)

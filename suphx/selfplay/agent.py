@@ -19,7 +19,7 @@ from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.models.unpack import unpack_rows
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
 from suphx.selfplay.decision import decide
 
@@ -54,7 +54,7 @@ class BaselineAgent:
 
 
 @jit
-def _act(tables: Records, indices: I64, suits: I64, baseline: int, actions: I16) -> None:
+def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I16) -> None:
     for i in range(len(indices)):
         t = tables[indices[i]]
         if baseline == 0:

@@ -26,6 +26,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.legal import chi_forbidden, dealer_of
 from suphx.riichi.record import I8, I64
 from suphx.riichi.shanten import count_kinds, improving_kinds, shanten
+from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CHI_MELD, CLAIM, ROB_KAN, Table
 from suphx.riichi.tile import dora_of_indicator, is_simple, kind_of_face
 from suphx.riichi.wall import DORA
@@ -56,7 +57,7 @@ def choose_tsumogiri(t: Table) -> int:
 
 
 @jit
-def choose_ukeire(t: Table, suits: I64) -> int:
+def choose_ukeire(t: Table, suits: Suits) -> int:
     """Go for the least shanten and then for the most tiles that help; fold far hands when somebody is in riichi."""
     if t.legal[TSUMO] or t.legal[RON]:
         if should_win(t):
@@ -81,7 +82,7 @@ def choose_ukeire(t: Table, suits: I64) -> int:
 
 
 @jit
-def _choose_kan(t: Table, suits: I64, now: int) -> int:
+def _choose_kan(t: Table, suits: Suits, now: int) -> int:
     """Return a closed or added kan that does not take the hand back, or -1."""
     candidates = np.zeros(40, np.int64)
     hand = t.hand[t.actor]
@@ -99,7 +100,7 @@ def _choose_kan(t: Table, suits: I64, now: int) -> int:
 
 
 @jit
-def _choose_discard(t: Table, suits: I64, dangers: I64, folds: bool) -> int:
+def _choose_discard(t: Table, suits: Suits, dangers: I64, folds: bool) -> int:
     """Return the discard with the least shanten and the most ukeire; the least dangerous one when it folds."""
     seat = t.actor
     hand = t.hand[seat]
@@ -123,7 +124,7 @@ def _choose_discard(t: Table, suits: I64, dangers: I64, folds: bool) -> int:
 
 
 @jit
-def _progress(suits: I64, hand: I8, num_melds: int, kind: int, unseen: I8) -> int:
+def _progress(suits: Suits, hand: I8, num_melds: int, kind: int, unseen: I8) -> int:
     """Return how good the hand is after discarding ``kind``: first by shanten, then by unseen helping tiles."""
     hand[kind] -= 1
     after = shanten(suits, hand, num_melds)
@@ -153,7 +154,7 @@ def is_yakuhai(t: Table, seat: int, kind: int) -> bool:
 
 
 @jit
-def _choose_claim(t: Table, suits: I64) -> int:
+def _choose_claim(t: Table, suits: Suits) -> int:
     """Claim what lowers the shanten of a hand that then has a yaku: a yakuhai set, or all simples."""
     if t.phase == ROB_KAN or not t.legal[PASS]:
         return PASS
@@ -190,7 +191,7 @@ def _choose_claim(t: Table, suits: I64) -> int:
 
 
 @jit
-def _after_claim(suits: I64, hand: I8, num_melds: int, first: int, second: int, forbidden: int) -> int:
+def _after_claim(suits: Suits, hand: I8, num_melds: int, first: int, second: int, forbidden: int) -> int:
     """Return the least shanten after a claim with two tiles of the hand and its discard."""
     hand[first] -= 1
     hand[second] -= 1

@@ -14,10 +14,10 @@ import numpy as np
 from suphx.riichi.hanchan import start_game
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import step
-from suphx.riichi.record import I32, I64, Records
+from suphx.riichi.record import I32, Records
 from suphx.riichi.rules import Rules
 from suphx.riichi.simulator import MAX_SEED, apply_rules, deal_next, finish_kyoku
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE, Table
 from suphx.selfplay.baseline import choose_random
 
@@ -60,7 +60,7 @@ def play_random(num_hanchans: int, rules: Rules, *, seed: int = 0, num_threads: 
 
 
 @jit
-def _play(tables: Records, suits: I64, start_points: int, first_seed: int, decisions: I32, kyokus: I32) -> None:
+def _play(tables: Records, suits: Suits, start_points: int, first_seed: int, decisions: I32, kyokus: I32) -> None:
     """Play one game for each element of ``decisions``; ``tables`` (1,) is scratch and must outlive its record."""
     t = tables[0]
     for i in range(len(decisions)):

@@ -39,16 +39,6 @@ SHOWN = (
 )
 
 
-class PlainSuits:
-    """The suit table with Python numbers."""
-
-    def __init__(self) -> None:
-        self._table = load_suits()
-
-    def __getitem__(self, index: tuple[int, int]) -> int:
-        return int(self._table[index])
-
-
 def plain(table: np.void) -> Any:
     """Return a table record as an object of Python numbers and arrays of them."""
     assert TABLE.names is not None
@@ -77,7 +67,7 @@ def run(num_decisions: int) -> None:
     table: Any = tables[0]
     suits: Any = load_suits()
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
-        table, suits = plain(table), PlainSuits()
+        table = plain(table)
         vars(yaku)["np"] = _PlainNumpy
     start_game(table, 25_000)
     deal_next(table, suits)

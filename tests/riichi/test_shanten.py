@@ -9,7 +9,10 @@ from suphx.riichi.shanten import (
     improving_kinds,
     seven_pairs_shanten,
     shanten,
+    special_counts,
     standard_shanten,
+    suit_rows,
+    tenpai_discards,
     thirteen_orphans_shanten,
     waiting_kinds,
 )
@@ -120,8 +123,9 @@ def test_special_forms_are_those_of_the_search(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for i in range(300):
         hand = random_hand(rng, 13 + i % 2, 1 + i % 3)
-        assert seven_pairs_shanten(hand) == shanten_twin.seven_pairs(hand)
-        assert thirteen_orphans_shanten(hand) == shanten_twin.thirteen_orphans(hand)
+        counts = special_counts(suit_rows(SUITS, hand))
+        assert seven_pairs_shanten(counts) == shanten_twin.seven_pairs(hand)
+        assert thirteen_orphans_shanten(counts) == shanten_twin.thirteen_orphans(hand)
 
 
 def test_open_hands_have_no_special_forms() -> None:
@@ -134,6 +138,23 @@ def test_a_hand_is_left_as_it_was() -> None:
     before = hand.copy()
     waiting_kinds(SUITS, hand, 0)
     np.testing.assert_array_equal(hand, before)
+
+
+def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() -> None:
+    rng = np.random.default_rng(5)
+    num_tenpai = 0
+    for i in range(3000):
+        num_melds = i % 4
+        hand = random_hand(rng, 14 - 3 * num_melds, 1)
+        expected = 0
+        for kind in np.flatnonzero(hand).tolist():
+            hand[kind] -= 1
+            expected |= (waiting_kinds(SUITS, hand, num_melds) != 0) << kind
+            hand[kind] += 1
+        assert tenpai_discards(SUITS, hand, num_melds) == expected, hand
+        assert (shanten(SUITS, hand, num_melds) <= 0) == (expected != 0), hand
+        num_tenpai += expected != 0
+    assert num_tenpai > 200
 
 
 def test_ukeire_counts_the_unseen_tiles_of_the_helping_kinds() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.riichi.jit import jit
-from suphx.riichi.record import I8, I64
+from suphx.riichi.record import I8
 from suphx.riichi.shanten import shanten
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx_platform.bench.peer import HandPeer, Score, load_hand_peer
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.bench.winning_hand import Win, collect_wins, describe_win, score_wins
@@ -116,7 +116,7 @@ def random_hands(count: int, *, seed: int) -> NDArray[np.int8]:
 
 
 @jit
-def _fill_shanten(suits: I64, hands: I8, result: I8) -> None:
+def _fill_shanten(suits: Suits, hands: I8, result: I8) -> None:
     for i in range(len(hands)):
         result[i] = shanten(suits, hands[i], 0)
 

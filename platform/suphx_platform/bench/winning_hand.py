@@ -12,11 +12,11 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import step
 from suphx.riichi.kyoku_end import count_dora, count_red
 from suphx.riichi.legal import circumstances_of, dealer_of, score_win
-from suphx.riichi.record import I32, I64, Records
+from suphx.riichi.record import I32, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.score import base_points, pay_win
 from suphx.riichi.simulator import apply_rules, deal_next, finish_kyoku
-from suphx.riichi.suit_table import load_suits
+from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import (
     ANKAN_MELD,
     CHI_MELD,
@@ -67,7 +67,7 @@ def collect_wins(count: int, *, seed: int = 0) -> Records:
 
 
 @jit
-def _collect(tables: Records, wins: Records, suits: I64, seed: int, start_points: int) -> None:
+def _collect(tables: Records, wins: Records, suits: Suits, seed: int, start_points: int) -> None:
     """Fill ``wins``; ``tables`` (1,) is scratch and comes from outside because ``t`` does not keep it alive."""
     t = tables[0]
     n = 0
