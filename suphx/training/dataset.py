@@ -31,7 +31,9 @@ from suphx.features.samples import Samples
 
 _FIRST_CHUNK_KYOKUS = 64
 
-Encode = Callable[[NDArray[np.int64]], Samples]  # kyoku indices to samples; must be picklable for worker processes
+# Both run in worker processes: they must be picklable.
+Encode = Callable[[NDArray[np.int64]], Samples]  # kyoku indices to samples
+Augment = Callable[[Samples, np.random.Generator], None]  # changes samples in place
 
 
 def num_samples(samples: Samples) -> int:
@@ -184,6 +186,7 @@ class SampleStream:
         seed: int,
         config: StreamConfig,
         position: StreamPosition | None = None,
+        augment: Augment | None = None,
     ) -> None:
         if len(kyokus) == 0:
             raise ValueError("there are no kyokus to learn from: give more records")
@@ -191,6 +194,7 @@ class SampleStream:
             raise ValueError(f"batch_size is {batch_size}: use at least 1")
         self.position = position or StreamPosition()
         self._encode = encode
+        self._augment = augment
         self._kyokus = np.sort(kyokus)
         self._batch_size = batch_size
         self._seed = seed
@@ -199,7 +203,7 @@ class SampleStream:
         self._chunk_kyokus = config.chunk_kyokus
         self._num_chunks = -(-len(kyokus) // config.chunk_kyokus)
         self._num_workers = config.num_workers
-        self._pool = _start_workers(encode, config.num_workers) if config.num_workers else None
+        self._pool = _start_workers(encode, augment, config.num_workers) if config.num_workers else None
         self._batches = self._iterate()
 
     def __iter__(self) -> Iterator[Samples]:
@@ -287,8 +291,8 @@ class SampleStream:
         """Yield every chunk from the position on, in order; workers are kept busy half a buffer ahead."""
         plan = self._plan(self.position.epoch, self.position.previous_chunk)
         if self._pool is None:
-            for kyokus in plan:
-                yield encode_checked(self._encode, kyokus)
+            for chunk in plan:
+                yield _encode_chunk(self._encode, self._augment, chunk)
             return
         ahead: deque[Future[Samples]] = deque()
         largest = 0
@@ -305,14 +309,31 @@ class SampleStream:
             largest = max(largest, num_samples(batch) * sample_bytes(batch))
             yield batch
 
-    def _plan(self, epoch: int, first_chunk: int) -> Iterator[NDArray[np.int64]]:
+    def _plan(self, epoch: int, first_chunk: int) -> Iterator[_Chunk]:
         for number in count(epoch):
             order = np.random.default_rng([self._seed, number]).permutation(self._kyokus)
             for chunk in range(first_chunk, self._num_chunks):
                 start = chunk * self._chunk_kyokus
                 # Ascending inside the chunk: the store is read forwards; the window's order is random anyway.
-                yield np.sort(order[start : start + self._chunk_kyokus])
+                kyokus = np.sort(order[start : start + self._chunk_kyokus])
+                yield _Chunk(kyokus, (self._seed, number, chunk, _AUGMENTATION))
             first_chunk = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    kyokus: NDArray[np.int64]
+    seed: tuple[int, ...]
+
+
+_AUGMENTATION = 1  # keeps these random numbers apart from those of the windows
+
+
+def _encode_chunk(encode: Encode, augment: Augment | None, chunk: _Chunk) -> Samples:
+    samples = encode_checked(encode, chunk.kyokus)
+    if augment is not None:
+        augment(samples, np.random.default_rng(chunk.seed))
+    return samples
 
 
 def encode_checked(encode: Encode, kyokus: NDArray[np.int64]) -> Samples:
@@ -345,18 +366,18 @@ def _span(kyokus: NDArray[np.int64]) -> str:
     return f"{kyokus.min()} to {kyokus.max()}" if len(kyokus) else "(none)"
 
 
-_worker_encode: Encode | None = None  # set in worker processes only
+_work: tuple[Encode, Augment | None] | None = None  # set in worker processes only
 
 
-def _start_workers(encode: Encode, num_workers: int) -> ProcessPoolExecutor:
+def _start_workers(encode: Encode, augment: Augment | None, num_workers: int) -> ProcessPoolExecutor:
     # Spawned, not forked: a fork of a process that has run torch or numba threads may hang.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(num_workers, context, initializer=_become_worker, initargs=(encode,))
+    return ProcessPoolExecutor(num_workers, context, initializer=_become_worker, initargs=(encode, augment))
 
 
-def _become_worker(encode: Encode) -> None:
-    global _worker_encode
-    _worker_encode = encode
+def _become_worker(encode: Encode, augment: Augment | None) -> None:
+    global _work
+    _work = encode, augment
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -369,6 +390,6 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _encode_in_worker(kyokus: NDArray[np.int64]) -> Samples:
-    assert _worker_encode is not None
-    return encode_checked(_worker_encode, kyokus)
+def _encode_in_worker(chunk: _Chunk) -> Samples:
+    assert _work is not None
+    return _encode_chunk(*_work, chunk)
