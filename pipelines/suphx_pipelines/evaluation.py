@@ -46,6 +46,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     config = context.recipe.evaluation
     # All checkpoints stand in one folder with a folder for each head.
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    if config.answers != "probable":
+        candidate += f":{config.answers}"
     sample = _Sample()
     start = time.monotonic()
     with context.console.progress("hanchans", config.hanchans) as progress:

@@ -9,7 +9,9 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     ``{"head", "net": {...}, "num_weights",
     "history": [{"step", "seconds", "train_loss", "validation_loss", "validation_accuracy"}],
     "test": {"samples", "accuracy", "balanced_accuracy", "recall_yes", "calibration": [[confidence, accuracy, samples]],
-    "ece", "confusion": [[...]]}}``; confusion rows are the record's choice, columns the net's
+    "ece", "confusion": [[...]]}, "calibrated": {"temperature", "loss", "ece", "calibration", of two answers also
+    "yes_threshold", "yes", "yes_probable", "yes_matched", "accuracy_matched"} or null}``; confusion rows are the
+    record's choice, columns the net's
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -86,6 +88,7 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Data", _data(results.records)),
         ("Test accuracy beside the paper", _table_3(results)),
         ("Learning", _learning(results.supervised)),
+        ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
         ("Match", _match(results.match)),
         ("A game to look at", _sample_game(results.match)),
@@ -179,6 +182,46 @@ def _learning(supervised: Mapping[str, Mapping[str, Any]]) -> str:
         reliability = report_page.figure(report_figure.calibration(bins), error) if bins else ""
         body += report_page.heading(head) + report_page.side_by_side(curves, reliability)
     return body
+
+
+def _calibration(supervised: Mapping[str, Mapping[str, Any]]) -> str:
+    fits = {head: (metrics["test"], metrics["calibrated"]) for head, metrics in supervised.items()
+            if metrics.get("calibrated")}  # fmt: skip
+    if not fits:
+        return ""
+    columns = ("net", "error as trained", "temperature", "error after it", "loss as trained", "loss after it")
+    rows = [
+        (head, percent(test.get("ece")), decimal(fit["temperature"], 3), percent(fit["ece"]),
+         decimal(test.get("loss"), 4), decimal(fit["loss"], 4)) for head, (test, fit) in fits.items()
+    ]  # fmt: skip
+    body = report_page.table(columns, rows, caption="Fitted on validation samples, shown on test samples.")
+    yes_columns = ("net", "yes in the records", "yes if above one half", "threshold", "yes if above it",
+                   "accuracy", "accuracy with it")  # fmt: skip
+    yes_rows = [
+        (head, percent(fit["yes"]), percent(fit["yes_probable"]), decimal(fit["yes_threshold"], 3),
+         percent(fit["yes_matched"]), percent(test.get("accuracy")), percent(fit["accuracy_matched"]))
+        for head, (test, fit) in fits.items() if "yes_threshold" in fit
+    ]  # fmt: skip
+    if yes_rows:
+        body += report_page.table(yes_columns, yes_rows)
+    return body + report_page.paragraph(_CALIBRATION_NOTE, is_soft=True) + _reliability(fits)
+
+
+_CALIBRATION_NOTE = (
+    "The calibration error is the mean gap between how sure a net is and how often it is right. The threshold makes "
+    "yes as frequent as in the records (evaluation.answers = matched)."
+)
+
+
+def _reliability(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
+    """Return, folded, how sure each net was after calibration and how often it was right."""
+    columns = ("net", "confidence", "right", "samples")
+    rows = [
+        (head, percent(confidence), percent(accuracy), number(count))
+        for head, (_, fit) in fits.items()
+        for confidence, accuracy, count in fit["calibration"]
+    ]
+    return report_page.folded("Reliability after calibration, bin by bin", report_page.table(columns, rows))
 
 
 def _confusion(discard: Mapping[str, Any]) -> str:

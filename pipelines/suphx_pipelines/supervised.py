@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from suphx.features.head import HEAD_NAMES, head_index
+from suphx.models.checkpoint import checkpoint_name
 from suphx.riichi.store import KyokuStore
 from suphx.training.head_data import head_data
 from suphx.training.supervised import HeadTraining, Report, train_head
@@ -29,7 +30,7 @@ def supervised_stages() -> list[Stage[Recipe]]:
             run=partial(train, head=head),
             recipe_keys=("encoder", "net", "split", "stream", "supervised"),
             needs=("records",),
-            artifacts=("metrics.json", f"{head}.safetensors"),
+            artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
         )
         for head in HEAD_NAMES
     ]

@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import get_args
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
 from suphx.selfplay.agent import BASELINES, Agent, load_agent
+from suphx.selfplay.answer import Answers
 from suphx.selfplay.rollout import play_games
 
 CANDIDATE, BASELINE = 0, 1
@@ -38,6 +40,8 @@ class MatchConfig:
     """Games of the candidate, a multiple of 4; each wall is played four times."""
     baseline: str = "ukeire"
     """Who sits at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
+    answers: Answers = "probable"
+    """How the learned riichi, chow, pong and kong nets say yes (selfplay/answer.py)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
 
@@ -47,6 +51,8 @@ class MatchConfig:
             raise ValueError(
                 f"baseline is {self.baseline!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
             )
+        if self.answers not in get_args(Answers):
+            raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
         if self.workers < 1:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
 

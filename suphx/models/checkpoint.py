@@ -14,6 +14,7 @@ from torch import Tensor
 
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.features.planes import Layout
+from suphx.models.calibration import Calibration
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.models.tensor_file import Header, read_header, read_tensors, write_tensors
 
@@ -54,8 +55,15 @@ class CheckpointHeader:
     """Optimiser steps so far."""
     metrics: dict[str, float | None] = field(default_factory=dict)
     """Figures on validation samples."""
+    calibration: Calibration | None = None
+    """How its probabilities are corrected; None if that was not fitted."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Anything that JSON can hold: the resolved recipe, digests, the git commit."""
+
+
+def checkpoint_name(head: str, *, is_weak: bool = False) -> str:
+    """Return the file name of a head's checkpoint: of its best weights, or of the weak ones of an early step."""
+    return f"{head}-weak.safetensors" if is_weak else f"{head}.safetensors"
 
 
 def save_checkpoint(path: Path, weights: PolicyNet | dict[str, Tensor], header: CheckpointHeader) -> None:
@@ -96,6 +104,8 @@ def _header(path: Path, raw: Header) -> CheckpointHeader:
     try:
         fields["planes"] = PlanesVersion(**fields["planes"])
         fields["net"] = NetConfig(**fields["net"])
+        if fields.get("calibration") is not None:
+            fields["calibration"] = Calibration(**fields["calibration"])
         header = CheckpointHeader(**fields)
         head_index(header.head)
     except (KeyError, TypeError, ValueError) as error:

@@ -1,25 +1,28 @@
 """Agents: whoever can answer for the actors of waiting tables. The baselines, and five nets with the decision flow.
 
->>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised")]
+>>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
 >>> actions = agents[0].act(simulator.tables, simulator.waiting())
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, get_args
 
 import numpy as np
 import torch
 
 from suphx.features.encoder import Encoder, find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, load_header
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, load_checkpoint, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.models.unpack import unpack_rows
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
+from suphx.selfplay.answer import Answers, yes_scores
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
 from suphx.selfplay.decision import decide
 
@@ -69,14 +72,28 @@ def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I1
 
 
 class NetAgent:
-    """Five policy nets with the decision flow of Figure 1, on one device; always the most probable choice."""
+    """Five policy nets with the decision flow of Figure 1, on one device; the most probable discard."""
 
-    def __init__(self, name: str, nets: list[PolicyNet], encoder: Encoder, *, device: str = "cpu") -> None:
-        """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``."""
+    def __init__(
+        self,
+        name: str,
+        nets: list[PolicyNet],
+        encoder: Encoder,
+        *,
+        calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
+        answers: Answers = "probable",
+        device: str = "cpu",
+    ) -> None:
+        """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``.
+
+        ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
+        """
         if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
             raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
         self.name = name
         self._encoder = encoder
+        self._calibrations = calibrations
+        self._answers = answers
         self._device = torch.device(device)
         self._nets = [fold_batch_norm(net).to(self._device) for net in nets]
 
@@ -92,40 +109,62 @@ class NetAgent:
             illegal = torch.from_numpy(masks).to(self._device) == 0
             scores: np.ndarray = logits.masked_fill(illegal, -torch.inf).cpu().numpy()
             return scores
-        yes: np.ndarray = logits.softmax(dim=1)[:, 1].cpu().numpy()
-        return yes
+        return yes_scores(logits.float().cpu().numpy(), rows, self._calibrations[head], self._answers)
 
 
 def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a baseline, or a folder with one checkpoint for each head.
 
-    ValueError when it is neither, a checkpoint is missing, or its planes are not those that this version encodes.
+    Behind a folder and a colon may stand ``weak`` (the weights of the same training stopped early) and how yes is said
+    (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ValueError when it is
+    none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
     if address in BASELINES:
         return BaselineAgent(address)
-    folder = Path(address)
+    folder, words = _split_address(address)
     if not folder.is_dir():
         raise ValueError(
             f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
-            f"head ({HEAD_NAMES[0]}.safetensors …)"
+            f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in _WORDS)}"
         )
-    paths = [_find_checkpoint(folder, name) for name in HEAD_NAMES]
+    paths = [_find_checkpoint(folder, head, is_weak=_WEAK in words) for head in HEAD_NAMES]
     encoder = find_encoder(_encoder_name(load_header(paths[DISCARD])))
-    nets = [
-        load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))[0]
+    loaded = [
+        load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))
         for head, path in enumerate(paths)
     ]
-    return NetAgent(address, nets, encoder, device=device)
+    return NetAgent(
+        address,
+        [net for net, _ in loaded],
+        encoder,
+        calibrations=[header.calibration or Calibration() for _, header in loaded],
+        answers=next((answers for answers in get_args(Answers) if answers in words), "probable"),
+        device=device,
+    )
+
+
+_WEAK = "weak"
+_WORDS = (_WEAK, *get_args(Answers))
+
+
+def _split_address(address: str) -> tuple[Path, set[str]]:
+    """Return the folder and the words behind the colon; a colon before anything else belongs to the folder's name."""
+    folder, _, text = address.rpartition(":")
+    words = set(text.split(","))
+    if not folder or not words <= set(_WORDS):
+        return Path(address), set()
+    if len(words - {_WEAK}) > 1:
+        raise ValueError(f"{address!r} says yes in two ways: use one of {', '.join(get_args(Answers))}")
+    return Path(folder), words
 
 
 def _encoder_name(header: CheckpointHeader) -> str:
     return str(header.extra.get("encoder", header.planes.name.split("-")[0]))
 
 
-def _find_checkpoint(folder: Path, head: str) -> Path:
-    for path in (folder / f"{head}.safetensors", folder / head / f"{head}.safetensors"):
+def _find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
+    name = checkpoint_name(head, is_weak=is_weak)
+    for path in (folder / name, folder / head / name):
         if path.is_file():
             return path
-    raise ValueError(
-        f"{folder} has no checkpoint of the {head} net: expected {head}.safetensors or {head}/{head}.safetensors in it"
-    )
+    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")

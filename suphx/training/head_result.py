@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
 from suphx.models.policy import NetConfig, PolicyNet, num_weights
 from suphx.training.compute import predict
 from suphx.training.dataset import first_samples
 from suphx.training.head_data import HeadData
 from suphx.training.loss_watch import StepLoss
-from suphx.training.metrics import classification_report
+from suphx.training.metrics import calibrated_report, classification_report
 from suphx.training.training_state import TrainingProgress
 
 METRICS_FILE = "metrics.json"
@@ -30,45 +32,41 @@ class HeadResult:
     """Writes into ``folder`` what is known of a head's training; every file is whole or absent."""
 
     def __init__(self, folder: Path, data: HeadData, net: NetConfig, rules_version: str, extra: dict[str, Any]) -> None:
-        self.checkpoint_path = folder / f"{HEAD_NAMES[data.head]}.safetensors"
+        self.checkpoint_path = folder / checkpoint_name(HEAD_NAMES[data.head])
         self._folder = folder
         self._data = data
         self._net_config = net
         self._rules_version = rules_version
         self._extra = extra
 
-    def write_checkpoint(
-        self, weights: dict[str, Tensor], progress: TrainingProgress, test: dict[str, Any] | None = None
-    ) -> None:
-        """Write the weights of the best step; ``test`` is their report on the test samples."""
-        best = next(entry for entry in progress.history if entry["step"] == progress.best_step)
-        metrics = {name: best[name] for name in ("validation_loss", "validation_accuracy")}
-        if test is not None:
-            metrics |= {f"test_{name}": test[name] for name in _HEADER_METRICS}
-        header = CheckpointHeader(
-            head=HEAD_NAMES[self._data.head],
-            planes=PlanesVersion.of(self._data.layout),
-            rules_version=self._rules_version,
-            net=self._net_config,
-            step=progress.best_step,
-            metrics=metrics,
-            extra=self._extra,
-        )
-        save_checkpoint(self.checkpoint_path, weights, header)
+    def write_best(self, weights: dict[str, Tensor], progress: TrainingProgress) -> None:
+        """Write the weights of the best step so far."""
+        self._write(self.checkpoint_path, weights, progress.best_step, _validation(progress), None)
 
-    def finish(self, net: PolicyNet, progress: TrainingProgress, bf16: bool) -> dict[str, Any]:
+    def write_weak(self, weights: dict[str, Tensor], step: int, calibration: Calibration | None) -> None:
+        """Write the weights of an early ``step`` beside the best ones."""
+        path = self._folder / checkpoint_name(HEAD_NAMES[self._data.head], is_weak=True)
+        self._write(path, weights, step, {}, calibration)
+
+    def finish(
+        self, net: PolicyNet, progress: TrainingProgress, bf16: bool, calibration: Calibration | None
+    ) -> dict[str, Any]:
         """Test ``net``, which has the best weights; write the checkpoint and, last, the metrics; return these."""
-        test = self._test(net, bf16)
-        self.write_checkpoint(net.state_dict(), progress, test)
+        logits, labels = self._test_logits(net, bf16)
+        test = classification_report(logits, labels)
+        figures = _validation(progress) | {f"test_{name}": test[name] for name in _HEADER_METRICS}
+        self._write(self.checkpoint_path, net.state_dict(), progress.best_step, figures, calibration)
         metrics = {
             "head": HEAD_NAMES[self._data.head],
             "net": asdict(self._net_config),
             "num_weights": num_weights(net),
             "best_step": progress.best_step,
+            "weak_step": progress.weak_step,
             "rows_per_second": progress.rows / max(progress.seconds, 1e-9),
             "waiting_share": progress.waited_seconds / max(progress.seconds, 1e-9),
             "history": progress.history,
             "test": test,
+            "calibrated": None if calibration is None else calibrated_report(logits, labels, calibration),
         }
         write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
         return metrics
@@ -83,9 +81,34 @@ class HeadResult:
             f"(loss {loss.loss}, gradient norm {loss.norm}); {kept}: lower learning_rate (now {learning_rate})"
         )
 
-    def _test(self, net: PolicyNet, bf16: bool) -> dict[str, Any]:
+    def _test_logits(self, net: PolicyNet, bf16: bool) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         data = self._data
         test = first_samples(data.encode, data.split.test, data.max_test_samples, seed=0)
         if test is None:
-            return classification_report(np.zeros((0, NUM_OUTPUTS[data.head]), np.float32), np.zeros(0, np.int8))
-        return classification_report(predict(net, test, bf16), test.labels)
+            return np.zeros((0, NUM_OUTPUTS[data.head]), np.float32), np.zeros(0, np.int8)
+        return predict(net, test, bf16), test.labels
+
+    def _write(
+        self,
+        path: Path,
+        weights: dict[str, Tensor],
+        step: int,
+        metrics: dict[str, float | None],
+        calibration: Calibration | None,
+    ) -> None:
+        header = CheckpointHeader(
+            head=HEAD_NAMES[self._data.head],
+            planes=PlanesVersion.of(self._data.layout),
+            rules_version=self._rules_version,
+            net=self._net_config,
+            step=step,
+            metrics=metrics,
+            calibration=calibration,
+            extra=self._extra,
+        )
+        save_checkpoint(path, weights, header)
+
+
+def _validation(progress: TrainingProgress) -> dict[str, float | None]:
+    best = next(entry for entry in progress.history if entry["step"] == progress.best_step)
+    return {name: best[name] for name in ("validation_loss", "validation_accuracy")}

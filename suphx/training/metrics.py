@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.models.calibration import Calibration
+
 Floats = NDArray[np.floating]
 Labels = NDArray[np.integer]
 
@@ -77,7 +79,7 @@ class CalibrationBin:
     count: int
 
 
-def calibration(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -> list[CalibrationBin]:
+def calibration_bins(logits: Floats, labels: Labels, num_bins: int = NUM_BINS) -> list[CalibrationBin]:
     """Return the filled ones of ``num_bins`` equally wide bins of confidence over (0, 1], ascending."""
     confidence = np.exp(log_probabilities(logits).max(axis=1))
     is_right = logits.argmax(axis=1) == labels
@@ -106,7 +108,7 @@ def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
     """
     num_classes = logits.shape[1]
     confusion = confusion_matrix(logits.argmax(axis=1), labels, num_classes)
-    bins = calibration(logits, labels)
+    bins = calibration_bins(logits, labels)
     is_yes_no = num_classes == 2
     return {
         "samples": len(labels),
@@ -120,6 +122,34 @@ def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
         "ece": _json(expected_calibration_error(bins)),
         "confusion": confusion.tolist(),
     }
+
+
+def calibrated_report(logits: Floats, labels: Labels, calibration: Calibration) -> dict[str, Any]:
+    """Return what a calibration does to samples that it was not fitted on, as JSON can hold it.
+
+    ``temperature``, ``loss`` and ``ece`` after it, ``calibration`` bins; of two-output heads also ``yes_threshold``,
+    the shares of yes in the record (``yes``), by the more probable answer (``yes_probable``), above the threshold
+    (``yes_matched``), and the accuracy with it.
+    """
+    corrected = logits / calibration.temperature
+    bins = calibration_bins(corrected, labels)
+    report: dict[str, Any] = {
+        "temperature": calibration.temperature,
+        "loss": _json(cross_entropy(corrected, labels)),
+        "ece": _json(expected_calibration_error(bins)),
+        "calibration": [[b.confidence, b.accuracy, b.count] for b in bins],
+    }
+    if logits.shape[1] == 2:
+        yes = np.exp(log_probabilities(corrected)[:, 1])
+        says_yes = yes > calibration.yes_threshold
+        report |= {
+            "yes_threshold": calibration.yes_threshold,
+            "yes": _json(_mean(labels == 1)),
+            "yes_probable": _json(_mean(yes > 0.5)),
+            "yes_matched": _json(_mean(says_yes)),
+            "accuracy_matched": _json(_mean(says_yes == (labels == 1))),
+        }
+    return report
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -4,8 +4,9 @@
 ...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
 >>> train_head(job, Path("runs/discard"))["test"]["accuracy"]
 
-The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``, and
-``training_state.safetensors``, from which a training that was killed goes on and ends with the same numbers.
+The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``,
+``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a training that was
+killed goes on and ends with the same numbers.
 
 Several workers (worker_group.py) run the same loop side by side, each on its own games: every step learns from
 ``batch_size`` samples of all of them together.
@@ -24,9 +25,12 @@ import torch
 from torch import Tensor, nn
 
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import PlanesVersion
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet
+from suphx.training.augmentation import exchange_suits
+from suphx.training.calibration import fit_calibration
 from suphx.training.clock import Clock
 from suphx.training.compute import net_logits, predict
 from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition, first_samples
@@ -201,6 +205,8 @@ class _Trainer:
                 self.position = batch.position
                 clock.tick()
                 order = self.agree()
+                if order.share_done >= self.config.weak_share and not self.progress.weak_step:
+                    self.keep_weak()
                 if self.progress.step % self.config.validate_every == 0 or order.share_done >= 1:
                     self.validate()
                     clock.tick()
@@ -225,6 +231,7 @@ class _Trainer:
             seed=self.config.seed,
             config=self.job.stream,
             position=self.position,
+            augment=exchange_suits if self.config.suit_permutation else None,
         )
         return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
 
@@ -260,6 +267,19 @@ class _Trainer:
         if self.report is not None and self.group.is_first and is_time:
             self.report(self.make_report(clock, share_done))
 
+    def keep_weak(self) -> None:
+        """Write the weights of this step as those of the weaker agent."""
+        self.count_losses(waits=True)
+        self.progress.weak_step = self.progress.step
+        if self.group.is_first:
+            self.result.write_weak(self.net.state_dict(), self.progress.step, self.calibrated())
+
+    def calibrated(self) -> Calibration | None:
+        """Return the calibration of the present weights; None without validation samples."""
+        if self.validation is None:
+            return None
+        return fit_calibration(predict(self.net, self.validation, self.bf16), self.validation.labels)
+
     def validate(self) -> None:
         """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
         self.count_losses(waits=True)
@@ -284,7 +304,7 @@ class _Trainer:
         if loss is None or progress.best_loss is None or loss < progress.best_loss:
             progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
             self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
-            self.result.write_checkpoint(self.best, progress)
+            self.result.write_best(self.best, progress)
         else:
             progress.num_worse += 1
 
@@ -302,7 +322,10 @@ class _Trainer:
     def finish(self) -> dict[str, Any]:
         """Test the best weights; write the checkpoint and, last, the metrics."""
         self.net.load_state_dict(self.best)
-        return self.result.finish(self.net, self.progress, self.bf16)
+        calibration = self.calibrated()
+        if not self.progress.weak_step:  # the run ended before it was due
+            self.result.write_weak(self.best, self.progress.best_step, calibration)
+        return self.result.finish(self.net, self.progress, self.bf16, calibration)
 
     def make_report(self, clock: Clock, share_done: float) -> Report:
         progress = self.progress

@@ -26,6 +26,11 @@ class SupervisedConfig:
     """Largest norm of the gradient; 0 = no limit."""
     yes_weight: float = 1.0
     """Weight of the samples labelled yes in the loss of the two-output heads. 1 leaves probabilities calibrated."""
+    suit_permutation: bool = False
+    """Give each training sample one of the six orders of the suits at random, another in every epoch."""
+    weak_share: float = 0.2
+    """Share of the run after which the weights are kept a second time, as those of a weaker agent (the paper's
+    SL-weak): ``<head>-weak.safetensors``."""
     max_epochs: float = 4.0
     """End after this many passes over the training kyokus; 0 = no limit."""
     max_steps: int = 0
@@ -60,6 +65,7 @@ class SupervisedConfig:
             self._check(name, getattr(self, name) >= 0, "use 0 or more")
         self._check("learning_rate", 0 < self.learning_rate < 1, "use a number between 0 and 1, such as 0.002")
         self._check("final_learning_rate_factor", 0 <= self.final_learning_rate_factor <= 1, "use 0 to 1")
+        self._check("weak_share", 0 < self.weak_share <= 1, "use a share above 0, up to 1")
         self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")

@@ -35,6 +35,8 @@ class TrainingProgress:
     """Of the training loss over the samples since the last validation."""
     loss_rows: int = 0
     """Those samples."""
+    weak_step: int = 0
+    """Step of the weights that were kept as the weak ones; 0 before."""
     best_step: int = 0
     """Step of the best weights; 0 before the first validation."""
     best_loss: float | None = None

@@ -9,7 +9,8 @@ import torch
 
 from suphx.features.encoder import ENCODERS
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.riichi.record import Records
 from suphx.riichi.rules import tenhou
@@ -25,13 +26,18 @@ def make_nets() -> list[PolicyNet]:
     return [PolicyNet(head, MINI.layout(head).num_planes, TINY).eval() for head in range(len(HEAD_NAMES))]
 
 
-def save_nets(folder: Path, *, in_subfolders: bool = False) -> Path:
+def save_nets(
+    folder: Path, *, in_subfolders: bool = False, is_weak: bool = False, calibration: Calibration | None = None
+) -> Path:
     for net in make_nets():
         name = HEAD_NAMES[net.head]
-        path = folder / name / f"{name}.safetensors" if in_subfolders else folder / f"{name}.safetensors"
+        file = checkpoint_name(name, is_weak=is_weak)
+        path = folder / name / file if in_subfolders else folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         planes = PlanesVersion.of(MINI.layout(net.head))
-        header = CheckpointHeader(head=name, planes=planes, rules_version="tenhou", net=net.config, step=1)
+        header = CheckpointHeader(
+            head=name, planes=planes, rules_version="tenhou", net=net.config, step=1, calibration=calibration
+        )
         save_checkpoint(path, net, header)
     return folder
 
@@ -72,6 +78,37 @@ def test_agents_change_nothing_at_the_table() -> None:
         before = simulator.tables.tobytes()
         agent.act(simulator.tables, simulator.waiting())
         assert simulator.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("answers", ["matched", "sampled"])
+def test_other_ways_of_saying_yes_answer_the_same_in_any_batch(tmp_path: Path, answers: str) -> None:
+    save_nets(tmp_path, calibration=Calibration(temperature=0.5, yes_threshold=0.45))
+    agent, plain = load_agent(f"{tmp_path}:{answers}"), load_agent(str(tmp_path))
+    differ = 0
+    for tables, actions in positions(agent, 8, 40):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(8)]
+        assert single == actions.tolist()
+        differ += int((plain.act(tables, np.arange(8)) != actions).sum())
+    assert differ > 0
+
+
+def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:
+    save_nets(tmp_path, is_weak=True, in_subfolders=True)
+    assert load_agent(f"{tmp_path}:weak,sampled").name == f"{tmp_path}:weak,sampled"
+    with pytest.raises(ValueError, match=r"no checkpoint of the discard net: expected discard\.safetensors"):
+        load_agent(str(tmp_path))
+
+
+def test_two_ways_of_saying_yes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="says yes in two ways: use one of probable, matched, sampled"):
+        load_agent(f"{tmp_path}:sampled,matched")
+
+
+def test_a_colon_may_be_part_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "12:30"
+    folder.mkdir()
+    save_nets(folder)
+    assert load_agent(str(folder)).name == str(folder)
 
 
 def test_baselines_are_loaded_by_name() -> None:

@@ -27,12 +27,23 @@ def net_metrics(head: str) -> dict[str, Any]:
         for step in range(0, 2001, 100)
     ]
     history.append({"step": 2050, "train_loss": 0.9})
+    fit: dict[str, Any] = {
+        "temperature": 1.2345,
+        "loss": 0.98,
+        "ece": 0.0123,
+        "calibration": [[0.55, 0.5432, 77]],
+    }
+    if size == 2:
+        shares = {"yes": 0.31, "yes_probable": 0.2211, "yes_matched": 0.309, "accuracy_matched": 0.84}
+        fit |= {"yes_threshold": 0.412, **shares}
     return {
         "head": head,
         "num_weights": 123_456,
+        "calibrated": fit,
         "history": history,
         "test": {
             "samples": 5000,
+            "loss": 1.01,
             "accuracy": 0.6123,
             "balanced_accuracy": 0.58,
             "recall_yes": None if head == "discard" else 0.41,
@@ -131,6 +142,12 @@ def test_the_report_says_what_was_measured_beside_the_paper(results: Results) ->
     assert 'name = "laptop"' in text
     assert "abc123" in text
     assert "ron 3,900" in text
+
+
+def test_the_report_shows_what_calibration_and_the_threshold_change(results: Results) -> None:
+    text = " ".join(read(render("Suphx: laptop", results, "", MACHINE)).words)
+    for part in ("2.10 %", "1.234", "1.23 %", "31.00 %", "22.11 %", "0.412", "30.90 %", "84.00 %", "54.32 %"):
+        assert part in text
 
 
 def test_text_of_strangers_is_escaped(results: Results) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suphx.training.metrics import (
     accuracy,
     balanced_accuracy,
-    calibration,
+    calibration_bins,
     classification_report,
     confusion_matrix,
     cross_entropy,
@@ -86,7 +86,7 @@ def test_calibration_agrees_with_the_slow_twin(logits: NDArray[np.float32], labe
         confidence = max(slow_probabilities(row))
         number = next(b for b in range(10) if confidence <= (b + 1) / 10 + 1e-12)
         members.setdefault(number, []).append((confidence, slow_order(row)[0] == label))
-    bins = calibration(logits, labels, num_bins=10)
+    bins = calibration_bins(logits, labels, num_bins=10)
     assert [b.count for b in bins] == [len(members[number]) for number in sorted(members)]
     gap = 0.0
     for found, number in zip(bins, sorted(members), strict=True):

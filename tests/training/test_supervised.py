@@ -129,6 +129,41 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
     assert header.metrics["test_accuracy"] == metrics["test"]["accuracy"]
 
 
+def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, weak_share=0.4))
+    planes = PlanesVersion.of(LAYOUT)
+    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", head=DISCARD, planes=planes)
+    best, _ = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD, planes=planes)
+    assert header.step == metrics["weak_step"] == 24
+    test = LowestLegal(DISCARD)(np.arange(10, 30))
+    right = [(predict(net, test, bf16=False).argmax(axis=1) == test.labels).mean() for net in (weak, best)]
+    assert right[0] < right[1]
+
+
+def test_a_training_that_ends_before_its_early_weights_were_due_keeps_its_best_ones(tmp_path: Path) -> None:
+    config = replace(SHORT, max_steps=2000, validate_every=10, patience=1, learning_rate=0.3)
+    metrics = train(tmp_path, replace(config, weak_share=0.9))
+    assert metrics["weak_step"] == 0
+    assert load_header(tmp_path / "discard-weak.safetensors").step == metrics["best_step"]
+
+
+def test_the_checkpoint_has_the_calibration_that_the_metrics_show(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2), data=head_data(RIICHI, num_validation=40))
+    fit = load_header(tmp_path / "riichi.safetensors").calibration
+    assert fit is not None
+    assert fit.temperature == metrics["calibrated"]["temperature"]
+    assert fit.yes_threshold == metrics["calibrated"]["yes_threshold"]
+    assert metrics["calibrated"]["yes_matched"] == pytest.approx(metrics["calibrated"]["yes"], abs=0.1)
+
+
+def test_suits_are_exchanged_only_if_asked_for(tmp_path: Path) -> None:
+    # "The lowest legal kind" is not true of samples with other suits: they teach less here.
+    config = replace(SHORT, learning_rate=1e-2)
+    plain = train(tmp_path / "plain", config)
+    permuted = train(tmp_path / "permuted", replace(config, suit_permutation=True))
+    assert plain["test"]["loss"] < permuted["test"]["loss"]
+
+
 @pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
 def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
     whole = train(tmp_path / "whole")
@@ -136,8 +171,8 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
         train(tmp_path / "stopped", stop_at=stop_at)
     resumed = train(tmp_path / "stopped")
     assert without_seconds(resumed) == without_seconds(whole)
-    same = [(tmp_path / name / "discard.safetensors").read_bytes() for name in ("whole", "stopped")]
-    assert same[0] == same[1]
+    for file in ("discard.safetensors", "discard-weak.safetensors"):
+        assert (tmp_path / "whole" / file).read_bytes() == (tmp_path / "stopped" / file).read_bytes()
 
 
 def _train_until_killed(folder: Path) -> None:

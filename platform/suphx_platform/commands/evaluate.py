@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-AGENT_HELP = "random, tsumogiri, ukeire, or the folder of a checkpoint"
+AGENT_HELP = "random, tsumogiri, ukeire, or a folder of checkpoints, with :weak, :matched, :sampled behind it"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
