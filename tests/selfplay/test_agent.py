@@ -82,7 +82,7 @@ def test_agents_change_nothing_at_the_table() -> None:
 
 @pytest.mark.parametrize("answers", ["matched", "sampled"])
 def test_other_ways_of_saying_yes_answer_the_same_in_any_batch(tmp_path: Path, answers: str) -> None:
-    save_nets(tmp_path, calibration=Calibration(temperature=0.5, yes_threshold=0.45))
+    save_nets(tmp_path, calibration=Calibration(temperature=50.0, yes_threshold=0.3))
     agent, plain = load_agent(f"{tmp_path}:{answers}"), load_agent(str(tmp_path))
     differ = 0
     for tables, actions in positions(agent, 8, 40):
