@@ -18,9 +18,12 @@ def write_json(path: Path, value: object) -> None:
     write_atomically(path, [text.encode(), b"\n"])
 
 
-def read_json(path: Path) -> Any:
-    """Return the content of ``path``; ValueError if it is not JSON, OSError if it cannot be read."""
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in ``path``; ValueError if it holds no JSON object, OSError if it cannot be read."""
     try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON ({error}): remove it and run again") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} holds no JSON object: remove it and run again")
+    return content

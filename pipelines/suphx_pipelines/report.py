@@ -100,7 +100,7 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
 
 def _read(folder: Path | None, name: str) -> dict[str, Any]:
     path = None if folder is None else folder / name
-    return {} if path is None or not path.is_file() else dict(read_json(path))
+    return {} if path is None or not path.is_file() else read_json(path)
 
 
 def _summary(results: Results) -> str:

@@ -42,6 +42,10 @@ def read_done(folder: Path, digest: str) -> Done | None:
     content = read_json(path)
     if set(content) != {field.name for field in fields(Done)} or content["digest"] != digest:
         return None  # other inputs, or another version of this program
+    kinds = {"inputs": dict, "metrics": dict, "seconds": float | int, "run_id": str}
+    wrong = [name for name, kind in kinds.items() if not isinstance(content[name], kind)]
+    if wrong or not all(isinstance(value, float | int) for value in content["metrics"].values()):
+        raise ValueError(f"{path} is damaged ({', '.join(wrong) or 'metrics'}): remove it and run again")
     return Done(**content)
 
 

@@ -13,44 +13,64 @@ from suphx.atomic_file import write_atomically
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.mjlog_writer import write_mjlog
+from suphx.riichi.quarantine import Quarantine
 
 RecordForm = Literal["mjlog", "mjai"]
 
 
-def write_records(logs: Iterable[GameLog], target: Path, form: RecordForm) -> int:
+def write_records(
+    logs: Iterable[GameLog], target: Path, form: RecordForm, *, quarantine: Quarantine | None = None
+) -> int:
     """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
 
-    Folders are made when missing. A table appears under its name only when it is whole. Raises ValueError for a table
-    of mjai (many lines a game), OSError if writing fails.
+    Folders are made when missing. A table appears under its name only when it is whole. A game whose moves cannot be
+    played is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai
+    (many lines a game) and for mjlog of games that came from mjai, OSError if writing fails.
     """
+    written = _written(logs, form, quarantine)
     if not target.name.endswith((".tsv", ".tsv.xz")):
         target.mkdir(parents=True, exist_ok=True)
-        return _write_folder(logs, target, form)
+        return _write_folder(written, target, form)
     if form == "mjai":
         raise ValueError(f"{target} is a table of one line a game and mjai has many: name a folder, or use --to mjlog")
     target.parent.mkdir(parents=True, exist_ok=True)
-    return _write_table(logs, target)
+    return _write_table(written, target)
 
 
-def _write_folder(logs: Iterable[GameLog], folder: Path, form: RecordForm) -> int:
-    names: set[str] = set()
+def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine | None) -> Iterator[tuple[GameLog, str]]:
+    """Yield the games that can be written, with their text."""
+    write = write_mjlog if form == "mjlog" else write_mjai
     for log in logs:
+        try:
+            text = write(log)
+        except ValueError as error:
+            has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
+            if quarantine is None or (form == "mjlog" and not has_results):
+                raise
+            quarantine.add(log.id, "", f"cannot be written as {form}: {error}")
+        else:
+            yield log, text
+
+
+def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm) -> int:
+    names: set[str] = set()
+    for log, text in written:
         name = _file_name(log.id, names)
         if form == "mjlog":
             # mtime 0: the same games give the same bytes
-            write_atomically(folder / f"{name}.mjlog", [gzip.compress(write_mjlog(log).encode(), mtime=0)])
+            write_atomically(folder / f"{name}.mjlog", [gzip.compress(text.encode(), mtime=0)])
         else:
-            write_atomically(folder / f"{name}.jsonl", [write_mjai(log).encode()])
+            write_atomically(folder / f"{name}.jsonl", [text.encode()])
     return len(names)
 
 
-def _write_table(logs: Iterable[GameLog], path: Path) -> int:
+def _write_table(written: Iterable[tuple[GameLog, str]], path: Path) -> int:
     num_written = 0
 
     def lines() -> Iterator[bytes]:
         nonlocal num_written
-        for log in logs:
-            game_id, text = re.sub(r"\s", "_", log.id), write_mjlog(log).replace("\n", "")
+        for log, mjlog in written:
+            game_id, text = re.sub(r"\s", "_", log.id), mjlog.replace("\n", "")
             yield f"{game_id}\t\t{text}\n".encode()
             num_written += 1
 

@@ -34,7 +34,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import I8, I64, U8, U16, Records
 from suphx.riichi.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
-from suphx.riichi.store import KyokuStore
+from suphx.riichi.store import KyokuStore, is_playable
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.riichi.tile import kind_of_face
 
@@ -54,25 +54,34 @@ class Samples:
 def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str = "mini") -> Samples:
     """Replay the deals ``kyoku_indices`` of ``store`` and encode all samples of ``head``, in their order.
 
-    ValueError for a deal whose record contradicts the rules (a store made by the records stage has none).
+    ValueError for an index that is no deal, and for a deal that is damaged or contradicts the rules (a store made by
+    the records stage has none).
     """
     entry = ENCODERS[encoder]
     lookup = load_lookup()
     games = np.asarray(store.games)
     indices = np.asarray(kyoku_indices, np.int64)
+    if indices.size and not 0 <= indices.min() <= indices.max() < store.num_kyokus:
+        raise ValueError(f"deals {indices.min()} to {indices.max()} are wanted of {store.num_kyokus} in {store.folder}")
     num_columns = 34 if head == DISCARD else 0
     nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
     table = np.zeros(1, TABLE)
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
     if count < 0:
-        bad = int(indices[-count - 1])
-        game = store.games[store.kyokus[bad]["game"]]
-        raise ValueError(f"deal {bad} of {store.folder} (game {game['id'].decode()}) contradicts the rules")
+        raise ValueError(_bad_deal(store, int(indices[-count - 1])))
     rows = np.zeros((count, entry.layout(head).row_bytes), np.uint8)
     masks = np.zeros((count, num_columns), np.uint8)
     labels = np.zeros(count, np.int8)
     _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
     return Samples(rows, masks, labels)
+
+
+def _bad_deal(store: KyokuStore, index: int) -> str:
+    game = int(store.kyokus[index]["game"])
+    name = store.games[game]["id"].decode("utf-8", "replace") if 0 <= game < store.num_games else "unknown"
+    return (
+        f"deal {index} of {store.folder} (game {name}) contradicts the rules or is damaged: run the records stage again"
+    )
 
 
 @jit
@@ -92,6 +101,8 @@ def _encode(
     n = 0
     for i in range(len(indices)):
         kyoku = kyokus[indices[i]]
+        if not is_playable(kyoku, len(games), len(moves)):
+            return -1 - i
         _set_up(t, kyoku, games[kyoku.game])
         start_kyoku(t, suits)
         cursor[:] = 0

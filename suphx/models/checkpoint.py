@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+import torch
 from torch import Tensor
 
 from suphx.features.head import HEAD_NAMES, head_index
@@ -88,12 +89,29 @@ def load_checkpoint(
     tensors, raw = read_tensors(path)
     header = _header(path, raw)
     _check_same(path, header, head, planes, rules_version)
+    _check_weights(path, tensors, head, planes.num_planes, header.net)
     net = PolicyNet(head, planes.num_planes, header.net)
-    try:
-        net.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ValueError(f"{path}: the weights do not fit the net of its own header: train again") from error
+    net.load_state_dict(tensors)
     return net.eval(), header
+
+
+def _check_weights(path: Path, tensors: dict[str, Tensor], head: int, num_planes: int, config: NetConfig) -> None:
+    """Compare the tensors with those of the header's net before that is built: a damaged one could be of any size."""
+    fits = config.resolved().num_blocks < len(tensors)
+    if fits:
+        with torch.device("meta"):
+            expected = PolicyNet(head, num_planes, config).state_dict()
+        fits = {name: _form(tensor) for name, tensor in tensors.items()} == {
+            name: _form(tensor) for name, tensor in expected.items()
+        }
+    if not fits:
+        raise ValueError(f"{path}: the weights do not fit the net of its own header: train again")
+    if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
+        raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")
+
+
+def _form(tensor: Tensor) -> tuple[torch.Size, torch.dtype]:
+    return tensor.shape, tensor.dtype
 
 
 def _header(path: Path, raw: Header) -> CheckpointHeader:
@@ -108,9 +126,16 @@ def _header(path: Path, raw: Header) -> CheckpointHeader:
             fields["calibration"] = Calibration(**fields["calibration"])
         header = CheckpointHeader(**fields)
         head_index(header.head)
+        _check_types(header)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} has a damaged header ({error}): restore it or train again") from error
     return header
+
+
+def _check_types(header: CheckpointHeader) -> None:
+    for name, kind in (("rules_version", str), ("step", int), ("metrics", dict), ("extra", dict)):
+        if not isinstance(getattr(header, name), kind):
+            raise TypeError(f"{name} is {getattr(header, name)!r:.40}")
 
 
 def _check_same(

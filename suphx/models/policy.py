@@ -14,6 +14,9 @@ from suphx.models.resnet import ConvNorm, Normalization, ResidualTrunk
 
 Size = Literal["tiny", "small", "medium", "paper"]
 
+MAX_WIDTH = 65_536
+"""Of everything that a net has many of."""
+
 # size: channels, blocks, channels of the call head, its two fully connected layers
 _SIZES: dict[str, tuple[int, int, int, int, int]] = {
     "tiny": (32, 3, 8, 64, 32),
@@ -49,8 +52,9 @@ class NetConfig:
             allowed = ", ".join(get_args(Normalization))
             raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
         for name in _WIDTHS:
-            if getattr(self, name) < 0:
-                raise ValueError(f"net {name} is {getattr(self, name)}: use 0 (from size {self.size!r}) or more")
+            width = getattr(self, name)
+            if type(width) is not int or not 0 <= width <= MAX_WIDTH:
+                raise ValueError(f"net {name} is {width!r}: use 0 (from size {self.size!r}) to {MAX_WIDTH:,}")
 
     def resolved(self) -> NetConfig:
         """Return the same net with every 0 replaced by the number that ``size`` stands for."""

@@ -48,9 +48,18 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]
             metadata = file.metadata() or {}
             names = file.keys() if with_tensors else ()
             tensors = {name: file.get_tensor(name) for name in names}
-    except SafetensorError as error:
+    except (SafetensorError, TypeError) as error:  # TypeError: a shape beyond 64 bits
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
     if _HEADER_KEY not in metadata:
         raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
-    header: Header = json.loads(metadata[_HEADER_KEY])
-    return tensors, header
+    return tensors, _header(path, metadata[_HEADER_KEY])
+
+
+def _header(path: Path, text: str) -> Header:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} has a damaged header ({error}): restore it or train again") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"{path} has a damaged header (no object): restore it or train again")
+    return header

@@ -15,6 +15,8 @@ from suphx.riichi.rules import Rules
 from suphx.riichi.table import RESULT
 
 ACTION_BITS = 7
+MAX_ID_BYTES = 48
+"""Of the id of a game that is stored (store.py)."""
 
 
 def move(seat: int, action: int) -> int:

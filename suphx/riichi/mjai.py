@@ -57,6 +57,9 @@ EAST_ONLY = 0
 
 _FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
 _WINDS = "ESWN"
+MAX_LINE_LENGTH = 1024 * 1024
+"""Characters of one event; one with what a program thought of it has a few thousand."""
+
 _MAX_POINTS = 10_000_000
 _NOTEN_PAYMENTS = (0, 1000, 1500, 3000)
 
@@ -72,23 +75,25 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
     reader = _GameReader(game_id)
     number = 0
     try:
-        for number, line in enumerate(text.split("\n"), start=1):  # noqa: B007 (for the position)
+        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):  # noqa: B007 (for the position)
             if line and not line.isspace():
                 reader.read(_json_object(line))
         return reader.finish(is_fragment_allowed)
     except RecordError:
         raise
+    except RecursionError as error:
+        raise RecordError("JSON is nested too deeply", f"{reader.place}, line {number}") from error
     except ValueError as error:
         raise RecordError(str(error), f"{reader.place}, line {number}") from error
 
 
 def _json_object(line: str) -> JsonObject:
+    if len(line) > MAX_LINE_LENGTH:
+        raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters: no event is")
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
-    except RecursionError as error:
-        raise ValueError("JSON is nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError("the line is not a JSON object")
     return value
@@ -111,9 +116,9 @@ class _GameReader:
         """Read one event."""
         name = event.get("type")
         if self._is_ended:
-            raise ValueError(f"event {name!r} follows end_game")
+            raise ValueError(f"event {name!r:.40} follows end_game")
         if (name == "start_game") == self._is_started:
-            raise ValueError(f"event {name!r} is misplaced: a game has one start_game, at its start")
+            raise ValueError(f"event {name!r:.40} is misplaced: a game has one start_game, at its start")
         if name == "start_game":
             self._start_game(event)
         elif name == "start_kyoku":
@@ -124,7 +129,7 @@ class _GameReader:
         elif name == "end_game":
             self._end_game(event)
         elif self._kyoku is None:
-            raise ValueError(f"event {name!r} stands outside a kyoku")
+            raise ValueError(f"event {name!r:.40} stands outside a kyoku")
         else:
             self._kyoku.read(str(name), event)
 
@@ -156,7 +161,7 @@ class _GameReader:
     def _start_kyoku(self, event: JsonObject) -> None:
         wind = event.get("bakaze")
         if not isinstance(wind, str) or len(wind) != 1 or wind not in _WINDS[:3]:
-            raise ValueError(f"bakaze {wind!r} is not E, S or W")
+            raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
         kyoku = _WINDS.index(wind) * 4 + _integer(event, "kyoku", 1, 4) - 1
         if "oya" in event and _seat(event, "oya") != kyoku % 4:
             raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
@@ -176,6 +181,8 @@ class _GameReader:
         self._scores = builder.scores
         self._kyotaku = builder.kyotaku
         self._kyoku = None
+        if max(map(abs, self._scores)) > _MAX_POINTS:
+            raise ValueError(f"the kyoku ends with {self._scores}: no seat can have over {_MAX_POINTS:,} points")
 
     def _end_game(self, event: JsonObject) -> None:
         self._finish_kyoku()
@@ -220,7 +227,7 @@ class _KyokuReader:
         elif name in _KYOKU_EVENTS:
             _KYOKU_EVENTS[name](self, event)
         else:
-            raise ValueError(f"unknown event {name!r}")
+            raise ValueError(f"unknown event {name!r:.40}")
 
     def tsumo(self, event: JsonObject) -> None:
         """Read a draw."""

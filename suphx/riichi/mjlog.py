@@ -62,7 +62,9 @@ _OLD_SEED_PREFIX = "mt19937ar,"  # 2009: another shuffle, with a short seed for 
 _TENPAI_ENDS_GAME_SINCE = "20100601"
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
 _MAX_KYOKU = 11  # West 4
-_MAX_POINTS = 10_000_000
+_MAX_POINTS = 1_000_000  # hundreds
+# Bounds of what one win can be worth by any rules, so that sums fit their fields
+_MAX_YAKU, _MAX_FU, _MAX_DORA = 40, 999, 99
 _SEAT_NAMES = ("n0", "n1", "n2", "n3")
 _HAND_NAMES = ("hai0", "hai1", "hai2", "hai3")
 
@@ -127,7 +129,7 @@ class _GameReader:
         """Read any other tag."""
         read = _READERS.get(name)
         if read is None:
-            raise ValueError(f"unknown tag {name}")
+            raise ValueError(f"unknown tag {name:.40}")
         if bool(slash) == (name in ("mjloggm", "/mjloggm")):
             raise ValueError(f"tag {name} is not closed properly")
         if self._is_closed or (name == "mjloggm") == bool(self._seen):
@@ -278,7 +280,7 @@ class _GameReader:
         self._compare_table(attributes)
         name = attributes.get("type", "")
         if name not in DRAW_TYPES:
-            raise ValueError(f"RYUUKYOKU type {name!r} is not one of {', '.join(filter(None, DRAW_TYPES))}")
+            raise ValueError(f"RYUUKYOKU type {name[:40]!r} is not one of {', '.join(filter(None, DRAW_TYPES))}")
         result = DRAW_TYPES[name]
         shown = [int(hand in attributes) for hand in _HAND_NAMES]
         for seat, hand in enumerate(_HAND_NAMES):
@@ -367,6 +369,8 @@ def _win(attributes: Attributes, seat: int) -> Win:
     han, yaku, dora = _yaku(attributes)
     fu, points, _ = numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
     yakuman = numbers_in(attributes, "yakuman", 0, 51, None) if "yakuman" in attributes else []
+    if fu > _MAX_FU or len(yakuman) > _MAX_YAKU:
+        raise ValueError(f"a win of {fu} fu and {len(yakuman)} yakuman is impossible")
     return Win(
         seat=seat,
         loser=seat_in(attributes, "fromWho"),
@@ -392,12 +396,14 @@ def _yaku(attributes: Attributes) -> tuple[int, int, dict[int, int]]:
         attribute(attributes, "yakuman")
         return 0, 0, dora
     numbers = numbers_in(attributes, "yaku", 0, RED_YAKU, None)
-    if len(numbers) % 2:
-        raise ValueError("yaku is not a list of pairs: number, han")
+    if len(numbers) % 2 or len(numbers) > 2 * _MAX_YAKU:
+        raise ValueError(f"yaku is not a list of at most {_MAX_YAKU} pairs: number, han")
     bits = 0
     for number, han in zip(numbers[::2], numbers[1::2], strict=True):
         if number in dora:
             dora[number] += han
         else:
             bits |= 1 << number
+    if max(dora.values()) > _MAX_DORA:
+        raise ValueError(f"a win with {max(dora.values())} dora is impossible")
     return sum(numbers[1::2]), bits, dora

@@ -14,7 +14,12 @@ Attributes: TypeAlias = dict[str, str]
 Token: TypeAlias = tuple[str, str, str, str, str, str]
 """The whole tag with the space behind it; letter and number of a draw or discard, or name and attributes; the slash."""
 
-_MAX_POINTS = 10_000_000
+MAX_TAGS = 100_000
+"""Of one record; a long game has 7,000."""
+MAX_TAG_LENGTH = 16_384
+"""Characters of one tag's attributes; a shuffle seed has 3,357."""
+
+_MAX_POINTS = 1_000_000  # hundreds
 _PROLOG = re.compile(r"\ufeff?\s*(?:<\?xml[^<>]*\?>)?\s*")
 _TAG = re.compile(
     r"""(<(?:([DEFGTUVW])([0-9]{1,3})|(/?[A-Za-z]+)((?:\s+[A-Za-z0-9]+="[^"<>]*")*))\s*(/?)>\s*)""", re.ASCII
@@ -25,6 +30,8 @@ _NUMBERS = re.compile(r"-?[0-9]{1,9}(?:,-?[0-9]{1,9})*", re.ASCII)
 
 def read_tokens(text: str) -> list[Token]:
     """Return the tags of a record; RecordError if anything else stands between them."""
+    if text.count("<") > MAX_TAGS:
+        raise RecordError(f"the record has over {MAX_TAGS:,} tags: no game has", "the start")
     prolog = _PROLOG.match(text)
     start = prolog.end() if prolog else 0
     tokens: list[Token] = _TAG.findall(text, start)
@@ -46,10 +53,12 @@ def _refuse_gap(text: str, end: int) -> NoReturn:
 
 def read_attributes(tag: str, text: str) -> Attributes:
     """Return the attributes of a tag by name."""
+    if len(text) > MAX_TAG_LENGTH:
+        raise ValueError(f"tag {tag:.40} has {len(text):,} characters: at most {MAX_TAG_LENGTH:,} are read")
     pairs = _ATTRIBUTE.findall(text)
     attributes: Attributes = dict(pairs)
     if len(attributes) != len(pairs):
-        raise ValueError(f"tag {tag} has an attribute twice")
+        raise ValueError(f"tag {tag:.40} has an attribute twice")
     return attributes
 
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from suphx.atomic_file import write_atomically
 
+MAX_TEXT_LENGTH = 1000
+"""Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedRecord:
@@ -43,7 +46,9 @@ class Quarantine:
         self.count += 1
         self.num_foreign += is_foreign
         if len(self.entries) < self._limit:
-            self.entries.append(QuarantinedRecord(file, position, reason, is_foreign))
+            self.entries.append(
+                QuarantinedRecord(_shortened(file), _shortened(position), _shortened(reason), is_foreign)
+            )
 
     def write(self, path: Path) -> None:
         """Write the entries as JSON lines; a last line says how many more were not kept. OSError if that fails."""
@@ -52,3 +57,7 @@ class Quarantine:
         if omitted:
             lines.append(json.dumps({"omitted": omitted}))
         write_atomically(path, [f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"

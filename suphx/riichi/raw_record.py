@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import tarfile
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
 
+from suphx.riichi.gamelog import MAX_ID_BYTES
 from suphx.riichi.quarantine import Quarantine
-from suphx.riichi.record_stream import DAMAGED_STREAM, MAX_RECORD_BYTES, Line, decompressed, iter_lines, read_bounded
+from suphx.riichi.record_stream import (
+    DAMAGED_STREAM,
+    MAX_RECORD_BYTES,
+    ByteSource,
+    Line,
+    decompressed,
+    iter_lines,
+    read_bounded,
+)
+from suphx.riichi.tar_stream import iter_members
 
 _PACKED = (".gz", ".xz")
 _MJLOG, _MJAI, _TABLE, _TAR = "mjlog", "mjai", "table", "tar"
@@ -25,11 +34,11 @@ _KIND_OF_SUFFIX = {
     ".tgz": _TAR,
 }
 _GAMES, _SEEDS = "games", "seeds"
-_MAX_SEEDS_AHEAD = 50_000  # about 3.4 kB each
+_MAX_SEEDS_AHEAD = 50_000
+_MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
 
 _TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
 _NOT_A_RECORD = "not a game record"
-_DAMAGED = (*DAMAGED_STREAM, tarfile.TarError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,7 @@ class RawRecord:
     position: str
     """Where in the file: "line 7", or "" for the whole file."""
     id: str
+    """Of at most MAX_ID_BYTES: a longer one ends in a digest."""
     text: str
     seed: str | None = None
     """The SHUFFLE seed, if a table beside the records has it."""
@@ -62,8 +72,8 @@ def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord
         try:
             with path.open("rb") as file:
                 yield from source.texts(path.name, decompressed(file), _seed_table(path))
-        except _DAMAGED as error:
-            quarantine.add(str(path), source.position, f"cannot be read further: {error or type(error).__name__}")
+        except DAMAGED_STREAM as error:
+            quarantine.add(str(path), source.position, _unreadable(error))
 
 
 def _record_files(path: Path) -> list[Path]:
@@ -75,6 +85,8 @@ def _record_files(path: Path) -> list[Path]:
         return files
     if not path.exists():
         raise ValueError(f"{path} does not exist: give a record file or a folder of records")
+    if not path.is_file():
+        raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
     if not _kind(path.name):
         raise ValueError(f"{path} is no record file by its name: use {known}, plain or .gz or .xz")
     return [path]
@@ -100,6 +112,19 @@ def _seed_table(path: Path) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
+def _unreadable(error: Exception) -> str:
+    return f"cannot be read further: {error or type(error).__name__}"
+
+
+def _fitting_id(name: str) -> str:
+    """Return ``name``, its end replaced by a digest if it is too long; what is not UTF-8 in a file's name by ``?``."""
+    data = name.encode("utf-8", "replace")
+    if len(data) <= MAX_ID_BYTES:
+        return data.decode()
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: MAX_ID_BYTES - len(digest) - 1].decode('utf-8', 'ignore')}~{digest}"
+
+
 class _Source:
     """One file, or one member of an archive, on its way to texts; ``position`` tells how far it was read."""
 
@@ -108,7 +133,7 @@ class _Source:
         self._name = name
         self._quarantine = quarantine
 
-    def texts(self, file_name: str, file: IO[bytes], seeds: Path | None = None) -> Iterator[RawRecord]:
+    def texts(self, file_name: str, file: ByteSource, seeds: Path | None = None) -> Iterator[RawRecord]:
         """Yield the records of a decompressed file whose form its name says."""
         kind = _kind(file_name)
         record_id = _unpacked_name(file_name).stem
@@ -133,9 +158,9 @@ class _Source:
             reason = f"not UTF-8: {error.reason} at byte {error.start}"
             self._quarantine.add(self._name, position, reason)
             return
-        yield RawRecord(self._name, position, record_id, text, seed)
+        yield RawRecord(self._name, position, _fitting_id(record_id), text, seed)
 
-    def _table(self, file: IO[bytes], seeds_path: Path | None) -> Iterator[RawRecord]:
+    def _table(self, file: ByteSource, seeds_path: Path | None) -> Iterator[RawRecord]:
         with ExitStack() as stack:
             seeds = None
             if seeds_path is not None:
@@ -146,18 +171,18 @@ class _Source:
                 if line.data is None:
                     self._quarantine.add(self._name, self.position, _TOO_LONG)
                     continue
-                columns = line.data.rstrip(b"\r").split(b"\t")
-                if len(columns) == 1 and not columns[0].strip():
+                first, tab, rest = line.data.rstrip(b"\r").partition(b"\t")
+                if not tab and not first.strip():
                     continue
-                if len(columns) < 2:
+                if not tab:
                     reason = "the line is not: id, tab, anything, tab, record"
                     self._quarantine.add(self._name, self.position, reason)
                     continue
-                record_id = columns[0].decode("utf-8", "replace")
+                record_id = first.decode("utf-8", "replace")
                 seed = seeds.find(record_id) if seeds is not None else None
-                yield from self._record(record_id, self.position, columns[-1], seed)
+                yield from self._record(record_id, self.position, rest.rpartition(b"\t")[2], seed)
 
-    def _mjai_games(self, record_id: str, file: IO[bytes]) -> Iterator[RawRecord]:
+    def _mjai_games(self, record_id: str, file: ByteSource) -> Iterator[RawRecord]:
         """Cut a file of mjai lines before every start_game."""
         game = _MjaiGame(0)
         num_games = 0
@@ -183,24 +208,21 @@ class _Source:
         numbered = record_id if number == 1 else f"{record_id}-{number}"
         return self._record(numbered, f"line {game.first_line}", game.data())
 
-    def _members(self, file: IO[bytes]) -> Iterator[RawRecord]:
-        with tarfile.open(fileobj=file, mode="r|") as archive:
-            for member in archive:
-                self.position = member.name
-                kind = _kind(member.name)
-                if not member.isfile() or kind is None:
-                    continue
-                name = f"{self._name}/{member.name}"
-                content = archive.extractfile(member)
-                if kind == _TAR or content is None:
-                    self._quarantine.add(name, "", "an archive in an archive: unpack it")
-                    continue
-                source = _Source(name, self._quarantine)
-                try:
-                    yield from source.texts(member.name, decompressed(content))
-                except DAMAGED_STREAM as error:
-                    reason = f"cannot be read further: {error or type(error).__name__}"
-                    self._quarantine.add(name, source.position, reason)
+    def _members(self, file: ByteSource) -> Iterator[RawRecord]:
+        for member in iter_members(file):
+            self.position = member.name
+            kind = _kind(member.name)
+            if kind is None:
+                continue
+            name = f"{self._name}/{member.name}"
+            if kind == _TAR:
+                self._quarantine.add(name, "", "an archive in an archive: unpack it")
+                continue
+            source = _Source(name, self._quarantine)
+            try:
+                yield from source.texts(member.name, decompressed(member))
+            except DAMAGED_STREAM as error:
+                self._quarantine.add(name, source.position, _unreadable(error))
 
 
 class _MjaiGame:
@@ -228,7 +250,7 @@ class _MjaiGame:
 class _Seeds:
     """A table of seeds read alongside the games; both usually have the same order, but need not."""
 
-    def __init__(self, path: Path, file: IO[bytes], quarantine: Quarantine) -> None:
+    def __init__(self, path: Path, file: ByteSource, quarantine: Quarantine) -> None:
         self._path = path
         self._quarantine = quarantine
         self._lines = iter_lines(file)
@@ -251,14 +273,15 @@ class _Seeds:
         try:
             line = next(self._lines, None)
         except DAMAGED_STREAM as error:
-            self._quarantine.add(str(self._path), "", f"cannot be read further: {error or type(error).__name__}")
+            self._quarantine.add(str(self._path), "", _unreadable(error))
             line = None
         if line is None:
             self._is_exhausted = True
             return None
-        columns = (line.data or b"").decode("ascii", "replace").strip().split("\t")
+        data = line.data
+        columns = [] if data is None or len(data) > _MAX_SEED_LINE_BYTES else data.strip().split(b"\t")
         if len(columns) == 2:
-            return columns[0], columns[1]
-        if line.data != b"":
+            return columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
+        if data != b"":
             self._quarantine.add(str(self._path), f"line {line.number}", "the line is not: id, tab, seed")
         return None

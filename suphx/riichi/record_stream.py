@@ -10,9 +10,15 @@ import io
 import lzma
 import zlib
 from collections.abc import Iterator
-from typing import IO, NamedTuple, cast
+from typing import NamedTuple, Protocol
 
 MAX_RECORD_BYTES = 16 * 1024 * 1024
+MAX_XZ_MEMORY = 128 * 1024 * 1024
+"""What unpacking an xz file may need; its header asks for it. ``xz -9`` needs 65 MiB."""
+MAX_UNPACKED_RATIO = 500
+"""A packed file that grows beyond this many times its size is given up; game records shrink to a tenth."""
+
+_FREE_UNPACKED_BYTES = 64 * 1024 * 1024  # before the ratio counts
 _MAX_SKIPPED_BYTES = 1024 * 1024 * 1024  # of one endless line, before the rest of the file is given up
 _PIECE_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -22,6 +28,14 @@ DAMAGED_STREAM = (OSError, EOFError, lzma.LZMAError, zlib.error)
 """What reading a damaged or unreadable compressed file raises."""
 
 
+class ByteSource(Protocol):
+    """Anything that bytes can be read from, forwards."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most ``size`` bytes and at least one; none at the end."""
+        ...
+
+
 class Line(NamedTuple):
     """One line of a file, without its end; ``data`` is None if it is longer than the limit."""
 
@@ -29,18 +43,19 @@ class Line(NamedTuple):
     data: bytes | None
 
 
-def decompressed(file: IO[bytes]) -> IO[bytes]:
-    """Return ``file`` itself or a decompressing reader of it, as its first bytes say."""
-    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(_Raw(file), _PIECE_BYTES)
+def decompressed(file: ByteSource) -> ByteSource:
+    """Return a reader of ``file`` that decompresses it if its first bytes say so."""
+    packed = _Counted(file)
+    buffered = io.BufferedReader(packed, _PIECE_BYTES)
     start = buffered.peek(len(_XZ_MAGIC))
     if start.startswith(_GZIP_MAGIC):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=buffered))
+        return _Unpacked(gzip.GzipFile(fileobj=buffered), packed)
     if start.startswith(_XZ_MAGIC):
-        return lzma.LZMAFile(buffered)
+        return _Unpacked(_XzFile(buffered), packed)
     return buffered
 
 
-def read_bounded(file: IO[bytes]) -> bytes | None:
+def read_bounded(file: ByteSource) -> bytes | None:
     """Return the whole content, or None if it is longer than MAX_RECORD_BYTES."""
     pieces: list[bytes] = []
     size = 0
@@ -52,7 +67,7 @@ def read_bounded(file: IO[bytes]) -> bytes | None:
     return b"".join(pieces)
 
 
-def iter_lines(file: IO[bytes]) -> Iterator[Line]:
+def iter_lines(file: ByteSource) -> Iterator[Line]:
     """Yield the lines of a file in order; a line over MAX_RECORD_BYTES is skipped in pieces and yielded as None.
 
     Raises OSError when a single line goes on for over a gigabyte.
@@ -77,10 +92,11 @@ def iter_lines(file: IO[bytes]) -> Iterator[Line]:
         yield Line(number, b"".join(held) if size <= MAX_RECORD_BYTES else None)
 
 
-class _Raw(io.RawIOBase):
-    """A tar member as a raw stream, so that it can be peeked at."""
+class _Counted(io.RawIOBase):
+    """Any source as a raw stream, so that it can be peeked at; counts what was read."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: ByteSource) -> None:
+        self.num_bytes = 0
         self._file = file
 
     def readable(self) -> bool:
@@ -89,4 +105,57 @@ class _Raw(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         data = self._file.read(len(buffer))
         buffer[: len(data)] = data
+        self.num_bytes += len(data)
         return len(data)
+
+
+class _Unpacked:
+    """A decompressing reader that gives up on bombs."""
+
+    def __init__(self, file: ByteSource, packed: _Counted) -> None:
+        self._file = file
+        self._packed = packed
+        self._num_bytes = 0
+
+    def read(self, size: int, /) -> bytes:
+        data = self._file.read(size)
+        self._num_bytes += len(data)
+        if self._num_bytes > max(_FREE_UNPACKED_BYTES, MAX_UNPACKED_RATIO * self._packed.num_bytes):
+            raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: no game records do")
+        return data
+
+
+class _XzFile:
+    """An xz file of one or more streams; lzma.LZMAFile has no limit to the memory that a header may ask for."""
+
+    def __init__(self, file: ByteSource) -> None:
+        self._file = file
+        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_XZ_MEMORY)
+        self._left = b""
+
+    def read(self, size: int, /) -> bytes:
+        while not self._unpacker.eof or self._begins_stream():
+            data = self._unpacker.decompress(self._take_packed(), size)
+            if data:
+                return data
+        return b""
+
+    def _take_packed(self) -> bytes:
+        if not self._unpacker.needs_input:
+            return b""
+        packed, self._left = self._left or self._file.read(_PIECE_BYTES), b""
+        if not packed:
+            raise EOFError("the xz stream is cut off")
+        return packed
+
+    def _begins_stream(self) -> bool:
+        """Go on to the next stream of the file, if there is one; zeros may stand between."""
+        left = self._unpacker.unused_data.lstrip(b"\x00")
+        while not left:
+            piece = self._file.read(_PIECE_BYTES)
+            if not piece:
+                return False
+            left = piece.lstrip(b"\x00")
+        self._left = left
+        self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_XZ_MEMORY)
+        return True

@@ -17,16 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
-from suphx.riichi.gamelog import GameLog
+from suphx.riichi.gamelog import MAX_ID_BYTES, GameLog
+from suphx.riichi.jit import jit
 from suphx.riichi.record import I32, I64, U8, U16, Records, field, record_dtype
+from suphx.riichi.tile import NUM_TILES
 
 FORMAT = 1
+
+MAX_KYOKUS = 12
+"""East 1 to West 4."""
 
 
 class Game:
     """One game: its rules and which deals are its own."""
 
-    id: bytes = field("S48")
+    id: bytes = field(f"S{MAX_ID_BYTES}")
     num_winds: int = field("i1")
     open_tanyao: int = field("i1")
     tenpai_ends_game: int = field("i1")
@@ -84,8 +89,8 @@ class StoreWriter:
     def add(self, game: GameLog) -> None:
         """Append one game; ValueError when its id is longer than 48 bytes."""
         name = game.id.encode()
-        if len(name) > GAME["id"].itemsize:
-            raise ValueError(f"the game id {game.id!r} is longer than {GAME['id'].itemsize} bytes: shorten it")
+        if len(name) > MAX_ID_BYTES:
+            raise ValueError(f"the game id {game.id!r} is longer than {MAX_ID_BYTES} bytes: shorten it")
         record = np.zeros((), GAME)
         record["id"] = name
         record["num_winds"] = game.rules.num_winds
@@ -132,18 +137,13 @@ class StoreWriter:
 
 
 class KyokuStore:
-    """A finished store, mapped read-only: ``games`` (GAME), ``kyokus`` (KYOKU), ``moves`` (uint16)."""
+    """A finished store, mapped read-only: ``games`` (GAME), ``kyokus`` (KYOKU), ``moves`` (uint16).
+
+    The content of the records is not checked here: whoever plays a deal asks ``is_playable`` first.
+    """
 
     def __init__(self, folder: Path) -> None:
-        manifest_path = folder / "store.json"
-        if not manifest_path.is_file():
-            raise ValueError(f"{folder} is no finished game store (store.json is missing): run the records stage again")
-        manifest: dict[str, Any] = json.loads(manifest_path.read_text())
-        if manifest.get("format") != FORMAT:
-            raise ValueError(
-                f"{manifest_path} has format {manifest.get('format')}, this version reads {FORMAT}: "
-                "run the records stage again"
-            )
+        manifest = _read_manifest(folder)
         self.folder = folder
         self.digest: str = manifest["sha256"]
         self.games: Records = _map(folder / "games.bin", GAME, manifest["games"])
@@ -167,25 +167,70 @@ class KyokuStore:
 
     @property
     def game_of_kyoku(self) -> I64:
-        """int64 (num_kyokus,): the index of each deal's game."""
-        return np.asarray(self.kyokus["game"], np.int64)
+        """int64 (num_kyokus,): the index of each deal's game; ValueError if one has none."""
+        games = np.asarray(self.kyokus["game"], np.int64)
+        if games.size and not 0 <= games.min() <= games.max() < self.num_games:
+            raise ValueError(f"{self.folder} has deals of games that it does not have: {_DAMAGED}")
+        return games
 
     @property
     def game_ids(self) -> list[str]:
-        """The id of each game."""
-        return [name.decode() for name in self.games["id"].tolist()]
+        """The id of each game; ValueError if one is not UTF-8."""
+        try:
+            return [name.decode() for name in self.games["id"].tolist()]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.folder} has a game id that is not UTF-8: {_DAMAGED}") from error
+
+
+@jit
+def is_playable(kyoku: Any, num_games: int, num_moves: int) -> bool:
+    """Tell whether a KYOKU record can be dealt: each tile once in its wall, and numbers that kernels may index with.
+
+    ``num_games`` and ``num_moves`` are those of its store. Its moves may still contradict the rules.
+    """
+    if kyoku.game < 0 or kyoku.game >= num_games or kyoku.kyoku < 0 or kyoku.kyoku >= MAX_KYOKUS:
+        return False
+    if kyoku.honba < 0 or kyoku.kyotaku < 0 or kyoku.num_moves < 0:
+        return False
+    if kyoku.first_move < 0 or kyoku.first_move > num_moves - kyoku.num_moves:
+        return False
+    low = middle = high = 0
+    for i in range(NUM_TILES):
+        tile = int(kyoku.wall[i])
+        if tile < 64:
+            low |= 1 << tile
+        elif tile < 128:
+            middle |= 1 << (tile - 64)
+        elif tile < NUM_TILES:
+            high |= 1 << (tile - 128)
+    return low == -1 and middle == -1 and high == 0xFF
 
 
 _FILES = ("games.bin", "kyokus.bin", "moves.bin")
+_DAMAGED = "the store is damaged, run the records stage again"
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "store.json"
+    if not path.is_file():
+        raise ValueError(f"{folder} is no finished game store (store.json is missing): run the records stage again")
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is not JSON ({error}): {_DAMAGED}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        given = manifest.get("format") if isinstance(manifest, dict) else None
+        raise ValueError(f"{path} has format {given!r:.40}, this version reads {FORMAT}: run the records stage again")
+    counts = [manifest.get(name) for name in ("games", "kyokus", "moves")]
+    if not all(type(count) is int for count in counts) or not isinstance(manifest.get("sha256"), str):
+        raise ValueError(f"{path} has no counts or no sum: {_DAMAGED}")
+    return manifest
 
 
 def _map(path: Path, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
     size = path.stat().st_size if path.is_file() else -1
     if size != count * dtype.itemsize:
-        raise ValueError(
-            f"{path} has {size} bytes instead of {count * dtype.itemsize}: the store is damaged, run the records "
-            "stage again"
-        )
+        raise ValueError(f"{path} has {size} bytes instead of {count * dtype.itemsize}: {_DAMAGED}")
     if count == 0:
         return np.zeros(0, dtype)
     return np.asarray(np.memmap(path, dtype, "r"))

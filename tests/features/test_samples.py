@@ -13,7 +13,7 @@ from suphx.features.samples import Samples, encode_kyokus
 from suphx.riichi.action import ANKAN, CHI, LEAVE, PON, RETURN, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.gamelog import GameLog, move
-from suphx.riichi.store import KyokuStore, StoreWriter
+from suphx.riichi.store import KYOKU, KyokuStore, StoreWriter
 from suphx.riichi.tile import parse_kinds
 from tests.riichi.random_game import random_game
 from tests.riichi.table_builder import make_wall
@@ -187,3 +187,18 @@ def test_a_deal_that_contradicts_the_rules_is_refused_by_name(tmp_path: Path) ->
     store = store_games(tmp_path, [dataclasses.replace(game, kyokus=[game.kyokus[0], bad])])
     with pytest.raises(ValueError, match=r"deal 1 of .* \(game game-0\) contradicts the rules"):
         encode(store, DISCARD)
+
+
+def test_a_deal_that_is_damaged_or_not_there_is_refused(tmp_path: Path) -> None:
+    folder = store_games(tmp_path, [random_game(0)]).folder
+    kyokus = np.fromfile(folder / "kyokus.bin", KYOKU)
+    kyokus["wall"][0, 0] = 255
+    kyokus["game"][1] = 99
+    kyokus.tofile(folder / "kyokus.bin")
+    store = KyokuStore.open(folder)
+    for bad, name in ((0, "game-0"), (1, "unknown")):
+        with pytest.raises(ValueError, match=rf"deal {bad} of .* \(game {name}\) contradicts the rules or is damaged"):
+            encode_kyokus(store, np.array([bad]), DISCARD)
+    for index in (-1, store.num_kyokus):
+        with pytest.raises(ValueError, match=rf"deals {index} to {index} are wanted of {store.num_kyokus}"):
+            encode_kyokus(store, np.array([index]), DISCARD)

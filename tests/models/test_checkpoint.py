@@ -8,8 +8,8 @@ import torch
 
 from suphx.features.head import CHOW, DISCARD, PONG
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, load_header, save_checkpoint
-from suphx.models.policy import NetConfig, PolicyNet
-from suphx.models.tensor_file import write_tensors
+from suphx.models.policy import MAX_WIDTH, NetConfig, PolicyNet
+from suphx.models.tensor_file import read_tensors, write_tensors
 
 PLANES = PlanesVersion("mini", 1, 12)
 
@@ -59,6 +59,28 @@ def test_weights_of_another_net_are_refused(tmp_path: Path) -> None:
         load_checkpoint(path, head=CHOW, planes=PLANES)
 
 
+@pytest.mark.parametrize("giant", [NetConfig(num_blocks=MAX_WIDTH), NetConfig(channels=MAX_WIDTH)])
+def test_a_header_that_asks_for_a_giant_net_is_refused_before_it_is_built(tmp_path: Path, giant: NetConfig) -> None:
+    path = tmp_path / "a.safetensors"
+    net, header = saved(path)
+    save_checkpoint(path, net, replace(header, net=giant))
+    with pytest.raises(ValueError, match="do not fit the net of its own header"):
+        load_checkpoint(path, head=CHOW, planes=PLANES)
+
+
+def test_weights_of_another_type_or_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    net, header = saved(path)
+    weights = net.state_dict()
+    save_checkpoint(path, {name: weight.double() for name, weight in weights.items()}, header)
+    with pytest.raises(ValueError, match="do not fit the net of its own header"):
+        load_checkpoint(path, head=CHOW, planes=PLANES)
+    next(iter(weights.values()))[0, 0, 0] = float("nan")
+    save_checkpoint(path, weights, header)
+    with pytest.raises(ValueError, match=r"a\.safetensors has weights that are not finite numbers"):
+        load_checkpoint(path, head=CHOW, planes=PLANES)
+
+
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     write_tensors(tmp_path / "a.safetensors", {}, {"kind": "training state", "format_version": 1})
     with pytest.raises(ValueError, match="is a training state of format 1"):
@@ -70,4 +92,27 @@ def test_a_header_with_a_damaged_net_is_refused(tmp_path: Path) -> None:
     net, header = saved(path)
     save_checkpoint(path, net, replace(header, head="castle"))
     with pytest.raises(ValueError, match=r"damaged header .*'castle' is no head"):
+        load_header(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"net": {"size": "tiny", "channels": 10**12}},
+        {"net": {"size": "tiny", "channels": 1.5}},
+        {"net": {"size": ["tiny"]}},
+        {"net": 7},
+        {"planes": {}},
+        {"head": ["chow"]},
+        {"metrics": None},
+        {"step": "3"},
+        {"surprise": 1},
+    ],
+)
+def test_a_header_with_damaged_values_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    path = tmp_path / "a.safetensors"
+    saved(path)
+    tensors, header = read_tensors(path)
+    write_tensors(path, tensors, header | change)
+    with pytest.raises(ValueError, match="damaged header"):
         load_header(path)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,20 @@ def test_a_header_with_nan_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Out of range float values"):
         write_tensors(tmp_path / "a.safetensors", {}, {"loss": float("nan")})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("header", ["{", "[1]", "[" * 5000])
+def test_a_damaged_header_is_refused_with_the_name_of_the_file(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.safetensors"
+    save_file({"w": torch.rand(2)}, path, {"suphx": header})
+    with pytest.raises(ValueError, match=r"a\.safetensors has a damaged header"):
+        read_header(path)
+
+
+def test_a_shape_beyond_64_bits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    tensor = {"dtype": "F32", "shape": [0, 2**63], "data_offsets": [0, 0]}
+    header = json.dumps({"__metadata__": {"suphx": "{}"}, "w": tensor}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ValueError, match="damaged or no safetensors file"):
+        read_tensors(path)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suphx.riichi.mjai import TILE_NAMES, parse_mjai
+from suphx.riichi.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.record_error import ForeignRecord, RecordError
 from suphx.riichi.replay import Replayer
@@ -134,6 +135,32 @@ def test_a_damaged_record_is_refused_with_reason_and_line(name: str) -> None:
 def test_what_is_no_game_is_refused(text: str, reason: str) -> None:
     with pytest.raises(RecordError, match=reason):
         parse_mjai(text, "x")
+
+
+@pytest.mark.parametrize("name", ["type", "bakaze", "reason", "pai"])
+def test_nesting_that_json_can_just_hold_is_refused_too(name: str) -> None:
+    lines = SHORT.splitlines()
+    number = {"type": 2, "bakaze": 1, "reason": -3, "pai": 2}[name]
+    event = json.loads(lines[number])
+    assert name in event
+    for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit()):
+        lines[number] = json.dumps(event | {name: 0}).replace("0", f"{'[' * depth}0{']' * depth}", 1)
+        read_or_refuse("\n".join(lines))
+
+
+def test_points_beyond_all_bounds_are_refused_however_they_came() -> None:
+    head, start, *events = SHORT.splitlines()
+    end = next(i for i, line in enumerate(events) if "ryukyoku" in line)
+    events[end] = events[end].replace('"deltas":[0,', '"deltas":[9999999,')
+    assert "9999999" in events[end]
+    with pytest.raises(RecordError, match="over 10,000,000 points"):
+        parse_mjai("\n".join([head, start, *events[: end + 1], start, '{"type":"end_game"}']), "x")
+
+
+def test_a_byte_order_mark_does_not_matter_and_an_endless_line_is_refused() -> None:
+    assert len(parse_mjai("\ufeff" + SHORT, "x").kyokus) == 2
+    with pytest.raises(RecordError, match="longer than 1,048,576 characters"):
+        parse_mjai(f'{{"type":"start_game","x":"{"x" * MAX_LINE_LENGTH}"}}', "x")
 
 
 def read_or_refuse(text: str) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from suphx.riichi.action import LEAVE, RETURN, TSUMOGIRI
 from suphx.riichi.gamelog import move
 from suphx.riichi.mjlog import does_tenpai_end_game, parse_mjlog
+from suphx.riichi.mjlog_text import MAX_TAGS
 from suphx.riichi.mjlog_writer import write_mjlog
 from suphx.riichi.record_error import ForeignRecord, RecordError
 from suphx.riichi.replay import Replayer
@@ -171,6 +172,36 @@ def test_a_damaged_record_is_refused_with_reason_and_position(name: str) -> None
     with pytest.raises(RecordError, match=re.escape(reason)) as caught:
         parse_mjlog(text, ID)
     assert caught.value.position
+
+
+NUMBERS_TOO_LARGE = {
+    "han": (r' yaku="', ' yaku="' + "8,54," * 60, "pairs"),
+    "dora": (r' yaku="', ' yaku="' + "52,54,54,54,53,54," * 3, "dora"),
+    "fu": (r' ten="\d+,(\d+),\d+" yaku', r' ten="40000,\1,0" yaku', "fu"),
+    "yakuman": (r' yaku="[^"]*"', f' yakuman="{"37," * 200}37"', "yakuman"),
+    "deltas": (r' sc="[^"]*"', ' sc="250,9999999,250,0,250,0,250,0"', "outside"),
+    "points": (r'ten="\d+,\d+', 'ten="30,99999999', "outside"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_TOO_LARGE)
+def test_numbers_that_fit_no_field_are_refused(name: str) -> None:
+    pattern, replacement, reason = NUMBERS_TOO_LARGE[name]
+    start = RICH.index("<AGARI")
+    text, count = re.subn(pattern, replacement, RICH[start:], count=1)
+    assert count == 1
+    with pytest.raises(RecordError, match=reason):
+        parse_mjlog(RICH[:start] + text, ID)
+
+
+def test_a_record_of_any_number_of_tags_or_any_long_tag_is_refused() -> None:
+    with pytest.raises(RecordError, match="over 100,000 tags"):
+        parse_mjlog("<T1/>" * (MAX_TAGS + 1), ID)
+    with pytest.raises(RecordError, match="tag SHUFFLE has 20,0"):
+        parse_mjlog(SHORT.replace('seed=""', f'seed="{"x" * 20_000}"'), ID)
+    with pytest.raises(RecordError) as caught:
+        parse_mjlog(SHORT.replace("<GO", f"<{'G' * 10**6}"), ID)
+    assert len(caught.value.reason) < 100
 
 
 def test_the_position_of_an_error_names_deal_tag_and_character() -> None:

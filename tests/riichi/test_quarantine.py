@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
+from suphx.riichi.quarantine import MAX_TEXT_LENGTH, Quarantine, QuarantinedRecord
 
 
 def test_everything_is_counted_and_the_first_entries_are_kept() -> None:
@@ -15,6 +15,13 @@ def test_everything_is_counted_and_the_first_entries_are_kept() -> None:
     assert (quarantine.count, quarantine.num_foreign) == (5, 1)
     assert quarantine.entries[1] == QuarantinedRecord("file", "line 1", "damaged")
     assert len(quarantine.entries) == 2
+
+
+def test_texts_of_any_length_are_not_kept() -> None:
+    quarantine = Quarantine()
+    quarantine.add("f" * 10**6, "p" * 10**6, "r" * 10**6)
+    entry = quarantine.entries[0]
+    assert [len(text) for text in (entry.file, entry.position, entry.reason)] == [MAX_TEXT_LENGTH + 1] * 3
 
 
 def test_it_is_written_as_json_lines_that_say_what_was_not_kept(tmp_path: Path) -> None:

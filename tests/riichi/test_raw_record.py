@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import random
 import tarfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from suphx.riichi import raw_record
+from suphx.riichi.gamelog import MAX_ID_BYTES
 from suphx.riichi.quarantine import Quarantine
 from suphx.riichi.raw_record import RawRecord, iter_texts
 from suphx.riichi.record_stream import MAX_RECORD_BYTES
@@ -71,6 +73,25 @@ def test_damaged_seeds_cost_the_seeds_only(tmp_path: Path) -> None:
     assert [raw.id for raw in raws] == ["1", "2"]
     assert all(entry.file.endswith("seeds.tsv.gz") for entry in quarantine.entries)
     assert quarantine.count
+
+
+def test_a_seed_of_any_length_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "games.tsv").write_text("1\t<a/>\n2\t<b/>\n")
+    (tmp_path / "seeds.tsv").write_text(f"2\t{'x' * 5000}\n1\tfirst\n")
+    raws, quarantine = read(tmp_path)
+    assert [raw.seed for raw in raws] == ["first", None]
+    assert reasons(quarantine) == [("seeds.tsv", "line 1", "the line is not: id, tab, seed")]
+
+
+def test_ids_fit_a_store_and_stay_different(tmp_path: Path) -> None:
+    long = "ゲーム" * 20
+    (tmp_path / "games.tsv").write_text(f"{long}1\t<a/>\n{long}2\t<b/>\n{'x' * 48}\t<c/>\n")
+    (tmp_path / (os.fsdecode(b"\xff") + ".mjlog")).write_text("<d/>")
+    ids = [raw.id for raw in read(tmp_path)[0]]
+    assert len(set(ids)) == 4
+    assert all(len(name.encode()) <= MAX_ID_BYTES for name in ids)
+    assert ids[0].startswith("ゲームゲームゲームゲ")
+    assert ids[2:] == ["x" * 48, "?"]
 
 
 def test_a_bad_line_of_a_table_does_not_touch_its_neighbours(tmp_path: Path) -> None:
@@ -163,10 +184,12 @@ def test_random_bytes_never_crash(tmp_path: Path) -> None:
 
 def test_a_missing_path_an_empty_folder_and_a_strange_name_are_refused_at_the_call(tmp_path: Path) -> None:
     (tmp_path / "LICENSE").write_text("hello")
+    os.mkfifo(tmp_path / "pipe.mjlog")
     for path, reason in (
         (tmp_path / "missing", "does not exist"),
         (tmp_path, "has no game records"),
         (tmp_path / "LICENSE", "no record file by its name"),
+        (tmp_path / "pipe.mjlog", "neither a file nor a folder"),
     ):
         with pytest.raises(ValueError, match=reason):
             iter_texts([path], quarantine=Quarantine())

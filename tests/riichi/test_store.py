@@ -9,7 +9,7 @@ import pytest
 
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import tonpuu
-from suphx.riichi.store import KyokuStore, StoreWriter
+from suphx.riichi.store import GAME, KYOKU, KyokuStore, StoreWriter, is_playable
 from tests.riichi.random_game import random_game
 
 
@@ -107,6 +107,64 @@ def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "store.json").write_text(json.dumps({**manifest, "format": 99}))
     with pytest.raises(ValueError, match="has format 99, this version reads 1"):
         KyokuStore.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[" * 100_000, "is not JSON"),
+        (b"[1]", "has format None"),
+        (b'{"format": 1}', "has no counts or no sum"),
+        (b'{"format": 1, "games": "1", "kyokus": 1, "moves": 1, "sha256": "x"}', "has no counts or no sum"),
+        (b'{"format": 1, "games": 1, "kyokus": -1, "moves": 1, "sha256": "x"}', "bytes instead of"),
+    ],
+)
+def test_a_damaged_manifest_is_refused_with_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
+    write(tmp_path, [random_game(0)])
+    (tmp_path / "store.json").write_bytes(content)
+    with pytest.raises(ValueError, match=reason) as caught:
+        KyokuStore.open(tmp_path)
+    assert str(tmp_path) in str(caught.value)
+
+
+UNPLAYABLE = {
+    "a game that is not there": ("game", 7),
+    "a game below zero": ("game", -1),
+    "North 1": ("kyoku", 12),
+    "a kyoku below zero": ("kyoku", -1),
+    "honba below zero": ("honba", -1),
+    "sticks below zero": ("kyotaku", -1),
+    "moves below zero": ("num_moves", -1),
+    "moves before the first": ("first_move", -1),
+    "moves after the last": ("first_move", 2**62),
+    "a tile twice": ("wall", [0, *range(135)]),
+    "a tile that is none": ("wall", [*range(135), 136]),
+}
+
+
+@pytest.mark.parametrize("name", UNPLAYABLE)
+def test_a_deal_that_kernels_cannot_index_with_is_told(tmp_path: Path, name: str) -> None:
+    store = KyokuStore.open(write(tmp_path, [random_game(0)]))
+    kyokus = np.array(store.kyokus)
+    assert all(is_playable(kyoku, 1, len(store.moves)) for kyoku in kyokus)
+    field, value = UNPLAYABLE[name]
+    kyokus[field][2] = value
+    assert not is_playable(kyokus[2], 1, len(store.moves))
+
+
+def test_damaged_ids_and_games_of_deals_are_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, [random_game(0)])
+    for name, dtype, field, value in (("games", GAME, "id", b"\xff"), ("kyokus", KYOKU, "game", 1)):
+        data = np.fromfile(folder / f"{name}.bin", dtype)
+        data[field][0] = value
+        data.tofile(folder / f"{name}.bin")
+    store = KyokuStore.open(folder)
+    with pytest.raises(ValueError, match="a game id that is not UTF-8"):
+        _ = store.game_ids
+    with pytest.raises(ValueError, match="deals of games that it does not have"):
+        _ = store.game_of_kyoku
 
 
 def test_an_id_that_is_too_long_is_refused(tmp_path: Path) -> None:

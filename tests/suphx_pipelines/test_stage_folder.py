@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,23 @@ def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path)
     path.write_text("{")
     with pytest.raises(ValueError, match=r"a\.json is not JSON"):
         read_json(path)
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "7", "[" * 5000])
+def test_a_mark_that_is_no_json_object_is_named(tmp_path: Path, content: str) -> None:
+    for name in (DONE, STARTED):
+        (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=rf"{DONE} .*: remove it and run again"):
+        read_done(tmp_path, "one")
+    with pytest.raises(ValueError, match=rf"{STARTED} .*: remove it and run again"):
+        prepare(tmp_path, "one")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1)],
+)
+def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: object) -> None:
+    write_json(tmp_path / DONE, asdict(done("one")) | {name: value})
+    with pytest.raises(ValueError, match=rf"{DONE} is damaged \({name}\): remove it and run again"):
+        read_done(tmp_path, "one")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,11 @@ import pytest
 from suphx.riichi.action import LEAVE, RETURN
 from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import ACTION_BITS, GameLog
+from suphx.riichi.mjai import parse_mjai
+from suphx.riichi.mjai_writer import write_mjai
 from suphx_platform import cli
 from suphx_platform.record_writer import RecordForm, write_records
+from tests.riichi.random_game import random_game
 
 
 def read(*paths: Path) -> list[GameLog]:
@@ -71,6 +75,24 @@ def test_a_table_that_fails_half_way_leaves_nothing(games: list[GameLog], tmp_pa
 def test_a_table_of_mjai_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="many: name a folder"):
         write_records([], tmp_path / "games.tsv", "mjai")
+
+
+@pytest.mark.parametrize("form", ["mjlog", "mjai"])
+def test_a_game_that_cannot_be_played_is_set_aside_alone(tmp_path: Path, form: RecordForm) -> None:
+    kyokus = [dataclasses.replace(kyoku, moves=kyoku.moves[1:]) for kyoku in random_game(1).kyokus]
+    damaged = dataclasses.replace(random_game(1), kyokus=kyokus)
+    quarantine = Quarantine()
+    assert write_records([random_game(0), damaged, random_game(2)], tmp_path, form, quarantine=quarantine) == 2
+    assert [entry.file for entry in quarantine.entries] == ["game-1"]
+    assert quarantine.entries[0].reason.startswith(f"cannot be written as {form}: seat 1 cannot play")
+    with pytest.raises(ValueError, match="cannot play"):
+        write_records([damaged], tmp_path, form)
+
+
+def test_mjlog_of_games_without_results_is_refused_as_a_whole(tmp_path: Path) -> None:
+    game = parse_mjai(write_mjai(random_game(0)), "x")
+    with pytest.raises(ValueError, match="no han, fu and yaku"):
+        write_records([game], tmp_path, "mjlog", quarantine=Quarantine())
 
 
 def test_records_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

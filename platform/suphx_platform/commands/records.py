@@ -73,5 +73,5 @@ def execute_convert(args: argparse.Namespace, console: Console) -> dict[str, obj
     quarantine = Quarantine()
     with console.progress("games") as progress:
         logs = progress.count(parse_all([args.source], args.workers, quarantine=quarantine))
-        written = write_records(logs, args.target, args.to)
+        written = write_records(logs, args.target, args.to, quarantine=quarantine)
     return {"games": written + quarantine.count, "written": written, "quarantined": quarantine.count}
