@@ -71,21 +71,35 @@ def load_training_state(
     tensors, header = read_tensors(path)
     if header.get("kind") != "training state" or header.get("format_version") != FORMAT_VERSION:
         raise ValueError(f"{path} is no training state of format {FORMAT_VERSION}: delete it to start anew")
+    if not isinstance(header.get("run"), dict) or not isinstance(header.get("progress"), dict):
+        raise ValueError(f"{path} has a damaged header: delete it to start anew")
     _check_same_run(path, header["run"], run)
+    try:
+        positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
+        progress = TrainingProgress(**header["progress"] | {"positions": positions})
+        return progress, _restore(tensors, net, optimizer)
+    except (KeyError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
+        raise ValueError(f"{path} is damaged ({reason}): delete it to start anew") from error
+
+
+def _restore(tensors: dict[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    """Fill ``net`` and ``optimizer``; return the best state dict. KeyError and RuntimeError for tensors of others."""
     parts: dict[str, dict[str, Tensor]] = {"net": {}, "best": {}, "optimizer": {}}
     for name, tensor in tensors.items():
         part, _, rest = name.partition(".")
         parts[part][rest] = tensor
     net.load_state_dict(parts["net"])
     for name, parameter in net.named_parameters():
-        optimizer.state[parameter] = {
+        own = {
             key.rpartition(".")[2]: tensor.to(parameter.device)
             for key, tensor in parts["optimizer"].items()
             if key.rpartition(".")[0] == name
         }
-    positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
-    progress = header["progress"] | {"positions": positions}
-    return TrainingProgress(**progress), parts["best"]
+        if any(tensor.shape not in (parameter.shape, ()) for tensor in own.values()):
+            raise RuntimeError(f"the optimizer's state of {name} has another shape")
+        optimizer.state[parameter] = own
+    return parts["best"]
 
 
 def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:

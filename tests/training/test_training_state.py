@@ -8,7 +8,7 @@ from torch.optim import AdamW
 
 from suphx.features.head import CHOW
 from suphx.models.policy import NetConfig, PolicyNet
-from suphx.models.tensor_file import write_tensors
+from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.training.dataset import StreamPosition
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
 
@@ -57,4 +57,29 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     net, optimizer = trained(1)
     write_tensors(tmp_path / "a", {}, {"kind": "checkpoint", "format_version": 1})
     with pytest.raises(ValueError, match="no training state of format 2"):
+        load_training_state(tmp_path / "a", net, optimizer, RUN)
+
+
+@pytest.mark.parametrize("change", [{"run": 1}, {"progress": []}, {"progress": {}}, {"progress": {"positions": [7]}}])
+def test_a_damaged_header_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    net, optimizer = trained(1)
+    save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
+    tensors, header = read_tensors(tmp_path / "a")
+    write_tensors(tmp_path / "a", tensors, header | change)
+    with pytest.raises(ValueError, match=r"damaged.*delete it to start anew"):
+        load_training_state(tmp_path / "a", net, optimizer, RUN)
+
+
+@pytest.mark.parametrize(
+    ("name", "new"),
+    [("net.trunk.stem.conv.weight", "other.x"), ("net.trunk.stem.conv.weight", "net.x"), ("", "optimizer.{}.exp_avg")],
+)
+def test_tensors_of_another_net_are_refused(tmp_path: Path, name: str, new: str) -> None:
+    net, optimizer = trained(1)
+    save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
+    tensors, header = read_tensors(tmp_path / "a")
+    tensors.pop(name, None)
+    tensors[new.format(next(iter(dict(net.named_parameters()))))] = torch.zeros(7)
+    write_tensors(tmp_path / "a", tensors, header)
+    with pytest.raises(ValueError, match=r"is damaged .*delete it to start anew"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
