@@ -11,10 +11,11 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import config as numba_config
+from numba.core import types
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -51,8 +52,25 @@ def cache_folder(package: str) -> Path:
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
-    """Compile ``kernel`` in nopython mode: cached on disk, GIL released, division by zero as in numpy."""
+    """Compile ``kernel`` in nopython mode: cached on disk, GIL released, division by zero as in numpy.
+
+    One version serves all integer types and all constants: an argument that is one arrives as int64, a truth value as
+    bool.
+    """
     package = (*kernel.__module__.split("."), "")[1] if kernel.__module__.startswith("suphx.") else "others"
     # numba asks for this folder while it decorates. The module sets its attributes by name, unseen by type checkers.
     setattr(numba_config, "CACHE_DIR", str(cache_folder(package)))  # noqa: B010
-    return cast(Callable[P, R], numba.njit(cache=True, nogil=True, error_model="numpy")(kernel))
+    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(kernel)
+    if compiled is not kernel:  # it is when the environment switches the compiler off
+        compile_for = compiled.compile
+        compiled.compile = lambda signature: compile_for(tuple(_widen(argument) for argument in signature))
+    return cast(Callable[P, R], compiled)
+
+
+def _widen(argument: Any) -> Any:
+    """Return the type for which kernels are compiled: numba itself would make one version for int8, one for 0, …"""
+    if isinstance(argument, types.Boolean):
+        return types.boolean
+    if isinstance(argument, types.Integer) and argument != types.uint64:
+        return types.int64
+    return argument
