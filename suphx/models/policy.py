@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
 from suphx.features.planes import NUM_COLUMNS
+from suphx.models.formulation import FASTEST, Formulation, as_columns, check_formulation
 from suphx.models.resnet import ConvNorm, Normalization, ResidualTrunk
+from suphx.models.unpack import unpack_rows
 
 Size = Literal["tiny", "small", "medium", "paper"]
 
@@ -44,6 +47,8 @@ class NetConfig:
     """Width of the second one."""
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
+    num_oracle_planes: int = 0
+    """Further planes that only training sees (paper, section 3.3); 0 for every net that plays."""
 
     def __post_init__(self) -> None:
         if self.size not in _SIZES:
@@ -51,7 +56,7 @@ class NetConfig:
         if self.normalization not in get_args(Normalization):
             allowed = ", ".join(get_args(Normalization))
             raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
-        for name in _WIDTHS:
+        for name in (*_WIDTHS, "num_oracle_planes"):
             width = getattr(self, name)
             if type(width) is not int or not 0 <= width <= MAX_WIDTH:
                 raise ValueError(f"net {name} is {width!r}: use 0 (from size {self.size!r}) to {MAX_WIDTH:,}")
@@ -71,7 +76,7 @@ class PolicyNet(nn.Module):
     """The net of one head: planes to logits.
 
     >>> net = PolicyNet(head_index("chow"), 310, NetConfig(size="tiny"))
-    >>> net(unpack_rows(rows, 310)).shape
+    >>> net(rows).shape  # uint8 [512, row_bytes(310)], or planes as numbers [512, 310, 34]
     torch.Size([512, 2])
     """
 
@@ -84,12 +89,49 @@ class PolicyNet(nn.Module):
         self.head = head
         self.num_planes = num_planes
         self.config = config = config.resolved()
-        self.trunk = ResidualTrunk(num_planes, config.channels, config.num_blocks, config.normalization)
+        num_inputs = num_planes + config.num_oracle_planes
+        self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
         self.output: nn.Module = ColumnHead(config) if head == DISCARD else CallHead(config, NUM_OUTPUTS[head])
 
-    def forward(self, planes: Tensor) -> Tensor:
-        """Return logits [n, 34] (discard) or [n, 2] (no, yes) of ``planes`` [n, num_planes, 34]."""
-        return cast(Tensor, self.output(self.trunk(planes)))
+    def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
+        """Return logits [n, 34] (discard) or [n, 2] (no, yes).
+
+        ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``: the same
+        of the oracle planes, for a net that has some. On a CPU packed rows are the fast way. Raises ValueError for
+        rows of another shape, and for oracle planes that are missing or not wanted.
+        """
+        parts = [planes] if oracle is None else [planes, oracle]
+        num_planes = [self.num_planes] + [self.config.num_oracle_planes] * (self.config.num_oracle_planes > 0)
+        if len(parts) != len(num_planes):
+            wants = f"{num_planes[1]} oracle planes" if len(num_planes) > 1 else "no oracle planes"
+            raise ValueError(f"this {HEAD_NAMES[self.head]} net has {wants}: give it as many, or drop_oracle_planes")
+        if planes.dtype != torch.uint8:
+            features = self.trunk(torch.cat(parts, dim=1) if oracle is not None else planes)
+        elif planes.device.type == "cpu" and not torch.compiler.is_compiling():
+            features = self.trunk.forward_packed(parts, num_planes)
+        else:
+            dtype = self._compute_dtype(planes.device.type)
+            unpacked = [unpack_rows(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
+            features = self.trunk(torch.cat(unpacked, dim=1))
+        return cast(Tensor, self.output(features))
+
+    @property
+    def formulation(self) -> Formulation:
+        """How convolutions are computed."""
+        return self.trunk.stem.formulation
+
+    def use(self, formulation: Formulation) -> Self:
+        """Compute convolutions by ``formulation`` from now on; return this net. ValueError for an unknown one."""
+        check_formulation(formulation)
+        for module in self.modules():
+            if isinstance(module, ConvNorm | ColumnHead):
+                module.formulation = formulation
+        return self
+
+    def _compute_dtype(self, device: str) -> torch.dtype:
+        if torch.is_autocast_enabled(device):
+            return torch.get_autocast_dtype(device)
+        return self.trunk.stem.conv.weight.dtype
 
 
 class ColumnHead(nn.Module):
@@ -97,11 +139,14 @@ class ColumnHead(nn.Module):
 
     def __init__(self, config: NetConfig) -> None:
         super().__init__()
+        self.formulation: Formulation = FASTEST
         self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, 34] for [n, channels, 34]."""
-        return cast(Tensor, self.conv(features)).squeeze(1)
+        """Return [n, 34] for features in the present formulation."""
+        if self.formulation == "conv1d":
+            return cast(Tensor, self.conv(features)).squeeze(1)
+        return functional.linear(as_columns(features, self.formulation), self.conv.weight.squeeze(2)).squeeze(2)
 
 
 class CallHead(nn.Module):
@@ -115,9 +160,10 @@ class CallHead(nn.Module):
         self.logits = nn.Linear(config.head_hidden_2, num_outputs)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, num_outputs] for [n, channels, 34]."""
-        columns = torch.relu(self.conv(features)).flatten(1)
-        return cast(Tensor, self.logits(torch.relu(self.hidden_2(torch.relu(self.hidden_1(columns))))))
+        """Return [n, num_outputs] for features in the present formulation."""
+        columns = as_columns(torch.relu(self.conv(features)), self.conv.formulation)
+        hidden = torch.relu(self.hidden_1(columns.transpose(1, 2).flatten(1)))
+        return cast(Tensor, self.logits(torch.relu(self.hidden_2(hidden))))
 
 
 def num_weights(net: nn.Module) -> int:
@@ -138,4 +184,16 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
         if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
             state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
     folded.load_state_dict(state)
-    return folded.eval().to(next(net.parameters()).device)
+    return folded.eval().use(net.formulation).to(next(net.parameters()).device)
+
+
+def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
+    """Return a copy of ``net`` that has no oracle planes and gives what ``net`` gives when all of those are 0.
+
+    The copy is in the same mode (training or evaluation), on the same device.
+    """
+    public = PolicyNet(net.head, net.num_planes, replace(net.config, num_oracle_planes=0))
+    state = net.state_dict()
+    state["trunk.stem.conv.weight"] = state["trunk.stem.conv.weight"][:, : net.num_planes]
+    public.load_state_dict(state)
+    return public.train(net.training).use(net.formulation).to(next(net.parameters()).device)

@@ -19,20 +19,29 @@ def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float3
     ``rows``: uint8 [n, row_bytes(num_planes)] as features/planes.py packs them; the spare bits at the end are ignored.
     Returns ``dtype`` [n, num_planes, 34]. Raises ValueError for another dtype or shape.
     """
+    check_rows(rows, num_planes)
+    num_rows, num_bytes = rows.shape
+    if rows.is_cuda:  # torch.compile makes one kernel of this, and of the arrangement that the first layer wants
+        bits = (rows.unsqueeze(2) >> torch.arange(8, dtype=torch.uint8, device=rows.device)) & 1
+        bits = bits.view(num_rows, 8 * num_bytes)
+    else:
+        # One look-up writes the eight bits of a byte as one 8-byte word: 4 times as fast as shift-and-mask on a CPU.
+        words = _bits_of_bytes().index_select(0, rows.reshape(-1).int())
+        bits = words.view(num_rows, num_bytes).view(torch.uint8)
+    return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
+
+
+def check_rows(rows: Tensor, num_planes: int) -> None:
+    """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes."""
     num_bytes = row_bytes(num_planes)
     if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:
         given = f"{str(rows.dtype).removeprefix('torch.')}{list(rows.shape)}"
         raise ValueError(f"rows of {num_planes} planes must be uint8[n, {num_bytes}], not {given}")
-    num_rows = rows.shape[0]
-    # One look-up writes the eight bits of a byte as one 8-byte word: 4 times as fast as shift-and-mask on a CPU.
-    words = _bits_of_bytes(rows.device).index_select(0, rows.reshape(-1).int())
-    bits = words.view(num_rows, num_bytes).view(torch.uint8)
-    return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
 
 
 @cache
-def _bits_of_bytes(device: torch.device) -> Tensor:
+def _bits_of_bytes() -> Tensor:
     """Return int64[256]: the eight bits of each byte value, a byte of the word for each, the lowest bit first."""
     values = torch.arange(256, dtype=torch.uint8).unsqueeze(1)
     bits = (values >> torch.arange(8, dtype=torch.uint8)) & 1
-    return bits.contiguous().view(torch.int64).view(256).to(device)
+    return bits.contiguous().view(torch.int64).view(256)

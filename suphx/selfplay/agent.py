@@ -18,7 +18,6 @@ from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, load_checkpoint, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
-from suphx.models.unpack import unpack_rows
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
@@ -103,8 +102,7 @@ class NetAgent:
 
     @torch.inference_mode()
     def _forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
-        net = self._nets[head]
-        logits = net(unpack_rows(torch.from_numpy(rows).to(self._device), net.num_planes))
+        logits = self._nets[head](torch.from_numpy(rows).to(self._device))
         if head == DISCARD:
             illegal = torch.from_numpy(masks).to(self._device) == 0
             scores: np.ndarray = logits.masked_fill(illegal, -torch.inf).cpu().numpy()

@@ -6,9 +6,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from suphx.features.encoder import ENCODERS, Encoder
-from suphx.features.head import HEAD_NAMES
+from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.planes import row_bytes
 from suphx.features.samples import encode_kyokus
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.riichi.replay import Replayer
@@ -32,6 +34,13 @@ def warm_up() -> None:
             store = KyokuStore.open(Path(name))
             for head in range(len(HEAD_NAMES)):
                 encode_kyokus(store, np.arange(store.num_kyokus), head, encoder.name)
+    _learn()
+
+
+def _learn() -> None:
+    """Compile what only a training step needs."""
+    net = PolicyNet(DISCARD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
 
 
 def _untrained(encoder: Encoder) -> NetAgent:

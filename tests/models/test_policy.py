@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 import torch
 from torch import nn
 
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, NUM_OUTPUTS, RIICHI
-from suphx.models.policy import NetConfig, PolicyNet, fold_batch_norm, num_weights
+from suphx.features.planes import row_bytes
+from suphx.models.formulation import Formulation
+from suphx.models.policy import NetConfig, PolicyNet, drop_oracle_planes, fold_batch_norm, num_weights
+from suphx.models.unpack import unpack_rows
 
 TINY = NetConfig(size="tiny")
 
@@ -49,6 +54,7 @@ def test_size_gives_the_widths_that_are_not_set() -> None:
         ({"size": "huge"}, "'huge': use one of tiny, small, medium, paper"),
         ({"normalization": "layer"}, "'layer': use one of batch, none"),
         ({"channels": -1}, "channels is -1: use 0"),
+        ({"num_oracle_planes": -1}, "num_oracle_planes is -1: use 0 "),
     ],
 )
 def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
@@ -87,3 +93,70 @@ def test_folding_leaves_the_net_in_training() -> None:
 
 def test_heads_and_outputs_belong_together() -> None:
     assert len(HEAD_NAMES) == len(NUM_OUTPUTS)
+
+
+def random_rows(num_rows: int, num_planes: int) -> torch.Tensor:
+    return torch.randint(0, 256, (num_rows, row_bytes(num_planes)), dtype=torch.uint8)
+
+
+def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet:
+    """A net whose blocks, statistics and biases are not those of the start."""
+    torch.manual_seed(3)
+    net = PolicyNet(head, num_planes, config)
+    for parameter in net.parameters():
+        nn.init.normal_(parameter, std=0.2)
+    oracle = random_rows(64, config.num_oracle_planes) if config.num_oracle_planes else None
+    net(random_rows(64, num_planes), oracle)
+    return net
+
+
+@pytest.mark.parametrize("head", [DISCARD, RIICHI])
+@pytest.mark.parametrize("formulation", get_args(Formulation))
+@pytest.mark.parametrize("trains", [True, False])
+def test_logits_and_gradients_do_not_depend_on_formulation_and_packing(
+    head: int, formulation: Formulation, trains: bool
+) -> None:
+    net = trained_a_little(head, 9, TINY).train(trains)
+    rows = random_rows(16, 9)
+
+    def logits_and_gradients(planes: torch.Tensor) -> list[torch.Tensor]:
+        logits = net(planes)
+        return [logits.detach(), *torch.autograd.grad(logits.square().sum(), list(net.parameters()))]
+
+    wanted = logits_and_gradients(unpack_rows(rows, 9))
+    net.use(formulation)
+    for planes in (unpack_rows(rows, 9), rows):
+        for result, want in zip(logits_and_gradients(planes), wanted, strict=True):
+            torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))
+
+
+def test_packed_rows_follow_autocast() -> None:
+    net = trained_a_little(DISCARD, 9, TINY).eval()
+    rows = random_rows(16, 9)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = net(rows)
+        planes_logits = net(unpack_rows(rows, 9))
+    assert logits.dtype == planes_logits.dtype == torch.bfloat16
+    torch.testing.assert_close(logits, planes_logits, rtol=0.05, atol=0.05 * float(planes_logits.detach().abs().max()))
+
+
+@pytest.mark.parametrize("packs", [True, False])
+def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) -> None:
+    net = trained_a_little(CHOW, 9, NetConfig(size="tiny", num_oracle_planes=5)).eval()
+    rows, nothing = random_rows(8, 9), torch.zeros(8, row_bytes(5), dtype=torch.uint8)
+    public = drop_oracle_planes(net)
+    if packs:
+        wanted, logits = net(rows, nothing), public(rows)
+    else:
+        wanted, logits = net(unpack_rows(rows, 9), unpack_rows(nothing, 5)), public(unpack_rows(rows, 9))
+    torch.testing.assert_close(logits, wanted)
+    assert not public.training
+    assert not torch.allclose(net(rows, ~nothing), wanted)
+
+
+def test_oracle_planes_that_are_missing_or_not_wanted_are_refused() -> None:
+    rows = random_rows(2, 9)
+    with pytest.raises(ValueError, match="this discard net has 5 oracle planes: give it as many, or drop_oracle"):
+        PolicyNet(DISCARD, 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
+    with pytest.raises(ValueError, match="this discard net has no oracle planes"):
+        PolicyNet(DISCARD, 9, TINY)(rows, rows)
