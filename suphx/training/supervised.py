@@ -242,7 +242,7 @@ class _Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
-        logits = net_logits(self.joined, batch.rows, self.net.num_planes, self.bf16)
+        logits = net_logits(self.joined, batch.rows, self.bf16)
         loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)

@@ -17,6 +17,8 @@ from torch.autograd import Function
 from torch.autograd.function import FunctionCtx
 from torch.nn.parallel import DistributedDataParallel
 
+from suphx.models.resnet import ChannelNorm
+
 T = TypeVar("T")
 
 
@@ -78,19 +80,20 @@ def share_batch_statistics(net: nn.Module) -> None:
                 setattr(parent, name, shared.train(child.training))
 
 
-class SharedBatchNorm(nn.BatchNorm1d):
+class SharedBatchNorm(ChannelNorm):
     """BatchNorm whose statistics in training are those of all workers' rows, on any device.
 
     torch's own SyncBatchNorm refuses a CPU.
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """Return the normalised ``input`` [n, channels, columns]."""
+        """Return the normalised ``input`` [n, channels, ...]."""
         if not self.training:
             return super().forward(input)
         values = input.float()
+        others = [dim for dim in range(values.ndim) if dim != 1]
         count = torch.full((1,), values.numel() / values.shape[1], device=values.device)
-        own = torch.cat([values.sum((0, 2)), values.square().sum((0, 2)), count])
+        own = torch.cat([values.sum(others), values.square().sum(others), count])
         total: Tensor = _SumOverWorkers.apply(own)  # type: ignore[no-untyped-call]
         number = total[-1].detach()
         mean, square = (total[:-1] / number).chunk(2)
@@ -98,7 +101,8 @@ class SharedBatchNorm(nn.BatchNorm1d):
         self._update(mean.detach(), variance.detach() * number / (number - 1))
         scale = self.weight * torch.rsqrt(variance + self.eps)
         shift = self.bias - mean * scale
-        return torch.addcmul(shift[:, None], values, scale[:, None]).to(input.dtype)
+        shape = (-1, *[1] * (values.ndim - 2))
+        return torch.addcmul(shift.view(shape), values, scale.view(shape)).to(input.dtype)
 
     @torch.no_grad()
     def _update(self, mean: Tensor, variance: Tensor) -> None:
