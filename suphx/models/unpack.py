@@ -21,7 +21,7 @@ def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float3
     """
     check_rows(rows, num_planes)
     num_rows, num_bytes = rows.shape
-    if rows.is_cuda:  # torch.compile makes one kernel of this, and of the arrangement that the first layer wants
+    if rows.is_cuda or torch.compiler.is_compiling():  # compiled: one kernel, with the arrangement of the first layer
         bits = (rows.unsqueeze(2) >> torch.arange(8, dtype=torch.uint8, device=rows.device)) & 1
         bits = bits.view(num_rows, 8 * num_bytes)
     else:
