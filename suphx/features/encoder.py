@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx.features import mini
+from suphx.features import mini, paper, paper_layout
 from suphx.features.head import CLAIM_HEADS, HEAD_NAMES
 from suphx.features.lookup import Lookup
 from suphx.features.planes import Layout
@@ -17,7 +17,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.record import U8
 from suphx.riichi.table import Table
 
-MINI = 0
+MINI, SUPHX = range(2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,13 @@ class Encoder:
 
 ENCODERS = {
     "mini": Encoder(id=MINI, name="mini", version=mini.PUBLIC.version, public=mini.PUBLIC, claim=mini.CLAIM),
+    "suphx": Encoder(
+        id=SUPHX,
+        name="suphx",
+        version=paper_layout.PUBLIC.version,
+        public=paper_layout.PUBLIC,
+        claim=paper_layout.CLAIM,
+    ),
 }
 
 
@@ -63,5 +70,8 @@ def encode_row(
     nothing, reads nothing that is hidden from ``seat``. ``encoder_id``, ``head`` and ``row`` must fit each other:
     kernels do not check.
     """
+    candidate = action if head in CLAIM_HEADS else -1
     if encoder_id == MINI:
-        mini.encode(t, seat, action if head in CLAIM_HEADS else -1, row)
+        mini.encode(t, seat, candidate, row)
+    elif encoder_id == SUPHX:
+        paper.encode(lookup, t, seat, candidate, row)

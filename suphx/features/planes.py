@@ -7,6 +7,7 @@ same table as text. ``python -m suphx.features.planes`` writes that page. Encodi
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class PlaneRange:
     first: int
     count: int
     meaning: str
+    shape: tuple[int, ...] = ()
+    """How the planes are counted, the last index fastest: (4, 24) is 4 seats x 24 places; () is one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,11 @@ class Layout:
                 raise ValueError(
                     f"layout {self.name}: range {part.name} has planes {part.first} + {part.count}, "
                     f"but the planes before it end at {end}: ranges must follow each other without gaps"
+                )
+            if part.shape and math.prod(part.shape) != part.count:
+                raise ValueError(
+                    f"layout {self.name}: range {part.name} has {part.count} planes, but the shape {part.shape}: "
+                    "the product of the shape must be the count"
                 )
             if part.name in names:
                 raise ValueError(f"layout {self.name}: two ranges are called {part.name}: give each its own name")
@@ -81,12 +89,14 @@ class Layout:
         return row_bytes(self.num_planes)
 
 
-def layout(name: str, version: int, parts: Iterable[tuple[str, int, str]]) -> Layout:
-    """Return the layout of ``parts`` (name, count, meaning) one after another."""
+def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, ...], str]]) -> Layout:
+    """Return the layout of ``parts`` (name, count or shape, meaning) one after another."""
     ranges: list[PlaneRange] = []
     first = 0
-    for part_name, count, meaning in parts:
-        ranges.append(PlaneRange(part_name, first, count, meaning))
+    for part_name, size, meaning in parts:
+        shape = size if isinstance(size, tuple) else ()
+        count = math.prod(size) if isinstance(size, tuple) else size
+        ranges.append(PlaneRange(part_name, first, count, meaning, shape))
         first += count
     return Layout(name, version, tuple(ranges))
 
@@ -133,6 +143,23 @@ def set_plane(row: U8, plane: int) -> None:
 
 
 @jit
+def full_if(condition: bool) -> int:
+    """Return the bit set of a full plane, or of an empty one."""
+    return ALL_KINDS if condition else 0
+
+
+@jit
+def count_bits(kinds: int) -> int:
+    """Return how many kinds a bit set (34 bits) has."""
+    # Sums of 2, 4, 8 neighbouring bits, then of the five bytes, which the product gathers in byte 4.
+    bits = int(kinds)
+    bits = bits - (bits >> 1 & 0x5555555555)
+    bits = (bits & 0x3333333333) + (bits >> 2 & 0x3333333333)
+    bits = bits + (bits >> 4) & 0x0F0F0F0F0F
+    return bits * 0x0101010101 >> 32 & 0xFF
+
+
+@jit
 def count_masks(counts: I8) -> CountMasks:
     """Return the counts int8 [34] of all kinds as four bit sets (figure 3 of the paper)."""
     one = two = three = four = 0
@@ -144,6 +171,17 @@ def count_masks(counts: I8) -> CountMasks:
         three |= bit if count > 2 else 0
         four |= bit if count > 3 else 0
     return one, two, three, four
+
+
+@jit
+def count_tiles(kinds: int, masks: CountMasks) -> int:
+    """Return how many of the tiles counted by ``masks`` are of the kinds of a bit set."""
+    return (
+        count_bits(kinds & masks[0])
+        + count_bits(kinds & masks[1])
+        + count_bits(kinds & masks[2])
+        + count_bits(kinds & masks[3])
+    )
 
 
 @jit
@@ -173,33 +211,36 @@ def set_counts(row: U8, plane: int, masks: CountMasks) -> None:
     set_kinds(row, plane + 3, masks[3])
 
 
-def markdown(table: Layout) -> str:
-    """Return a layout as a Markdown section with one line for each range."""
-    lines = [
-        f"## {table.name}, version {table.version}: {table.num_planes} planes, {table.row_bytes} bytes a row",
-        "",
-        "| planes | count | name | meaning |",
-        "|---|---|---|---|",
-    ]
-    for part in table.ranges:
+def markdown(table: Layout, beginning: Layout | None = None) -> str:
+    """Return a layout as a Markdown section with one line for each range, those of ``beginning`` left out."""
+    lines = [f"## {table.name}, version {table.version}: {table.num_planes} planes, {table.row_bytes} bytes a row", ""]
+    num_known = 0
+    if beginning is not None and table.ranges[: len(beginning.ranges)] == beginning.ranges:
+        num_known = len(beginning.ranges)
+        lines += [f"The {beginning.num_planes} planes of {beginning.name}, then:", ""]
+    lines += ["| planes | count | name | meaning |", "|---|---|---|---|"]
+    for part in table.ranges[num_known:]:
         last = part.first + part.count - 1
         planes = f"{part.first}" if part.count == 1 else f"{part.first}-{last}"
-        lines.append(f"| {planes} | {part.count} | {part.name} | {part.meaning} |")
+        count = " x ".join(map(str, part.shape)) if part.shape else f"{part.count}"
+        lines.append(f"| {planes} | {count} | {part.name} | {part.meaning} |")
     return "\n".join(lines) + "\n"
 
 
-def page(layouts: Sequence[Layout]) -> str:
-    """Return the text of docs/features.md."""
+def page(pairs: Sequence[tuple[Layout, Layout]]) -> str:
+    """Return the text of docs/features.md; ``pairs``: the layout of own turns and that of claims of each encoder."""
     head = (
         "# Features\n\n"
         "Generated by `python -m suphx.features.planes`; do not edit.\n\n"
         "A row has planes of 34 columns, one for each tile kind (1-9m, 1-9p, 1-9s, East South West North Haku Hatsu\n"
         "Chun); every value is 0 or 1. Rows are stored as bits: bit `plane * 34 + column`, the lowest bit of a byte\n"
         "first. 'Full' planes have all columns 1 or all 0. Seats are counted from the observer: self, shimocha,\n"
-        "toimen, kamicha, unless a line says otherwise. Count planes: plane n is 1 where there are more than n tiles\n"
-        "of a kind.\n"
+        "toimen, kamicha, unless a line says otherwise; '3 others' are the last three. Count planes: plane n is 1\n"
+        "where there are more than n tiles of a kind. Ranges such as 4 x 24 count the last index fastest. Planes of\n"
+        "discards are full where there is nothing to discard: while others have their turn, and after a kan.\n"
     )
-    return "\n".join([head, *map(markdown, layouts)])
+    sections = [section for public, claim in pairs for section in (markdown(public), markdown(claim, public))]
+    return "\n".join([head, *sections])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -210,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m suphx.features.planes", description="Write the features page.")
     parser.add_argument("path", nargs="?", type=Path, default=Path("docs/features.md"), help="docs/features.md")
     path: Path = parser.parse_args(arguments).path
-    text = page([table for encoder in ENCODERS.values() for table in (encoder.public, encoder.claim)])
+    text = page([(encoder.public, encoder.claim) for encoder in ENCODERS.values()])
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)

@@ -7,6 +7,7 @@ import numpy as np
 from suphx.riichi.record import Records
 from suphx.riichi.table import (
     ANKAN_MELD,
+    CALL_DISCARD,
     CALLED_FLAG,
     CHI_MELD,
     CLAIM,
@@ -15,6 +16,7 @@ from suphx.riichi.table import (
     MINKAN_MELD,
     OWN_TURN,
     PON_MELD,
+    RIICHI_DISCARD,
     TABLE,
 )
 from suphx.riichi.tile import face_of_id, kind_of_face
@@ -33,6 +35,7 @@ def random_tables(count: int, seed: int) -> Records:
 
 def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> None:
     """Change everything that ``seat`` cannot see: other hands, the wall, and what the engine knows of them."""
+    is_own_turn = table["phase"] in (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD) and table["actor"] == seat
     shown = [*DORA_PLACES[: table["num_dora"]]]
     hidden = np.setdiff1d(np.arange(136), shown)
     table["wall"][hidden] = rng.integers(0, 136, len(hidden))
@@ -40,9 +43,12 @@ def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> Non
         if other != seat:
             table["hand"][other] = rng.integers(0, 5, 34)
             table["red"][other] = rng.integers(0, 8)
-    for name in ("waits", "answers", "missed_win", "legal", "wall_seed", "forbidden", "ippatsu", "pao_winds", "tenpai"):
+            table["waits"][other] = rng.integers(0, 1 << 34)
+            table["missed_win"][other] = rng.integers(0, 3)
+    for name in ("answers", "legal", "wall_seed", "tenpai"):
         table[name] = rng.integers(0, 3, table[name].shape)
-    table["drawn"] = rng.integers(-1, 37)
+    if not is_own_turn:
+        table["drawn"], table["forbidden"] = rng.integers(-1, 37), rng.integers(0, 1 << 34)
 
 
 def _fill(table: np.void, rng: np.random.Generator, phase: int) -> None:

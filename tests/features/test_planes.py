@@ -11,7 +11,9 @@ from suphx.features.planes import (
     Layout,
     PlaneRange,
     add_tile,
+    count_bits,
     count_masks,
+    count_tiles,
     layout,
     main,
     markdown,
@@ -47,6 +49,12 @@ def test_a_doubled_name_is_refused() -> None:
 def test_an_unknown_range_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"no planes called 'hnad': use one of hand"):
         layout("small", 1, [("hand", 4, "")])["hnad"]
+
+
+def test_a_range_may_have_a_shape_that_fits_its_count() -> None:
+    assert layout("small", 1, [("rivers", (4, 24), "")])["rivers"] == PlaneRange("rivers", 0, 96, "", (4, 24))
+    with pytest.raises(ValueError, match=r"range rivers has 95 planes, but the shape \(4, 24\)"):
+        Layout("small", 1, (PlaneRange("rivers", 0, 95, "", (4, 24)),))
 
 
 @pytest.mark.parametrize("num_planes", [1, 2, 3, 4, 7, 288])
@@ -85,6 +93,17 @@ def test_adding_and_removing_tiles_is_counting(counts: list[int], kind: int, rem
     assert remove_tiles(masks, kind, removed) == count_masks(np.array(fewer, np.int8))
 
 
+@given(st.sets(st.integers(0, 33)))
+def test_bits_are_counted(kinds: set[int]) -> None:
+    assert count_bits(sum(1 << kind for kind in kinds)) == len(kinds)
+
+
+@given(st.lists(st.integers(0, 4), min_size=34, max_size=34), st.sets(st.integers(0, 33)))
+def test_tiles_of_some_kinds_are_counted(counts: list[int], kinds: set[int]) -> None:
+    masks = count_masks(np.array(counts, np.int8))
+    assert count_tiles(sum(1 << kind for kind in kinds), masks) == sum(counts[kind] for kind in kinds)
+
+
 def test_count_planes_are_those_of_figure_3() -> None:
     counts = np.zeros(34, np.int8)
     counts[[0, 13, 33]] = 1, 3, 4
@@ -107,3 +126,12 @@ def test_a_table_names_single_planes_and_ranges() -> None:
     assert "small, version 2: 5 planes, 22 bytes a row" in text
     assert "| 0-3 | 4 | hand | own tiles |" in text
     assert "| 4 | 1 | wind | own wind |" in text
+
+
+def test_a_table_that_begins_as_another_lists_only_the_rest() -> None:
+    public = [("hand", (2, 2), "own tiles")]
+    text = markdown(layout("claim", 1, [*public, ("tile", 1, "the tile")]), layout("small", 1, public))
+    assert "The 4 planes of small, then:" in text
+    assert "| 4 | 1 | tile | the tile |" in text
+    assert "own tiles" not in text
+    assert "| 0-3 | 2 x 2 | hand | own tiles |" in markdown(layout("small", 1, public))
