@@ -18,6 +18,7 @@ from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
 
+RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
 PERCENT = 100
 
@@ -28,7 +29,7 @@ def supervised_stages() -> list[Stage[Recipe]]:
         Stage(
             name=f"supervised/{head}",
             run=partial(train, head=head),
-            recipe_keys=("encoder", "net", "split", "stream", "supervised"),
+            recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
         )
@@ -36,11 +37,14 @@ def supervised_stages() -> list[Stage[Recipe]]:
     ]
 
 
-def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
-    """Train the net of ``head``, or go on with it, and return the figures of its test."""
+def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
+    """Train the net of ``head``, or go on with it, and return the figures of its test.
+
+    ``num_games``: learn from so many training games only; 0 = all.
+    """
     recipe = context.recipe
     store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
-    data = head_data(store, head_index(head), recipe.encoder, recipe.split)
+    data = head_data(store, head_index(head), recipe.encoder, recipe.split, num_games)
     # torch and numpy take 32 bits; every head gets its own seed from the recipe's and the training's.
     config = replace(recipe.supervised, seed=(context.seed + recipe.supervised.seed) % 2**31)
     with context.console.progress("%", PERCENT) as progress:
