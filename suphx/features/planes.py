@@ -137,6 +137,16 @@ def set_kinds(row: U8, plane: int, kinds: int) -> None:
 
 
 @jit
+def get_kinds(row: U8, plane: int) -> int:
+    """Return the bit set of the columns that a plane has."""
+    first = plane * NUM_COLUMNS
+    bits = 0
+    for i in range(5):
+        bits |= int(row[(first >> 3) + i]) << 8 * i
+    return bits >> (first & 7) & ALL_KINDS
+
+
+@jit
 def set_plane(row: U8, plane: int) -> None:
     """Set all 34 columns of a plane."""
     set_kinds(row, plane, ALL_KINDS)
