@@ -18,6 +18,7 @@ from suphx.training.dataset import StreamConfig
 from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe_file import load_config
+from suphx_platform.data_parallel import DataParallelConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +83,24 @@ class Recipe:
     """How each net learns from records."""
     learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
     """The same from fewer games."""
+    data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
+    """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
     """The match at the end."""
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+        return _FREE_KEYS
+
+
+_FREE_KEYS = (
+    "data_parallel",
+    "evaluation.workers",
+    "stream.num_workers",
+    "stream.prefetch_batches",
+    *(f"supervised.{name}" for name in ("device", "report_every", "save_seconds", "threads")),
+)
 
 
 def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:

@@ -17,6 +17,7 @@ from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
+from suphx_platform.data_parallel import train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -69,7 +70,10 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             stream=recipe.stream,
             extra={"recipe": recipe.name, "encoder": recipe.encoder},
         )
-        metrics = train_head(job, context.folder, report=report)
+        if recipe.data_parallel.needs_ray:
+            metrics = train_on_workers(job, context.folder, recipe.data_parallel, report=report)
+        else:
+            metrics = train_head(job, context.folder, report=report)
     last = metrics["history"][-1]
     if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
         told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"

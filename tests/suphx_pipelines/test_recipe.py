@@ -6,7 +6,7 @@ import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe import LearningCurveConfig, Recipe, load_recipe
-from suphx_pipelines.recipe_file import to_toml
+from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
 
@@ -41,6 +41,7 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     stages = pipeline_stages(Recipe(name="all", learning_curve=curve))
     used = {key for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
+    settings -= set(Recipe(name="all").free_keys)
     assert used == settings
 
 
@@ -56,3 +57,9 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
 def test_a_learning_curve_that_makes_no_sense_is_refused(fields: dict[str, tuple[int, ...]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LearningCurveConfig(**fields)  # type: ignore[arg-type]
+
+
+def test_every_free_key_is_a_key_of_the_recipe() -> None:
+    recipe = Recipe(name="all")
+    for key in recipe.free_keys:
+        assert look_up(to_table(recipe), key) is not None, key
