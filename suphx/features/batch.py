@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from suphx.features.encoder import Encoder, encode_candidate, encode_row
-from suphx.features.head import CHOW, CLAIM_HEADS, HEAD_NAMES, KONG, PONG
+from suphx.features.head import CHOW, CLAIM_HEADS, DISCARD, HEAD_NAMES, KONG, PONG
 from suphx.features.lookup import Lookup, load_lookup
+from suphx.features.oracle import ORACLE, encode_oracle
 from suphx.riichi.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, TSUMO, action_name
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I64, U8, Records
@@ -38,18 +40,46 @@ def encode_batch(
     if bad >= 0:
         raise ValueError(_explain(tables, indices, actions, head, bad))
     lookup = load_lookup()
+
+    def encode(part: slice) -> None:
+        encode_rows(encoder.id, lookup, head, tables, indices[part], actions[part], rows[part])
+
+    _in_parts(encode, len(indices), num_threads)
+
+
+def encode_oracle_batch(tables: Records, indices: I64, rows: U8, *, num_threads: int = 1) -> None:
+    """Fill ``rows``, uint8 [n, ORACLE.row_bytes], with what is hidden from the actors of the tables ``indices``.
+
+    ValueError for shapes, types and indices that do not fit; nothing is written then.
+    """
+    actions = np.full(len(indices), -1, np.int64)
+    _check_arrays(tables, indices, actions, rows, ORACLE.row_bytes, num_threads)
+    bad = _first_unfit(tables, indices, actions, DISCARD)
+    if bad >= 0:
+        raise ValueError(_explain(tables, indices, actions, DISCARD, bad))
+    lookup = load_lookup()
+
+    def encode(part: slice) -> None:
+        _encode_oracle_rows(lookup, tables, indices[part], rows[part])
+
+    _in_parts(encode, len(indices), num_threads)
+
+
+def _in_parts(work: Callable[[slice], None], count: int, num_threads: int) -> None:
+    """Do ``work`` for slices of 0 … count - 1 on several threads; the kernels in it run side by side."""
     if num_threads == 1:
-        encode_rows(encoder.id, lookup, head, tables, indices, actions, rows)
+        work(slice(0, count))
         return
-    step = max(_LEAST_PART, -(-len(indices) // (num_threads * _PARTS_A_THREAD)))
-    parts = [slice(start, start + step) for start in range(0, len(indices), step)]
+    step = max(_LEAST_PART, -(-count // (num_threads * _PARTS_A_THREAD)))
     with ThreadPoolExecutor(num_threads) as threads:
-        jobs = [
-            threads.submit(encode_rows, encoder.id, lookup, head, tables, indices[part], actions[part], rows[part])
-            for part in parts
-        ]
-        for job in jobs:
-            job.result()
+        list(threads.map(work, [slice(start, start + step) for start in range(0, count, step)]))
+
+
+@jit
+def _encode_oracle_rows(lookup: Lookup, tables: Records, indices: I64, rows: U8) -> None:
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        encode_oracle(lookup, t, t.actor, rows[i])
 
 
 @jit
