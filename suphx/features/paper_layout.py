@@ -7,6 +7,7 @@ ours. No plane belongs to one suit: exchanging suits exchanges columns and nothi
 
 from __future__ import annotations
 
+from suphx.features.lookahead_layout import CLAIM_LOOKAHEAD, LOOKAHEAD
 from suphx.features.planes import layout
 
 RIVER_PLACES = 24
@@ -28,9 +29,6 @@ MAX_SHANTEN_AFTER = 6
 UKEIRE_BORDERS = (1, 2, 4, 6, 8, 12, 16, 20, 26, 32, 40, 50)
 CLAIM_UKEIRE_BORDERS = (4, 8, 16, 24)
 NUM_CLAIM_SHANTEN = 7
-
-LOOKAHEAD_PLANES = 120
-CLAIM_LOOKAHEAD_PLANES = 78
 
 _OWN_HAND = (
     ("hand", 4, "own concealed tiles, the drawn one included: count planes"),
@@ -125,7 +123,6 @@ _PROGRESS = (
     ("ukeire_kinds", 1, "the kinds that lower the shanten after any of these"),
     ("furiten_after", 1, "those of these that leave tenpai with furiten"),
 )
-_LOOKAHEAD = (("lookahead", LOOKAHEAD_PLANES, "reserved for the look-ahead planes"),)
 _CLAIM_PARTS = (
     ("claimed", 1, "the kind claimed, or of which an own kan is made"),
     ("claimed_red", 1, "full: the claimed tile, the added one, or one of an ankan is a red five"),
@@ -144,12 +141,12 @@ _CLAIM_PARTS = (
     ("claim_tenpai", 1, "full: tenpai without furiten after one of these"),
     ("claim_yakuhai", 1, "full: the meld is a yaku by itself"),
     ("claim_dora", 3, "full: own dora and red fives after it: at least 1, 2, 3"),
-    ("claim_lookahead", CLAIM_LOOKAHEAD_PLANES, "reserved for the look-ahead planes after the claim"),
+    *CLAIM_LOOKAHEAD,
 )  # fmt: skip
 
 _PARTS = (
-    *_OWN_HAND, *_MELDS, *_RIVERS, *_TILES, *_CATEGORIES, *_SCORES, *_STATES, *_SAFETY, *_PROGRESS, *_LOOKAHEAD,
+    *_OWN_HAND, *_MELDS, *_RIVERS, *_TILES, *_CATEGORIES, *_SCORES, *_STATES, *_SAFETY, *_PROGRESS, *LOOKAHEAD,
 )  # fmt: skip
 
-PUBLIC = layout("suphx", 1, _PARTS)
-CLAIM = layout("suphx-claim", 1, _PARTS + _CLAIM_PARTS)
+PUBLIC = layout("suphx", 2, _PARTS)
+CLAIM = layout("suphx-claim", 2, _PARTS + _CLAIM_PARTS)

@@ -91,7 +91,7 @@ class Twin(ObservedTwin):
         layout = PUBLIC if self.action < 0 else CLAIM
         parts = []
         for part in layout.ranges:
-            if part.name.endswith("lookahead"):
+            if "lookahead" in part.name:
                 parts.append(np.zeros((part.count, 34), np.uint8))
                 continue
             made: Callable[[], U8] = getattr(self, part.name)

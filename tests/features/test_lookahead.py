@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.features.lookup import load_lookup
+from suphx.features.paper import encode
+from suphx.features.paper_layout import CLAIM, PUBLIC
+from suphx.features.planes import unpack
+from suphx.riichi.archive import Quarantine, iter_records
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.record import U8, Records
+from tests.features.lookahead_twin import hand_at, lookahead_planes
+from tests.features.position import positions
+from tests.features.random_tables import random_tables
+from tests.riichi.random_game import random_game
+
+
+def encoded(table: np.void, seat: int, action: int = -1) -> dict[str, U8]:
+    """Return the look-ahead planes by name."""
+    layout = PUBLIC if action < 0 else CLAIM
+    row = np.zeros(layout.row_bytes, np.uint8)
+    encode(load_lookup(), table.view(np.recarray), seat, action, row)  # type: ignore[arg-type]
+    planes = unpack(row, layout.num_planes)
+    return {part.name: planes[part.first : part.first + part.count] for part in layout.ranges if is_ours(part.name)}
+
+
+def is_ours(name: str) -> bool:
+    return "lookahead" in name
+
+
+def differences(table: np.void, seat: int, action: int = -1) -> list[str]:
+    """Return the names of the planes that the twin fills otherwise."""
+    twin = lookahead_planes(hand_at(table, seat))
+    if action >= 0:
+        after = lookahead_planes(hand_at(table, seat, action))
+        twin |= {name: planes for name, planes in after.items() if name.startswith("claim")}
+    return [name for name, planes in encoded(table, seat, action).items() if not np.array_equal(planes, twin[name])]
+
+
+def compare(games: Iterable[GameLog], num_positions: int, step: int) -> None:
+    """Compare every ``step``-th position of games, with all its claims."""
+    some = (position for game in games for position in positions(game))
+    for position in islice(some, 0, num_positions * step, step):
+        for action in [-1, *position.claims()]:
+            assert differences(position.table, position.actor, action) == [], hand_at(position.table, position.actor)
+
+
+def compare_tables(tables: Records) -> None:
+    for table in tables:
+        assert differences(table, int(table["actor"])) == [], hand_at(table, int(table["actor"]))
+
+
+def test_positions_of_hasty_games_look_ahead_as_the_slow_twin_does() -> None:
+    compare([random_game(seed) for seed in range(8)], 60, 37)
+
+
+def test_odd_tables_look_ahead_as_the_slow_twin_does() -> None:
+    compare_tables(random_tables(40, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.records
+def test_real_positions_look_ahead_as_the_slow_twin_does(records: Path) -> None:
+    compare(iter_records([records / "houou-hanchan-202205"], quarantine=Quarantine()), 3_000, 23)
+
+
+@pytest.mark.slow
+def test_thousands_of_odd_tables_look_ahead_as_the_slow_twin_does() -> None:
+    compare_tables(random_tables(3_000, 2))
