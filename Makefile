@@ -7,7 +7,7 @@ RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow check format bench ui clean
+.PHONY: help setup warmup train test test-slow golden check format bench ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test: warmup  ## run the fast tests
 
 test-slow: warmup  ## run the slow tests as well
 	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
+
+golden: setup  ## write tests/golden anew; review the difference before you commit it
+	$(BIN)/python -m tests.features.golden_planes
 
 check: setup  ## everything that CI runs: lint, format, types, import contracts, fast tests
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""The whole pipeline: records -> supervised (five nets) -> evaluation -> report."""
+"""The whole pipeline: records -> supervised (five nets, also from fewer games if wanted) -> evaluation -> report."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from suphx_pipelines import report
 from suphx_pipelines.evaluation import evaluation_stage
+from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.runner import Runner, RunResult
@@ -32,9 +33,10 @@ class PipelineResult:
         }
 
 
-def pipeline_stages() -> list[Stage[Recipe]]:
-    """Return all stages in order."""
-    before = [records_stage(), *supervised_stages(), evaluation_stage()]
+def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return all stages of a recipe in order."""
+    learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe)]
+    before = [records_stage(), *learning, evaluation_stage()]
     names = tuple(stage.name for stage in before)
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     last: Stage[Recipe] = Stage(
@@ -45,5 +47,5 @@ def pipeline_stages() -> list[Stage[Recipe]]:
 
 def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:
     """Run all stages that are not finished yet; errors as for Runner."""
-    result = Runner(recipe, pipeline_stages(), runs=runs, records=records, console=console).run()
+    result = Runner(recipe, pipeline_stages(recipe), runs=runs, records=records, console=console).run()
     return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match import MatchConfig
+from suphx.features.head import HEAD_NAMES, head_index
 from suphx.models.policy import NetConfig
 from suphx.selfplay.agent import BASELINES
 from suphx.training.dataset import StreamConfig
 from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe_file import load_config
+from suphx_platform.data_parallel import DataParallelConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,24 @@ class RecordsConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LearningCurveConfig:
+    """Which nets are also learned from fewer games, to see what more games bring."""
+
+    games: tuple[int, ...] = ()
+    """Numbers of training games, ascending; the nets learned from all games are the last point. Empty: no curve."""
+    heads: tuple[str, ...] = HEAD_NAMES
+    """The nets."""
+
+    def __post_init__(self) -> None:
+        if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
+            raise ValueError(f"games is {list(self.games)}: use different numbers from 1 on, ascending")
+        for head in self.heads:
+            head_index(head)
+        if not self.heads or len(set(self.heads)) < len(self.heads):
+            raise ValueError(f"heads is {list(self.heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All settings of a run."""
 
@@ -61,8 +81,26 @@ class Recipe:
     """How samples reach the learner."""
     supervised: SupervisedConfig = field(default_factory=SupervisedConfig)
     """How each net learns from records."""
+    learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
+    """The same from fewer games."""
+    data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
+    """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
     """The match at the end."""
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+        return _FREE_KEYS
+
+
+_FREE_KEYS = (
+    "data_parallel",
+    "evaluation.workers",
+    "stream.num_workers",
+    "stream.prefetch_batches",
+    *(f"supervised.{name}" for name in ("device", "report_every", "save_seconds", "threads")),
+)
 
 
 def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:

@@ -75,6 +75,23 @@ def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def without(table: Mapping[str, Any], keys: Sequence[str], prefix: str = "") -> Table:
+    """Return a copy of ``table`` without the ``keys``, which are written as ``a.b``."""
+    kept: Table = {}
+    for key, value in table.items():
+        if prefix + key not in keys:
+            kept[key] = without(value, keys, f"{prefix}{key}.") if isinstance(value, Mapping) else value
+    return kept
+
+
+def look_up(table: Mapping[str, Any], key: str) -> Any:
+    """Return the value at ``a.b``; None if it is not there."""
+    value: Any = table
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class _Override:
     """The text of ``--set``, which gets its type from the field that it is for."""

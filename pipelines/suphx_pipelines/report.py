@@ -12,6 +12,8 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     "ece", "confusion": [[...]]}, "calibrated": {"temperature", "loss", "ece", "calibration", of two answers also
     "yes_threshold", "yes", "yes_probable", "yes_matched", "accuracy_matched"} or null}``; confusion rows are the
     record's choice, columns the net's
+``learning_curve/summary/curve.json``
+    ``{head: [{"games", "rows", "accuracy"}]}``, ascending by games
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -23,7 +25,7 @@ Any number may be null where it cannot be told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,8 @@ class Results:
     records: Mapping[str, Any]
     supervised: Mapping[str, Mapping[str, Any]]
     """By head."""
+    curve: Mapping[str, Sequence[Mapping[str, Any]]]
+    """By head: accuracy for each number of training games."""
     match: Mapping[str, Any]
 
 
@@ -77,6 +81,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
             for head in HEAD_NAMES
             if (metrics := _read(folders.get(f"supervised/{head}"), "metrics.json"))
         },
+        curve=_read(folders.get("learning_curve/summary"), "curve.json"),
         match=_read(folders.get("evaluation"), "match.json"),
     )
 
@@ -87,6 +92,7 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Summary", _summary(results)),
         ("Data", _data(results.records)),
         ("Test accuracy beside the paper", _table_3(results)),
+        ("What more games bring", _curve(results.curve)),
         ("Learning", _learning(results.supervised)),
         ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
@@ -168,6 +174,20 @@ def _table_3(results: Results) -> str:
     caption = "Paper: Table 3, trained on the number of samples given there."
     note = "Balanced accuracy is the mean of the recalls of the answers: a net that always says no has 50 %."
     return report_page.table(columns, rows, caption=caption) + report_page.paragraph(note, is_soft=True)
+
+
+def _curve(curve: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    if not curve:
+        return ""
+    sizes = sorted({point["games"] for points in curve.values() for point in points})
+    columns = ("net", *(f"{number(games)} games" for games in sizes), "paper")
+    rows = []
+    for head, points in curve.items():
+        accuracies = {point["games"]: point["accuracy"] for point in points}
+        rows.append((head, *(percent(accuracies.get(games)) for games in sizes), percent(PAPER_TABLE_3[head][1])))
+    picture = report_figure.accuracy_by_games(curve, {head: PAPER_TABLE_3[head][1] for head in curve})
+    note = "Test accuracy by the number of training games, all with the same settings. Dotted: the paper's Table 3."
+    return report_page.table(columns, rows) + report_page.figure(picture, note)
 
 
 def _learning(supervised: Mapping[str, Mapping[str, Any]]) -> str:

@@ -16,6 +16,7 @@ GREY = "#858b95"
 BLUE = "#3d82d6"
 ORANGE = "#d9772b"
 GREEN = "#3a9b6b"
+COLOURS = (BLUE, ORANGE, GREEN, "#a463c9", "#c2504f")
 
 _STYLE: Any = {  # rc_context names every possible key in its type
     "axes.edgecolor": GREY,
@@ -50,6 +51,24 @@ def learning_curves(history: Sequence[Mapping[str, Any]]) -> str:
         right.yaxis.set_major_formatter("{x:.0%}")
         for axes in (left, right):
             axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def accuracy_by_games(
+    curve: Mapping[str, Sequence[Mapping[str, Any]]], levels: Mapping[str, float]
+) -> str:  # fmt: skip
+    """Draw the accuracy of each net against the number of games that it learned from; ``levels`` are dotted lines."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 3.2), layout="constrained")
+        axes = figure.subplots()
+        for (head, points), colour in zip(curve.items(), COLOURS, strict=False):
+            known = [(point["games"], point["accuracy"]) for point in points if point["accuracy"] is not None]
+            axes.plot([x for x, _ in known], [y for _, y in known], color=colour, label=head, marker="o", linewidth=1.5)
+            axes.axhline(levels[head], color=colour, linewidth=0.8, linestyle=":")
+        axes.set(xscale="log", xlabel="training games", title="test accuracy")
+        axes.yaxis.set_major_formatter("{x:.0%}")
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        axes.grid(visible=True)
         return _data_uri(figure)
 
 

@@ -1,7 +1,8 @@
 """Runs the stages of a recipe: finished ones are kept, a killed run continues, everything is tracked.
 
-A run's id comes from its recipe and its records, so the same command finds the same run. A stage whose inputs are those
-of a finished stage of another run takes that result: a changed recipe key redoes only what depends on it.
+A run's id comes from its recipe and its records, so the same command finds the same run; keys that only say how the
+work is done (threads, workers) have no part in it. A stage whose inputs are those of a finished stage of another run
+takes that result: a changed recipe key redoes only what depends on it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
-from suphx_pipelines.recipe_file import flatten, to_plain, to_table, to_toml
+from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
 from suphx_platform.console import Console
@@ -62,13 +62,14 @@ class Runner(Generic[R]):
         _check_names(recipe.name, stages)
         self._recipe = recipe
         self._table = to_table(recipe)
+        self._identity = without(self._table, recipe.free_keys)
         self._stages = stages
         self._runs = runs
         self._records = records
         self._console = console
         files = {} if records is None else digest_files(records)
         self._records_digest = digest_json(files) if files else None
-        self.run_id = f"{recipe.name}-{digest_json([self._table, self._records_digest])[:10]}"
+        self.run_id = f"{recipe.name}-{digest_json([self._identity, self._records_digest])[:10]}"
         self.folder = runs / self.run_id
 
     def run(self) -> RunResult:
@@ -83,7 +84,7 @@ class Runner(Generic[R]):
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             store = TrackingStore(self._runs)
             with _tracked(store.start(self.run_id, key=self.run_id, tags=_tags())) as tracker:
-                tracker.log_params(flatten(self._table))
+                tracker.log_params(flatten(self._identity))
                 tracker.log_artifact(recipe_file)
                 result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
                 self._run_stages(result, tracker)
@@ -145,7 +146,7 @@ class Runner(Generic[R]):
         inputs: dict[str, Any] = {
             "version": stage.version,
             "seed": self._recipe.seed,
-            "recipe": {key: to_plain(attrgetter(key)(self._recipe)) for key in stage.recipe_keys},
+            "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},
             "upstream": {name: digests[name] for name in stage.needs},
         }
         if stage.reads_records:

@@ -25,6 +25,11 @@ class RunRecipe(Protocol):
         """The seed that the seeds of all stages come from."""
         ...
 
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys, such as ``supervised.threads``, that change how a run is carried out but not what it gives."""
+        ...
+
 
 R = TypeVar("R", bound=RunRecipe)
 

@@ -17,7 +17,9 @@ from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
+from suphx_platform.data_parallel import train_on_workers
 
+RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
 PERCENT = 100
 
@@ -28,7 +30,7 @@ def supervised_stages() -> list[Stage[Recipe]]:
         Stage(
             name=f"supervised/{head}",
             run=partial(train, head=head),
-            recipe_keys=("encoder", "net", "split", "stream", "supervised"),
+            recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
         )
@@ -36,11 +38,14 @@ def supervised_stages() -> list[Stage[Recipe]]:
     ]
 
 
-def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
-    """Train the net of ``head``, or go on with it, and return the figures of its test."""
+def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
+    """Train the net of ``head``, or go on with it, and return the figures of its test.
+
+    ``num_games``: learn from so many training games only; 0 = all.
+    """
     recipe = context.recipe
     store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
-    data = head_data(store, head_index(head), recipe.encoder, recipe.split)
+    data = head_data(store, head_index(head), recipe.encoder, recipe.split, num_games)
     # torch and numpy take 32 bits; every head gets its own seed from the recipe's and the training's.
     config = replace(recipe.supervised, seed=(context.seed + recipe.supervised.seed) % 2**31)
     with context.console.progress("%", PERCENT) as progress:
@@ -65,7 +70,10 @@ def train(context: StageContext[Recipe], head: str) -> dict[str, float]:
             stream=recipe.stream,
             extra={"recipe": recipe.name, "encoder": recipe.encoder},
         )
-        metrics = train_head(job, context.folder, report=report)
+        if recipe.data_parallel.needs_ray:
+            metrics = train_on_workers(job, context.folder, recipe.data_parallel, report=report)
+        else:
+            metrics = train_head(job, context.folder, report=report)
     last = metrics["history"][-1]
     if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
         told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"

@@ -14,10 +14,12 @@ from suphx.features.open_tiles import fill_open_tiles, red_kinds
 from suphx.features.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
 from suphx.features.planes import (
     ALL_KINDS,
+    NUM_COLUMNS,
     CountMasks,
     count_masks,
     count_tiles,
     full_if,
+    get_kinds,
     set_bit,
     set_counts,
     set_kinds,
@@ -33,11 +35,15 @@ from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CALL_DISCARD, OWN_TURN, Table
 from suphx.riichi.tile import kind_of_face
 
+_PUBLIC_BYTES = PUBLIC.row_bytes
+_LAST_BITS = (1 << (PUBLIC.num_planes * NUM_COLUMNS - 1) % 8 + 1) - 1
+
 _HAND = PUBLIC["hand"].first
 _HAND_RED = PUBLIC["hand_red"].first
 _DRAWN = PUBLIC["drawn"].first
 _PHASE = PUBLIC["phase"].first
 _DISCARDABLE = PUBLIC["discardable"].first
+_UNSEEN = PUBLIC["unseen"].first
 _SHANTEN = PUBLIC["shanten"].first
 _SEVEN_PAIRS_SHANTEN = PUBLIC["seven_pairs_shanten"].first
 _ORPHANS_SHANTEN = PUBLIC["orphans_shanten"].first
@@ -68,6 +74,25 @@ def encode(lookup: Lookup, t: Table, seat: int, action: int, row: U8) -> None:
     if action >= 0:
         fill_claim(lookup.suits, t, seat, action, hand, unseen, now, row)
         fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+
+
+@jit
+def encode_other_claim(lookup: Lookup, t: Table, seat: int, action: int, known: U8, row: U8) -> None:
+    """Do the same as ``encode`` for one more claim of a decision, whose row for another claim is ``known``."""
+    row[:_PUBLIC_BYTES] = known[:_PUBLIC_BYTES]
+    # The last byte of the planes that all claims share belongs to the first plane of the claim, too.
+    row[_PUBLIC_BYTES - 1] &= _LAST_BITS
+    row[_PUBLIC_BYTES:] = 0
+    unseen = (
+        get_kinds(row, _UNSEEN),
+        get_kinds(row, _UNSEEN + 1),
+        get_kinds(row, _UNSEEN + 2),
+        get_kinds(row, _UNSEEN + 3),
+    )
+    now = -1
+    while get_kinds(row, _SHANTEN + 1 + now) == 0:
+        now += 1
+    fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
 
 
 @jit

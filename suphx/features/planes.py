@@ -137,6 +137,16 @@ def set_kinds(row: U8, plane: int, kinds: int) -> None:
 
 
 @jit
+def get_kinds(row: U8, plane: int) -> int:
+    """Return the bit set of the columns that a plane has."""
+    first = plane * NUM_COLUMNS
+    bits = 0
+    for i in range(5):
+        bits |= int(row[(first >> 3) + i]) << 8 * i
+    return bits >> (first & 7) & ALL_KINDS
+
+
+@jit
 def set_plane(row: U8, plane: int) -> None:
     """Set all 34 columns of a plane."""
     set_kinds(row, plane, ALL_KINDS)
@@ -227,7 +237,7 @@ def markdown(table: Layout, beginning: Layout | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(pairs: Sequence[tuple[Layout, Layout]]) -> str:
+def page(pairs: Sequence[tuple[Layout, Layout]], others: Sequence[Layout]) -> str:
     """Return the text of docs/features.md; ``pairs``: the layout of own turns and that of claims of each encoder."""
     head = (
         "# Features\n\n"
@@ -240,18 +250,19 @@ def page(pairs: Sequence[tuple[Layout, Layout]]) -> str:
         "discards are full where there is nothing to discard: while others have their turn, and after a kan.\n"
     )
     sections = [section for public, claim in pairs for section in (markdown(public), markdown(claim, public))]
-    return "\n".join([head, *sections])
+    return "\n".join([head, *sections, *map(markdown, others)])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page of all layouts to the file that is given (default docs/features.md), whole or not at all."""
-    # Encoders are built from this module's layouts, so they can only be asked for when somebody calls.
+    # The layouts are built from this module, so they can only be asked for when somebody calls.
     from suphx.features.encoder import ENCODERS
+    from suphx.features.oracle import ORACLE
 
     parser = argparse.ArgumentParser(prog="python -m suphx.features.planes", description="Write the features page.")
     parser.add_argument("path", nargs="?", type=Path, default=Path("docs/features.md"), help="docs/features.md")
     path: Path = parser.parse_args(arguments).path
-    text = page([(encoder.public, encoder.claim) for encoder in ENCODERS.values()])
+    text = page([(encoder.public, encoder.claim) for encoder in ENCODERS.values()], [ORACLE])
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)

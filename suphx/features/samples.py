@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from suphx.features.encoder import ENCODERS, encode_row
+from suphx.features.encoder import ENCODERS, encode_candidate, encode_row
 from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
 from suphx.features.lookup import Lookup, load_lookup
 from suphx.riichi.action import (
@@ -115,7 +115,10 @@ def _encode(
                 count = list_candidates(t, head, action, is_answer_known(t, own, cursor), candidates)
                 for c in range(count):
                     if fills:
-                        encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
+                        if c > 0:
+                            encode_candidate(encoder, lookup, t, t.actor, head, candidates[c], rows[n - 1], rows[n])
+                        else:
+                            encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
                         labels[n] = label_of(t, head, candidates[c], action)
                         if head == DISCARD:
                             fill_discard_mask(t, masks[n])

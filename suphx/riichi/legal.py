@@ -122,20 +122,28 @@ def _allow(t: Table, action: int) -> None:
 
 @jit
 def _fill_discards(t: Table, seat: int) -> None:
-    drawn = t.drawn
+    """Allow every kind in the hand, 34 at once and without branches; then settle the exceptions."""
     for kind in range(34):
-        count = t.hand[seat, kind]
-        if count == 0 or t.forbidden >> kind & 1:
-            continue
-        if kind < 27 and kind % 9 == 4:
-            red = t.red[seat] >> (kind // 9) & 1
-            if red and drawn != 34 + kind // 9:
-                _allow(t, 34 + kind // 9)
-            count -= red
-        if count - (drawn == kind) > 0:
-            _allow(t, kind)
-    if drawn >= 0 and not t.forbidden >> kind_of_face(drawn) & 1:
-        _allow(t, TSUMOGIRI)
+        t.legal[kind] = t.hand[seat, kind] > 0
+    drawn = t.drawn
+    for suit in range(3):
+        if t.red[seat] >> suit & 1:
+            t.legal[4 + 9 * suit] = t.hand[seat, 4 + 9 * suit] > 1
+            t.legal[34 + suit] = drawn != 34 + suit
+    if drawn >= 0:
+        if drawn < 34:
+            # The drawn tile itself leaves as TSUMOGIRI.
+            t.legal[drawn] = t.hand[seat, drawn] - _red_of(t, seat, drawn) > 1
+        t.legal[TSUMOGIRI] = 1
+    if t.forbidden != 0:
+        for action in range(TSUMOGIRI + (drawn >= 0)):
+            kind = kind_of_face(drawn if action == TSUMOGIRI else action)
+            if t.forbidden >> kind & 1:
+                t.legal[action] = 0
+    num_discards = 0
+    for action in range(TSUMOGIRI + 1):
+        num_discards += t.legal[action]
+    t.num_legal += num_discards
 
 
 @jit
@@ -149,14 +157,23 @@ def _fill_tsumo(t: Table, seat: int) -> None:
 def _fill_own_kans(t: Table, suits: Suits, seat: int) -> None:
     if tiles_left(t) == 0 or t.num_kans == 4:
         return
-    drawn = kind_of_face(t.drawn)
+    num_fours = 0
     for kind in range(34):
-        if t.hand[seat, kind] == 4 and (t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))):
-            _allow(t, ANKAN + kind)
+        num_fours += t.hand[seat, kind] == 4
+    if num_fours > 0:
+        _fill_closed_kans(t, suits, seat)
     for i in range(t.num_melds[seat]):
         kind = t.meld_kind[seat, i]
         if t.meld_type[seat, i] == PON_MELD and t.hand[seat, kind] > 0:
             _allow(t, KAKAN + kind)
+
+
+@jit
+def _fill_closed_kans(t: Table, suits: Suits, seat: int) -> None:
+    drawn = kind_of_face(t.drawn)
+    for kind in range(34):
+        if t.hand[seat, kind] == 4 and (t.riichi[seat] == 0 or (kind == drawn and _keeps_waits(t, suits, seat, kind))):
+            _allow(t, ANKAN + kind)
 
 
 @jit

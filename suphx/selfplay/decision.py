@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suphx.features.encoder import Encoder, encode_row
+from suphx.features.batch import encode_rows
+from suphx.features.encoder import Encoder
 from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
-from suphx.features.lookup import Lookup, load_lookup
+from suphx.features.lookup import load_lookup
 from suphx.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.riichi.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
@@ -82,7 +83,7 @@ def _gather(tables: Records, indices: I64, actions: I16, encoder: Encoder, head:
     candidates = np.zeros(count, np.int64)
     list_questions(tables, indices, actions, head, owners, candidates)
     rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
-    encode_questions(tables, indices, load_lookup(), encoder.id, head, owners, candidates, rows)
+    encode_rows(encoder.id, load_lookup(), head, tables, indices[owners], candidates, rows)
     return rows, owners, candidates
 
 
@@ -120,16 +121,6 @@ def _questions(t: Table, head: int, candidates: I64) -> int:
     if head == RIICHI:
         return t.legal[RIICHI_ACTION]
     return list_own_kans(t, candidates) if head == KONG else 0
-
-
-@jit
-def encode_questions(
-    tables: Records, indices: I64, lookup: Lookup, encoder: int, head: int, owners: I64, candidates: I64, rows: U8
-) -> None:  # fmt: skip
-    """Encode one row for each question."""
-    for q in range(len(owners)):
-        t = tables[indices[owners[q]]]
-        encode_row(encoder, lookup, t, t.actor, head, candidates[q], rows[q])
 
 
 def choose_best(scores: np.ndarray, owners: I64, candidates: I64, confidence: np.ndarray, actions: I16) -> None:

@@ -21,7 +21,7 @@ from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE, Table
 from suphx.selfplay.baseline import choose_random
 
-GAMES_A_CALL = 32  # games that a thread takes at a time: threads end at nearly the same moment
+GAMES_A_CALL = 8  # games that a thread takes at a time (3 ms): threads end at nearly the same moment
 
 _MASK32 = 0xFFFFFFFF
 
@@ -48,14 +48,17 @@ def play_random(num_hanchans: int, rules: Rules, *, seed: int = 0, num_threads: 
     suits = load_suits()
     play = RandomPlay(np.zeros(num_hanchans, np.int32), np.zeros(num_hanchans, np.int32))
 
-    def play_from(first: int) -> None:
-        part = slice(first, first + GAMES_A_CALL)
+    parts = iter(range(0, num_hanchans, GAMES_A_CALL))  # shared: whichever thread is free takes the next
+
+    def play_parts(_: int) -> None:
         table = np.zeros(1, TABLE)
         apply_rules(table, rules)
-        _play(table, suits, rules.start_points, seed + first, play.decisions[part], play.kyokus[part])
+        for first in parts:
+            part = slice(first, first + GAMES_A_CALL)
+            _play(table, suits, rules.start_points, seed + first, play.decisions[part], play.kyokus[part])
 
     with ThreadPoolExecutor(num_threads) as threads:
-        list(threads.map(play_from, range(0, num_hanchans, GAMES_A_CALL)))
+        list(threads.map(play_parts, range(num_threads)))
     return play
 
 

@@ -15,7 +15,7 @@ from suphx.features.planes import Layout
 from suphx.features.samples import Samples, encode_kyokus
 from suphx.riichi.store import KyokuStore
 from suphx.training.dataset import Encode
-from suphx.training.split import KyokuSplit, SplitConfig, shard_by_game, split_by_game
+from suphx.training.split import KyokuSplit, SplitConfig, first_games, shard_by_game, split_by_game
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,11 @@ class HeadData:
     max_validation_samples: int
     max_test_samples: int
 
+    @property
+    def num_train_games(self) -> int:
+        """How many games are learned from."""
+        return len(np.unique(self.game_of_kyoku[self.split.train]))
+
     def shard(self, rank: int, num_shards: int) -> Self:
         """Return the same with every ``num_shards``-th training game, from game ``rank`` on; ValueError for too few."""
         train = shard_by_game(self.split.train, self.game_of_kyoku, rank, num_shards)
@@ -57,17 +62,21 @@ class StoreEncoder:
         return encode_kyokus(_open_store(self.folder, self.digest), kyokus, self.head, self.encoder)
 
 
-def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig) -> HeadData:
+def head_data(store: KyokuStore, head: int, encoder: str, config: SplitConfig, num_games: int = 0) -> HeadData:
     """Return what head ``head`` (0-4) learns from ``store``, encoded by ``encoder`` (a name, "mini").
 
-    Raises ValueError for an unknown head or encoder, and for fewer than three games.
+    ``num_games``: learn from so many of the training games only; 0 = all. Raises ValueError for an unknown head or
+    encoder, for fewer than three games, and for more training games than there are.
     """
+    split = split_by_game(store.game_ids, store.game_of_kyoku, config)
+    if num_games:
+        split = replace(split, train=first_games(split.train, store.game_of_kyoku, store.game_ids, num_games))
     return HeadData(
         head=head,
         layout=find_encoder(encoder).layout(head),
-        digest=f"{store.digest}, {config}",
+        digest=f"{store.digest}, {config}" + (f", {num_games} games" if num_games else ""),
         encode=StoreEncoder(store.folder, store.digest, head, encoder),
-        split=split_by_game(store.game_ids, store.game_of_kyoku, config),
+        split=split,
         game_of_kyoku=np.asarray(store.game_of_kyoku, np.int64),
         max_validation_samples=config.max_validation_samples,
         max_test_samples=config.max_test_samples,

@@ -60,6 +60,8 @@ class HeadResult:
             "head": HEAD_NAMES[self._data.head],
             "net": asdict(self._net_config),
             "num_weights": num_weights(net),
+            "train_games": self._data.num_train_games,
+            "train_kyokus": len(self._data.split.train),
             "best_step": progress.best_step,
             "weak_step": progress.weak_step,
             "rows_per_second": progress.rows / max(progress.seconds, 1e-9),

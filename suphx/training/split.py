@@ -76,6 +76,21 @@ def game_hash(game_id: str) -> float:
     return int.from_bytes(digest[:6], "big") / 2**48
 
 
+def first_games(
+    kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], game_ids: Sequence[str], num_games: int
+) -> NDArray[np.int64]:
+    """Return those of ``kyokus`` that belong to the first ``num_games`` of their games, in the order of their hashes.
+
+    Fewer games are always part of more. Raises ValueError if there are not so many games.
+    """
+    games = np.unique(game_of_kyoku[kyokus])
+    if not 1 <= num_games <= len(games):
+        raise ValueError(f"{num_games} training games are asked for, but there are {len(games)}: use 1 to {len(games)}")
+    place = np.array([game_hash(game_ids[game]) for game in games.tolist()])
+    chosen = games[np.argsort(place, kind="stable")[:num_games]]
+    return kyokus[np.isin(game_of_kyoku[kyokus], chosen)]
+
+
 def shard_by_game(
     kyokus: NDArray[np.int64], game_of_kyoku: NDArray[np.integer], rank: int, num_shards: int
 ) -> NDArray[np.int64]:

@@ -152,6 +152,8 @@ class _Trainer:
         self.own = data.shard(group.rank, group.size) if group.size > 1 else data
         self.state_path = folder / STATE_FILE
         self.device = find_device(job.config.device)
+        if self.device.type == "cuda":  # by its number: the thread of the feed has another current device
+            self.device = torch.device("cuda", torch.cuda.current_device())
         self.bf16 = uses_bf16(job.config.precision, self.device)
         self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
         self.net = _new_net(data, job.net, job.config.seed).to(self.device)

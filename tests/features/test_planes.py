@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suphx.features.planes import (
@@ -83,6 +83,7 @@ def test_a_row_of_the_wrong_size_is_refused() -> None:
         unpack(np.zeros(21, np.uint8), 5)
 
 
+@settings(deadline=None)  # the first example compiles
 @given(st.lists(st.integers(0, 4), min_size=34, max_size=34), st.integers(0, 33), st.integers(0, 4))
 def test_adding_and_removing_tiles_is_counting(counts: list[int], kind: int, removed: int) -> None:
     masks = count_masks(np.array(counts, np.int8))
@@ -93,11 +94,13 @@ def test_adding_and_removing_tiles_is_counting(counts: list[int], kind: int, rem
     assert remove_tiles(masks, kind, removed) == count_masks(np.array(fewer, np.int8))
 
 
+@settings(deadline=None)  # the first example compiles
 @given(st.sets(st.integers(0, 33)))
 def test_bits_are_counted(kinds: set[int]) -> None:
     assert count_bits(sum(1 << kind for kind in kinds)) == len(kinds)
 
 
+@settings(deadline=None)  # the first example compiles
 @given(st.lists(st.integers(0, 4), min_size=34, max_size=34), st.sets(st.integers(0, 33)))
 def test_tiles_of_some_kinds_are_counted(counts: list[int], kinds: set[int]) -> None:
     masks = count_masks(np.array(counts, np.int8))

@@ -11,7 +11,7 @@ import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 from suphx_pipelines.runner import Runner
@@ -37,6 +37,8 @@ class SmallRecipe:
     seed: int = 7
     numbers: NumbersConfig = field(default_factory=NumbersConfig)
     powers: PowersConfig = field(default_factory=PowersConfig)
+    threads: int = 1
+    free_keys: ClassVar[tuple[str, ...]] = ("threads",)
 
 
 Context = StageContext[SmallRecipe]

@@ -33,10 +33,14 @@ SMALL = {
     "split.max_test_samples": "500",
     "split.max_validation_samples": "200",
     "stream.num_workers": "0",
+    "learning_curve.games": "[5]",
+    "learning_curve.heads": '["discard", "pong"]',
     "evaluation.hanchans": "8",
     "evaluation.workers": "1",
 }
-STAGES = ["records", *(f"supervised/{head}" for head in HEAD_NAMES), "evaluation", "report"]
+_SUMMARY = "learning_curve/summary"
+CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
+STAGES = ["records", *CURVE, *(f"supervised/{head}" for head in HEAD_NAMES), _SUMMARY, "evaluation", "report"]
 START_SECONDS = 300
 """A limit for a process that may first have to compile the kernels; nothing waits that long otherwise."""
 
@@ -79,6 +83,9 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp
     other = tmp_path / "other"
     whole = finish(other)
     assert list(whole["stages"]) == STAGES
+    curve = json.loads((Path(whole["report"]).parents[1] / _SUMMARY / "curve.json").read_text())
+    assert [points[0]["games"] for points in curve.values()] == [5, 5]
+    assert all(points[0]["kyokus"] < points[1]["kyokus"] for points in curve.values())
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)
     continued = finish(runs)

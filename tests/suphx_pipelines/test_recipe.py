@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe import Recipe, load_recipe
-from suphx_pipelines.recipe_file import to_toml
+from suphx_pipelines.recipe import LearningCurveConfig, Recipe, load_recipe
+from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
 
@@ -21,7 +21,7 @@ def test_a_shipped_recipe_loads_and_is_named_like_its_file(path: Path) -> None:
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path: Path) -> None:
     recipe = load_recipe(path)
-    assert Runner(recipe, pipeline_stages(), runs=tmp_path, records=None, console=Console()).run_id.startswith(
+    assert Runner(recipe, pipeline_stages(recipe), runs=tmp_path, records=None, console=Console()).run_id.startswith(
         path.stem
     )
     resolved = tmp_path / "recipe.toml"
@@ -37,7 +37,29 @@ def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
 
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
-    stages = pipeline_stages()
+    curve = LearningCurveConfig(games=(10,))
+    stages = pipeline_stages(Recipe(name="all", learning_curve=curve))
     used = {key for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
+    settings -= set(Recipe(name="all").free_keys)
     assert used == settings
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"games": (100, 10)}, "use different numbers from 1 on, ascending"),
+        ({"games": (0,)}, "use different numbers from 1 on"),
+        ({"heads": ("chi",)}, "'chi' is no head"),
+        ({"heads": ()}, "use one or more of discard"),
+    ],
+)
+def test_a_learning_curve_that_makes_no_sense_is_refused(fields: dict[str, tuple[int, ...]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LearningCurveConfig(**fields)  # type: ignore[arg-type]
+
+
+def test_every_free_key_is_a_key_of_the_recipe() -> None:
+    recipe = Recipe(name="all")
+    for key in recipe.free_keys:
+        assert look_up(to_table(recipe), key) is not None, key

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from suphx_pipelines.recipe_file import flatten, load_config, to_table, to_toml
+from suphx_pipelines.recipe_file import flatten, load_config, look_up, to_table, to_toml, without
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +138,16 @@ def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path
     path.write_text(to_toml(config), encoding="utf-8")
     assert load_config(Config, path) == config
     assert tomllib.loads(path.read_text())["learner"]["steps"] == 10, "defaults are written out"
+
+
+def test_a_table_without_some_keys_keeps_the_others() -> None:
+    table = {"a": 1, "b": {"c": 2, "d": 3}, "e": {"f": 4}}
+    assert without(table, ["b.c", "e", "x.y"]) == {"a": 1, "b": {"d": 3}}
+    assert table["e"] == {"f": 4}
+
+
+def test_a_key_is_looked_up_by_its_path() -> None:
+    table = {"a": {"b": {"c": 1}}}
+    assert look_up(table, "a.b") == {"c": 1}
+    assert look_up(table, "a.x.c") is None
+    assert look_up(table, "a.b.c.d") is None

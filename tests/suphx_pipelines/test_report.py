@@ -83,6 +83,11 @@ RECORDS: dict[str, Any] = {
     "samples": {"discard": {"train": 600_000, "validation": 10_000, "test": 5000}},
 }
 
+CURVE = {
+    "discard": [{"games": 100, "accuracy": 0.5512}, {"games": 930, "accuracy": 0.6123}],
+    "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
+}
+
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
@@ -92,6 +97,9 @@ def results(tmp_path: Path) -> Results:
         folder.mkdir(parents=True)
     write_json(folders["records"] / "summary.json", RECORDS)
     write_json(folders["evaluation"] / "match.json", MATCH)
+    folders["learning_curve/summary"] = tmp_path / "learning_curve"
+    folders["learning_curve/summary"].mkdir()
+    write_json(folders["learning_curve/summary"] / "curve.json", CURVE)
     for head in ("discard", "kong"):
         write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
     return read_results(folders)
@@ -130,7 +138,7 @@ def read(page: str) -> Reader:
 def test_the_report_is_one_well_formed_file_without_links_to_elsewhere(results: Results) -> None:
     reader = read(render("Suphx: laptop", results, 'name = "laptop"\n', MACHINE))
     assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in reader.addresses)
-    assert sum(address.startswith("data:") for address in reader.addresses) == 5, "two nets of two figures, confusion"
+    assert sum(address.startswith("data:") for address in reader.addresses) == 6, "two nets of two, curve, confusion"
 
 
 def test_the_report_says_what_was_measured_beside_the_paper(results: Results) -> None:
@@ -150,6 +158,12 @@ def test_the_report_shows_what_calibration_and_the_threshold_change(results: Res
         assert part in text
 
 
+def test_the_report_shows_accuracy_by_the_number_of_games(results: Results) -> None:
+    words = read(render("Suphx: laptop", results, "", MACHINE)).words
+    assert [word for word in words if word.endswith(" games")] == ["100 games", "930 games"]
+    assert "55.12 %" in words
+
+
 def test_text_of_strangers_is_escaped(results: Results) -> None:
     page = render("Suphx: laptop", results, "", MACHINE)
     assert "<script" not in page
@@ -163,7 +177,7 @@ def test_text_of_strangers_is_escaped(results: Results) -> None:
 )
 def test_better_is_claimed_only_when_the_interval_excludes_zero(bounds: list[float | None], said: str) -> None:
     match = MATCH | {"paired_difference": {"average_placement": 0.0, "interval": bounds}}
-    assert said in render("t", Results({}, {}, match), "", MACHINE)
+    assert said in render("t", Results({}, {}, {}, match), "", MACHINE)
 
 
 def test_a_run_without_results_still_has_a_report() -> None:

@@ -72,6 +72,14 @@ def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None
     assert {stage.status for stage in everything.stages.values()} == {"finished"}
 
 
+def test_a_key_that_only_says_how_work_is_done_continues_the_same_run(runs: Path) -> None:
+    first = small_runner(runs, SmallRecipe(threads=1)).run()
+    again = small_runner(runs, SmallRecipe(threads=2)).run()
+    assert again.run_id == first.run_id
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert "threads = 2" in (again.folder / "recipe.toml").read_text()
+
+
 def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> None:
     first = small_runner(runs).run()
     changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()

@@ -24,7 +24,9 @@ def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
 
 
 def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "simulator", "--hanchans", "8", "--skip-start", "--threads", "2", "--seed", "5")
+    values = bench(
+        capsys, "simulator", "--hanchans", "8", "--skip-start", "--threads", "2", "--seed", "5", "--seconds", "0"
+    )
     assert values["hanchans_per_second"] > 0
     per_hanchan = values["decisions_per_second"] / values["hanchans_per_second"]
     assert per_hanchan == pytest.approx(values["decisions_per_hanchan"])
@@ -32,6 +34,7 @@ def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) 
     assert 4 <= values["kyoku_per_hanchan"] < 30
     assert 0 < values["bytes_per_table"] < 10_000
     assert (values["threads"], values["hanchans"], values["seed"]) == (2, 8, 5)
+    assert values["scaling"] > 0
     for key in ("peer", "ratio", "cold_start_seconds", "warm_start_seconds"):
         assert values[key] is None
 
@@ -39,18 +42,19 @@ def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) 
 def test_simulator_is_compared_with_a_peer_that_plays_the_same_kind_of_game(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    values = bench(capsys, "simulator", "--hanchans", "2", "--skip-start", "--peer", "riichienv")
+    values = bench(capsys, "simulator", "--hanchans", "2", "--skip-start", "--peer", "riichienv", "--seconds", "0")
     peer = values["peer"]
     assert peer["name"] == "riichienv"
     assert peer["version"]
     assert 300 < peer["decisions_per_hanchan"] < 3000
     assert peer["decisions_per_second"] > peer["hanchans_per_second"] > 0
     assert values["ratio"] == pytest.approx(values["hanchans_per_second"] / peer["hanchans_per_second"])
+    assert values["scaling"] is None  # one thread
 
 
 @pytest.mark.slow
 def test_a_first_game_starts_with_an_empty_and_with_a_full_cache(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "simulator", "--hanchans", "1")
+    values = bench(capsys, "simulator", "--hanchans", "1", "--seconds", "0")
     assert values["cold_start_seconds"] > 0
     assert values["warm_start_seconds"] > 0
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.training.split import KyokuSplit, SplitConfig, split_by_game
+from suphx.training.split import KyokuSplit, SplitConfig, first_games, split_by_game
 
 
 def ids(num_games: int) -> list[str]:
@@ -41,6 +41,21 @@ def test_a_few_games_are_enough_for_three_sides(num_games: int) -> None:
     assert len(sides.train) > 0
     assert len(sides.validation) > 0
     assert len(sides.test) > 0
+
+
+def test_fewer_games_are_whole_and_part_of_more() -> None:
+    sides, game_of_kyoku = split(300)
+    parts = [first_games(sides.train, game_of_kyoku, ids(300), count) for count in (20, 100)]
+    assert [len(np.unique(game_of_kyoku[part])) for part in parts] == [20, 100]
+    assert [len(part) for part in parts] == [200, 1000]
+    assert set(parts[0].tolist()) < set(parts[1].tolist()) < set(sides.train.tolist())
+
+
+@pytest.mark.parametrize("count", [0, 301])
+def test_games_that_are_not_there_are_refused(count: int) -> None:
+    sides, game_of_kyoku = split(300)
+    with pytest.raises(ValueError, match=f"{count} training games are asked for, but there are"):
+        first_games(sides.train, game_of_kyoku, ids(300), count)
 
 
 def test_two_games_are_refused() -> None:

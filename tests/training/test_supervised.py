@@ -13,37 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.features.head import DISCARD, RIICHI
-from suphx.features.planes import layout
 from suphx.features.samples import Samples
 from suphx.models.checkpoint import PlanesVersion, load_checkpoint, load_header
 from suphx.models.policy import NetConfig
 from suphx.training.compute import predict
-from suphx.training.dataset import StreamConfig
-from suphx.training.head_data import HeadData
 from suphx.training.loss_watch import DivergedError
-from suphx.training.split import KyokuSplit
-from suphx.training.supervised import HeadTraining, Report, train_head
+from suphx.training.supervised import Report, train_head
 from suphx.training.supervised_config import SupervisedConfig
-
-LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
-ROWS_A_KYOKU = 20
-SAMPLE_BYTES = LAYOUT.row_bytes + 34 + 1
-
-
-@dataclass(frozen=True)
-class LowestLegal:
-    """Made-up decisions: discard the lowest legal kind, or say yes when kind 0 is legal."""
-
-    head: int
-
-    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
-        bits = np.concatenate([np.random.default_rng(k).random((ROWS_A_KYOKU, 2, 34)) < 0.25 for k in kyokus.tolist()])
-        bits[:, 0, 33] |= ~bits[:, 0].any(axis=1)
-        legal = bits[:, 0]
-        rows = np.packbits(bits.reshape(len(bits), -1), axis=1, bitorder="little")
-        if self.head == DISCARD:
-            return Samples(rows, legal.astype(np.uint8), legal.argmax(axis=1).astype(np.int8))
-        return Samples(rows, np.zeros((len(rows), 0), np.uint8), legal[:, 0].astype(np.int8))
+from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 
 
 @dataclass(frozen=True)
@@ -53,28 +30,6 @@ class RareYes:
     def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
         samples = LowestLegal(RIICHI)(kyokus)
         return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
-
-
-def head_data(head: int = DISCARD, num_kyokus: int = 200, num_validation: int = 10, num_test: int = 20) -> HeadData:
-    order = np.arange(num_kyokus)
-    held_out = num_validation + num_test
-    return HeadData(
-        head=head,
-        layout=LAYOUT,
-        digest="made up",
-        encode=LowestLegal(head),
-        split=KyokuSplit(order[held_out:], order[:num_validation], order[num_validation:held_out]),
-        game_of_kyoku=order,
-        max_validation_samples=10_000,
-        max_test_samples=50_000,
-    )
-
-
-NET = NetConfig(size="tiny", channels=8, num_blocks=1)
-SHORT = SupervisedConfig(
-    batch_size=64, max_steps=60, validate_every=20, report_every=1, warmup_steps=5, save_seconds=0, threads=1
-)
-STREAM = StreamConfig(chunk_kyokus=4, buffer_bytes=512 * SAMPLE_BYTES, num_workers=0)
 
 
 class StoppedError(Exception):
@@ -87,11 +42,6 @@ def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fi
             raise StoppedError
 
     return train_head(job(config, **fields), folder, report=report)
-
-
-def job(config: SupervisedConfig = SHORT, **fields: Any) -> HeadTraining:
-    given: dict[str, Any] = {"data": head_data(), "net": NET, "stream": STREAM, **fields}
-    return HeadTraining(rules_version="rules 1", config=config, **given)
 
 
 def without_seconds(metrics: dict[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.riichi.jit import jit
-from suphx.riichi.record import I8
-from suphx.riichi.shanten import shanten
-from suphx.riichi.suit_table import Suits, load_suits
+from suphx.riichi.ukeire import count_shanten
 from suphx_platform.bench.peer import HandPeer, Score, load_hand_peer
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.bench.winning_hand import Win, collect_wins, describe_win, score_wins
@@ -89,14 +86,12 @@ def _bench_shanten(
 ) -> tuple[dict[str, float], dict[str, int]]:
     """Return by name the shanten counted a second, and how many differ from ours."""
     hands = random_hands(num_hands, seed=seed)
-    suits = load_suits()
-    ours = np.zeros(num_hands, np.int8)
+    ours = count_shanten(hands)
 
     def count_ours() -> int:
-        _fill_shanten(suits, hands, ours)
+        count_shanten(hands)
         return num_hands
 
-    count_ours()
     calls: dict[str, Callable[[], int]] = {OURS: count_ours}
     mismatches = {}
     for peer in peers:
@@ -113,12 +108,6 @@ def random_hands(count: int, *, seed: int) -> NDArray[np.int8]:
     for i in range(count):
         np.add.at(hands[i], random.choice(136, 13 + i % 2, replace=False) // 4, 1)
     return hands
-
-
-@jit
-def _fill_shanten(suits: Suits, hands: I8, result: I8) -> None:
-    for i in range(len(hands)):
-        result[i] = shanten(suits, hands[i], 0)
 
 
 def _counted(call: Callable[[], Sequence[object]]) -> Callable[[], int]:

@@ -30,12 +30,20 @@ while (waiting := simulator.waiting()).size:
 
 
 def bench_simulator(
-    *, num_hanchans: int, seed: int, num_threads: int, peer: str | None, skips_start: bool, say: Callable[[str], None]
+    *,
+    num_hanchans: int,
+    seed: int,
+    num_threads: int,
+    peer: str | None,
+    seconds: float,
+    skips_start: bool,
+    say: Callable[[str], None],
 ) -> dict[str, object]:
     """Return the JSON object of ``suphx bench simulator``; what was not asked for is null.
 
-    The peer plays on one thread; ``ratio`` is our rate on one thread over its rate, measured turn by turn. ValueError
-    for a peer that is unknown or not installed.
+    Everybody plays ``num_hanchans`` at a time, again until ``seconds`` have passed, and then it is the next one's turn:
+    we on ``num_threads`` threads, we on one thread, the peer on one thread. ``scaling`` is the first rate over the
+    second, ``ratio`` the second over the third. ValueError for a peer that is unknown or not installed.
     """
     other = _load(peer)
     say("compiling or loading kernels")
@@ -46,6 +54,8 @@ def bench_simulator(
         return num_hanchans
 
     calls: dict[str, Callable[[], int]] = {"ours": lambda: run_ours(num_threads)}
+    if num_threads > 1:
+        calls["ours on one thread"] = lambda: run_ours(1)
     peer_decisions: list[int] = []
     if other is not None:
         other.play(1, seed)
@@ -54,11 +64,10 @@ def bench_simulator(
             peer_decisions.append(other.play(num_hanchans, seed))
             return num_hanchans
 
-        if num_threads > 1:
-            calls["ours on one thread"] = lambda: run_ours(1)
         calls["peer"] = run_peer
-    say(f"playing {num_hanchans:,} hanchans a round")
-    rates = compare_rates(calls, seconds=0)
+    say(f"playing {num_hanchans:,} hanchans at a time")
+    rates = compare_rates(calls, seconds=seconds)
+    one_thread = rates.get("ours on one thread", rates["ours"])
     decisions_each = float(play.decisions.mean())
     cold, warm = (None, None) if skips_start else measure_start(say)
     return {
@@ -68,12 +77,13 @@ def bench_simulator(
         "kyoku_per_hanchan": float(play.kyokus.mean()),
         "bytes_per_table": TABLE.itemsize,
         "threads": num_threads,
+        "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
         "hanchans": num_hanchans,
         "seed": seed,
         "cold_start_seconds": cold,
         "warm_start_seconds": warm,
         "peer": _describe_peer(other, rates, peer_decisions, num_hanchans),
-        "ratio": rates.get("ours on one thread", rates["ours"]) / rates["peer"] if other else None,
+        "ratio": one_thread / rates["peer"] if other else None,
     }
 
 

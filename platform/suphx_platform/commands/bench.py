@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-DEFAULT_SECONDS = 0.5
+SIMULATOR_SECONDS = 1.0
+HANDS_SECONDS = 0.5
+_SECONDS_HELP = "an engine's share of each of 3 rounds, at least (default: %(default)s)"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -23,8 +25,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     simulator = subjects.add_parser("simulator", parents=[options], help="random hanchans a second; time to begin")
     simulator.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
     simulator.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of ours (default: 1)")
-    simulator.add_argument("--hanchans", type=positive, default=300, metavar="N", help="in each of 3 rounds (300)")
+    simulator.add_argument("--hanchans", type=positive, default=300, metavar="N", help="at a time (default: 300)")
     simulator.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    simulator.add_argument("--seconds", type=_seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
     simulator.add_argument("--skip-start", action="store_true", help="do not measure cold and warm start (minutes)")
     simulator.set_defaults(execute=execute_simulator)
 
@@ -32,13 +35,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.add_argument("--peer", type=_names, default=[], metavar="NAME,NAME", help="of mahjong, riichienv")
     hands.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
     hands.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
-    hands.add_argument(
-        "--seconds",
-        type=_seconds,
-        default=DEFAULT_SECONDS,
-        metavar="X",
-        help="an engine's share of each of 3 rounds (0.5)",
-    )
+    hands.add_argument("--seconds", type=_seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     hands.set_defaults(execute=execute_hands)
 
 
@@ -51,6 +48,7 @@ def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, o
         seed=args.seed,
         num_threads=args.threads,
         peer=args.peer,
+        seconds=args.seconds,
         skips_start=args.skip_start,
         say=console.say,
     )

@@ -1,0 +1,147 @@
+"""One net trained by several workers through Ray Train: each has its own games, gradients are shared every step (DDP).
+
+The loop is the plain one of suphx.training; this file only starts it on the workers, brings their reports home and
+their checkpoints to the storage. A worker that dies ends its group, which Ray Train starts again from the last
+checkpoint; a driver that dies finds the checkpoints of the same name when it is started again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suphx.training.head_result import METRICS_FILE
+from suphx.training.supervised import HeadTraining, Report, train_head
+from suphx.training.worker_group import WorkerGroup
+from suphx_platform.ray_session import ray_session
+
+if TYPE_CHECKING:
+    from ray.util.queue import Queue
+
+_CHECKPOINTS_FOLDER = "workers"
+_KEPT_CHECKPOINTS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataParallelConfig:
+    """Who trains a net. None of this changes what is learned, but for rounding and the order of samples."""
+
+    num_workers: int = 1
+    """Processes that train one net together, through Ray Train; 1 trains in the process of the command, without Ray,
+    unless ``on_ray`` says otherwise. ``supervised.batch_size`` is shared among them."""
+    on_ray: bool = False
+    """Let Ray place a single worker too: on a cluster, where the command itself runs on a machine without a GPU."""
+    use_gpu: bool = False
+    """A GPU for each worker (nccl); else CPUs (gloo)."""
+    cpus_per_worker: int = 1
+    """Logical CPUs that Ray keeps for each worker: one for training and one for each encoder (stream.num_workers)."""
+    max_failures: int = 3
+    """Times that training goes on after workers died; then it ends with their error."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("num_workers", 1), ("cpus_per_worker", 1), ("max_failures", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+    @property
+    def needs_ray(self) -> bool:
+        """Tell whether training leaves the process of the command."""
+        return self.num_workers > 1 or self.on_ray
+
+
+def train_on_workers(
+    job: HeadTraining, folder: Path, config: DataParallelConfig, *, report: Callable[[Report], None] | None = None
+) -> dict[str, Any]:
+    """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
+
+    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie in its subfolder ``workers``,
+    which all workers must be able to reach, and from which the same call goes on after a kill. The games that ``job``
+    reads must lie at the same path on every worker. Raises what a worker raised once ``max_failures`` is used up.
+    """
+    import ray.train
+    from ray.train.torch import TorchConfig, TorchTrainer
+
+    logging.getLogger("ray.train").setLevel(logging.WARNING)
+    num_gpus = config.num_workers if config.use_gpu else 0
+    with (
+        ray_session(num_cpus=config.num_workers * config.cpus_per_worker, num_gpus=num_gpus),
+        _reports(report) as queue,
+    ):
+        resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu)}
+        trainer = TorchTrainer(
+            _work,
+            train_loop_config={"job": job, "reports": queue},
+            torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if config.use_gpu else "gloo"),
+            scaling_config=ray.train.ScalingConfig(
+                num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
+            ),
+            run_config=ray.train.RunConfig(
+                name=_CHECKPOINTS_FOLDER,
+                storage_path=str(folder.resolve()),
+                failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
+                checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
+            ),
+        )
+        try:
+            result = trainer.fit()
+        except ray.train.WorkerGroupError as error:
+            raise next(iter(error.worker_failures.values()), error) from error
+        assert result.checkpoint is not None  # every worker ends with one
+        result.checkpoint.to_directory(str(folder))
+    shutil.rmtree(folder / _CHECKPOINTS_FOLDER)
+    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
+    return metrics
+
+
+def _work(config: dict[str, Any]) -> None:
+    """Run the plain loop as one worker; every state that it keeps becomes a checkpoint of Ray Train."""
+    import ray.train
+    from ray.train import Checkpoint
+
+    context = ray.train.get_context()
+    group = WorkerGroup(rank=context.get_world_rank(), size=context.get_world_size())
+    with tempfile.TemporaryDirectory(prefix="suphx-worker-") as name:
+        folder = Path(name)
+        last = ray.train.get_checkpoint()
+        if last is not None:
+            last.to_directory(name)
+
+        def keep(step: int) -> None:
+            checkpoint = Checkpoint.from_directory(name) if group.is_first else None
+            ray.train.report({"step": step}, checkpoint=checkpoint)
+
+        reports: Queue | None = config["reports"]
+        train_head(config["job"], folder, group=group, report=None if reports is None else reports.put, keep=keep)
+        keep(-1)  # the finished nets and metrics
+
+
+@contextmanager
+def _reports(report: Callable[[Report], None] | None) -> Iterator[Queue | None]:
+    """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs."""
+    if report is None:
+        yield None
+        return
+    from ray.util.queue import Queue
+
+    queue = Queue(actor_options={"num_cpus": 0})
+    thread = threading.Thread(target=_pass_on, args=(queue, report), name="worker reports", daemon=True)
+    thread.start()
+    try:
+        yield queue
+    finally:
+        queue.put(None)
+        thread.join()
+        queue.shutdown()
+
+
+def _pass_on(queue: Queue, report: Callable[[Report], None]) -> None:
+    while (item := queue.get()) is not None:
+        report(item)

@@ -1,0 +1,46 @@
+"""A connection to Ray: to the cluster that this process is part of, or to one of its own on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def ray_session(*, num_cpus: int, num_gpus: int = 0) -> Iterator[None]:
+    """Be connected to Ray inside the block; a connection that is there already is used and left open.
+
+    With ``RAY_ADDRESS`` set (KubeRay does so) that cluster is used. Else one is started on this machine, with at least
+    ``num_cpus`` logical CPUs, so that work never waits for cores that the machine does not have. Raises ValueError if
+    the machine has fewer GPUs than ``num_gpus``.
+    """
+    import ray  # seconds: only when somebody needs it
+
+    if ray.is_initialized():
+        yield
+        return
+    if os.environ.get("RAY_ADDRESS"):
+        ray.init(logging_level=logging.WARNING, log_to_driver=False)
+    else:
+        _check_gpus(num_gpus)
+        ray.init(
+            address="local",
+            num_cpus=max(num_cpus, os.cpu_count() or 1),
+            include_dashboard=False,
+            logging_level=logging.WARNING,
+            log_to_driver=False,
+        )
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _check_gpus(wanted: int) -> None:
+    import torch
+
+    found = torch.cuda.device_count()
+    if wanted > found:
+        raise ValueError(f"{wanted} GPUs are asked for, this machine has {found}: lower num_workers or use_gpu = false")
