@@ -93,6 +93,7 @@ def encode_other_claim(lookup: Lookup, t: Table, seat: int, action: int, known: 
     while get_kinds(row, _SHANTEN + 1 + now) == 0:
         now += 1
     fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
+    fill_claim_lookahead(lookup, t, seat, action, unseen, row)
 
 
 @jit
