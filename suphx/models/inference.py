@@ -13,26 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import torch
 from torch import Tensor
 
 from suphx.features.planes import row_bytes
-from suphx.models.device import Precision, uses_bf16
+from suphx.models.device import Compilation, Precision, compiled, resolve_compilation, uses_bf16
 from suphx.models.formulation import FASTEST, Formulation, check_formulation
 from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.models.resnet import ConvNorm
 from suphx.models.unpack import check_rows
-
-Compilation = Literal["auto", "none", "default", "max-autotune"]
 
 _GPU_BATCH_SIZES = (62, 248, 496, 992, 1984)
 """Times 34 columns, the last three are just under 1, 2 and 4 tiles of 128 rows for each of the 132 multiprocessors of
 an H200. 2,048 rows would take about as long as 2,480: a fifth wave of tiles would begin."""
 
 _CPU_ROWS = 512  # at a time: features of more would leave the caches
-_MAX_COMPILED = 64  # nets times batch sizes of a process
 
 
 Forward = Callable[[Tensor], Tensor]
@@ -72,18 +69,11 @@ class InferenceNet:
         self.config = config = config or InferenceConfig()
         self.num_planes = net.num_planes
         self.is_bf16 = uses_bf16(config.precision, device)
-        self.compilation = resolve_compilation(config.compilation, device)
-        self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, self.compilation)
+        self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, config.compilation)
         self._net = self._prepare(net)
         self._batches: dict[int, _Batch] = {}
-        if self.compilation == "none":
-            self._make_batches(self._net)
-            return
-        # Graphs are recorded here, so torch.compile must not record its own.
-        mode = "max-autotune-no-cudagraphs" if self.compilation == "max-autotune" else "default"
-        # torch stops at 8 versions of one function, for fear of a mistake: five nets and their batch sizes need more.
-        with torch._dynamo.config.patch(recompile_limit=_MAX_COMPILED):
-            self._make_batches(torch.compile(self._net, fullgraph=True, dynamic=False, mode=mode))
+        # Graphs are recorded here, so that a part that is not compiled would stay unseen: it is an error.
+        self._make_batches(compiled(self._net, config.compilation, device, fullgraph=True))
 
     @torch.inference_mode()
     def __call__(self, rows: Tensor) -> Tensor:
@@ -184,14 +174,7 @@ def plan_batches(num_rows: int, sizes: Sequence[int]) -> list[int]:
             return plan
 
 
-def resolve_compilation(compilation: Compilation, device: torch.device) -> Literal["none", "default", "max-autotune"]:
-    """Return what auto stands for: torch.compile on a GPU; on a CPU it makes nothing faster (docs/experiments.md)."""
-    if compilation == "auto":
-        return "default" if device.type == "cuda" else "none"
-    return compilation
-
-
 def _default_batch_sizes(device: torch.device, compilation: Compilation) -> tuple[int, ...]:
     if device.type == "cuda":
         return _GPU_BATCH_SIZES
-    return () if compilation == "none" else (_CPU_ROWS,)
+    return () if resolve_compilation(compilation, device) == "none" else (_CPU_ROWS,)

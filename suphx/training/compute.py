@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from suphx.features.samples import Samples
 from suphx.models.policy import PolicyNet
+from suphx.models.sampling import masked_logits
 from suphx.training.dataset import num_samples, take
-from suphx.training.loss import masked_logits
 
 _PREDICTION_ROWS = 2048  # at a time: bounds memory, large enough to be fast
 

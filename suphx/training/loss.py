@@ -6,16 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-
-def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
-    """Return float32 ``logits`` [n, k] with minus infinity where ``masks`` [n, k] is 0.
-
-    ``masks`` [n, 0] means that every output is legal (the heads with the two answers no and yes).
-    """
-    logits = logits.float()
-    if masks.shape[1] == 0:
-        return logits
-    return logits.masked_fill(masks == 0, -torch.inf)
+from suphx.models.sampling import masked_logits
 
 
 def supervised_loss(logits: Tensor, labels: Tensor, masks: Tensor, yes_weight: float = 1.0) -> Tensor:

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import PlanesVersion
-from suphx.models.device import find_device, torch_threads, uses_bf16
+from suphx.models.device import compiled, find_device, torch_threads, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.training.augmentation import exchange_suits
 from suphx.training.calibration import fit_calibration
@@ -50,7 +50,10 @@ STATE_FILE = "training_state.safetensors"
 
 # What may differ when a training goes on: it changes how fast the run is, not what it computes. Another number of
 # threads may change the last digits.
-_FREE_FIELDS = ("report_every", "save_seconds", "threads", "device", "num_workers", "prefetch_batches")
+_FREE_FIELDS = (
+    *("report_every", "save_seconds", "num_workers", "prefetch_batches"),
+    *("threads", "device", "formulation", "compilation"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +159,7 @@ class _Trainer:
             self.device = torch.device("cuda", torch.cuda.current_device())
         self.bf16 = uses_bf16(job.config.precision, self.device)
         self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
-        self.net = _new_net(data, job.net, job.config.seed).to(self.device)
+        self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.formulation)
         self.joined: nn.Module = self.net
         self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
         self.losses = LossWatch(self.device)
@@ -198,7 +201,8 @@ class _Trainer:
         if order.ends:
             return
         clock = Clock(self.progress)
-        self.joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
+        joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
+        self.joined = compiled(joined, self.config.compilation, self.device)
         with self.feed() as feed:
             while not order.ends:
                 with clock.waiting():

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.models.device import DeviceName, Precision
+from suphx.models.device import Compilation, DeviceName, Precision
+from suphx.models.formulation import FASTEST, Formulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,10 @@ class SupervisedConfig:
     """Threads of torch; 0 = as they are."""
     precision: Precision = "auto"
     """fp32, bf16 (autocast: weights stay float32), or auto: bf16 where the hardware has it (twice as fast there)."""
+    formulation: Formulation = FASTEST
+    """How convolutions are computed (models/formulation.py): conv1d, channels_last or matmul; the same numbers."""
+    compilation: Compilation = "auto"
+    """none, default or max-autotune (torch.compile, once for the one batch size); auto: default on a GPU only."""
     device: DeviceName = "auto"
     """cpu, cuda, or auto: cuda if there is one."""
     seed: int = 1
@@ -68,6 +73,8 @@ class SupervisedConfig:
         self._check("weak_share", 0 < self.weak_share <= 1, "use a share above 0, up to 1")
         self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
+        self._check("formulation", self.formulation in get_args(Formulation), "use conv1d, channels_last or matmul")
+        self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
         if not (self.max_epochs or self.max_steps or self.max_minutes):
             raise ValueError("max_epochs, max_steps and max_minutes are all 0: set one of them, or training never ends")

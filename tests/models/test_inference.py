@@ -9,7 +9,7 @@ from torch import nn
 from suphx.features.head import CHOW, DISCARD
 from suphx.features.planes import row_bytes
 from suphx.models.formulation import Formulation
-from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches, resolve_compilation
+from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
 from suphx.models.policy import NetConfig, PolicyNet
 
 CPU = torch.device("cpu")
@@ -118,12 +118,6 @@ def test_rows_are_cut_into_batch_sizes_that_waste_little(num_rows: int, plan: li
 def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         InferenceConfig(**fields)  # type: ignore[arg-type]
-
-
-def test_compilation_is_for_gpus_unless_it_is_asked_for() -> None:
-    assert resolve_compilation("auto", CPU) == "none"
-    assert resolve_compilation("auto", torch.device("cuda")) == "default"
-    assert resolve_compilation("max-autotune", CPU) == "max-autotune"
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from suphx.training.loss import masked_logits, supervised_loss
+from suphx.training.loss import supervised_loss
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
 
@@ -18,11 +18,6 @@ def test_illegal_outputs_get_no_probability_and_no_gradient() -> None:
     assert loss.item() == pytest.approx(math.log(1 + math.e))
     assert logits.grad is not None
     assert logits.grad[0, 2] == 0
-
-
-def test_without_masks_every_output_is_legal() -> None:
-    logits = torch.rand(3, 2).bfloat16()
-    assert torch.equal(masked_logits(logits, NO_MASKS), logits.float())
 
 
 def test_yes_weight_counts_yes_samples_as_several() -> None:

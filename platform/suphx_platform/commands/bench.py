@@ -1,12 +1,12 @@
-"""``suphx bench simulator | hands``: how fast the rules are on this machine, beside other engines when asked."""
+"""``suphx bench``: how fast the rules are on this machine, beside other engines when asked; nets: bench_net.py."""
 
 from __future__ import annotations
 
 import argparse
-import math
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands.parsing import positive
+from suphx_platform.commands import bench_net
+from suphx_platform.commands.parsing import positive, seconds
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -27,7 +27,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     simulator.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of ours (default: 1)")
     simulator.add_argument("--hanchans", type=positive, default=300, metavar="N", help="at a time (default: 300)")
     simulator.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
-    simulator.add_argument("--seconds", type=_seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    simulator.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
     simulator.add_argument("--skip-start", action="store_true", help="do not measure cold and warm start (minutes)")
     simulator.set_defaults(execute=execute_simulator)
 
@@ -35,8 +35,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.add_argument("--peer", type=_names, default=[], metavar="NAME,NAME", help="of mahjong, riichienv")
     hands.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
     hands.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
-    hands.add_argument("--seconds", type=_seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
+    hands.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     hands.set_defaults(execute=execute_hands)
+    bench_net.add_parsers(subjects, options)
 
 
 def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -59,16 +60,6 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
     from suphx_platform.bench.hands import bench_hands
 
     return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=console.say)
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use seconds from 0 on, such as 0.5")
-    return value
 
 
 def _names(text: str) -> list[str]:

@@ -1,0 +1,39 @@
+"""From logits to actions and their log-probabilities, on the device that the logits are on."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def masked_logits(logits: Tensor, masks: Tensor) -> Tensor:
+    """Return float32 ``logits`` [n, k] with minus infinity where ``masks`` [n, k] is 0.
+
+    ``masks`` [n, 0] means that every output is legal (the heads with the two answers no and yes).
+    """
+    logits = logits.float()
+    if masks.shape[1] == 0:
+        return logits
+    return logits.masked_fill(masks == 0, -torch.inf)
+
+
+def sample_actions(
+    logits: Tensor, masks: Tensor, *, temperature: float = 1.0, generator: torch.Generator | None = None
+) -> tuple[Tensor, Tensor]:
+    """Draw an action from each row of ``logits`` [n, k]; return actions int64 [n] and their log-probabilities [n].
+
+    ``masks`` as in ``masked_logits``; each row must have a legal action. ``temperature`` divides the logits (0: always
+    the most probable action, with log-probability 0). ``generator`` must be on the device of ``logits``. Neither waits
+    for the device. Raises ValueError for a negative temperature.
+    """
+    if temperature < 0:
+        raise ValueError(f"temperature is {temperature}: use 0 (the most probable action) or more")
+    legal = masked_logits(logits, masks)
+    if temperature == 0:
+        actions = legal.argmax(dim=1)
+        return actions, torch.zeros_like(legal[:, 0])
+    log_probs = torch.log_softmax(legal / temperature, dim=1)
+    # The least of exponential times over probabilities is distributed as they are (Gumbel's trick, one pass).
+    times = torch.empty_like(log_probs).exponential_(generator=generator).clamp_min(torch.finfo(torch.float32).tiny)
+    actions = (log_probs - times.log()).argmax(dim=1)
+    return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
