@@ -7,7 +7,6 @@ one yakuman at most for counted han, no rounding up to mangan.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,25 +16,17 @@ from mahjong.hand_calculating.hand_config import HandConfig, HandConstants, Opti
 from mahjong.hand_calculating.yaku_config import YAKU_ID_TO_TENHOU_ID
 from mahjong.meld import Meld
 
-from suphx.riichi.kyoku_end import end_by_wins
-from suphx.riichi.legal import score_win
 from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import apply_rules
 from suphx.riichi.table import (
     ANKAN_MELD,
     CHI_MELD,
-    CLAIM,
     KAKAN_MELD,
     MINKAN_MELD,
-    OWN_TURN,
     PON_MELD,
-    ROB_KAN,
-    TABLE,
 )
-from suphx.riichi.tile import face_of_id
-from suphx.riichi.wall import DORA, LAST_DRAW, URA
 from suphx.riichi.yaku import YAKU_NAMES
 from tests.riichi.generated_win import Win, generate_win
+from tests.riichi.win_outcome import Outcome, outcome_of, payments
 
 MELD_NAMES = {
     CHI_MELD: Meld.CHI,
@@ -45,43 +36,6 @@ MELD_NAMES = {
     KAKAN_MELD: Meld.SHOUMINKAN,
 }
 DORA_YAKU = {52, 53, 54}  # dora, ura dora, red fives by Tenhou's numbers
-
-Outcome = tuple[frozenset[int], int, int, list[int]]
-"""Yaku by Tenhou's numbers, han (0 for yakuman), fu (the same), score changes of the four seats."""
-
-
-def our_outcome(win: Win) -> Outcome | None:
-    tables = np.zeros(1, TABLE)
-    apply_rules(tables, tenhou())
-    t: Any = tables[0]
-    loser = (win.seat + 1) % 4
-    t["phase"] = OWN_TURN if win.is_tsumo else ROB_KAN if win.is_chankan else CLAIM
-    t["kyoku"], t["turn"], t["actor"] = win.kyoku, win.seat if win.is_tsumo else loser, win.seat
-    faces = [face_of_id(tile, 1) for tile in win.concealed]
-    win_face = face_of_id(win.win_tile, 1)
-    t["drawn" if win.is_tsumo else "claimed_face"] = win_face
-    held = list(faces)
-    if not win.is_tsumo:
-        held.remove(win_face)
-    for face in held:
-        t["hand"][win.seat, face if face < 34 else 4 + 9 * (face - 34)] += 1
-        t["red"][win.seat] |= 1 << (face - 34) if face >= 34 else 0
-    t["num_melds"][win.seat] = len(win.melds)
-    for i, (meld, ids) in enumerate(win.melds):
-        t["meld_type"][win.seat, i], t["meld_kind"][win.seat, i] = meld, min(ids) // 4
-        t["meld_red"][win.seat, i] = sum(face_of_id(tile, 1) >= 34 for tile in ids)
-    t["num_dora"] = len(win.dora)
-    for i, (indicator, ura) in enumerate(zip(win.dora, win.ura, strict=True)):
-        t["wall"][DORA - 2 * i], t["wall"][URA - 2 * i] = indicator, ura
-    t["riichi"][win.seat], t["ippatsu"][win.seat] = win.riichi, win.has_ippatsu
-    t["is_rinshan"], t["is_first_turn"][win.seat] = win.is_rinshan, win.is_first_turn
-    t["next_draw"] = LAST_DRAW if win.is_last_tile else 60
-    t["pao_dragons"] = t["pao_winds"] = -1
-    if score_win(tables[0], win.seat, win.win_tile >> 2, 0)[0] == 0:
-        return None
-    end_by_wins(tables[0], 1 << win.seat)
-    yaku = frozenset(number for number in range(52) if int(t["win_yaku"][0]) >> number & 1)
-    return yaku, int(t["win_han"][0]), int(t["win_fu"][0]), t["deltas"].tolist()
 
 
 def their_outcome(win: Win) -> Outcome | None:
@@ -120,21 +74,8 @@ def their_outcome(win: Win) -> Outcome | None:
     assert result.cost is not None
     is_yakuman = any(yaku.is_yakuman for yaku in result.yaku)
     yaku = frozenset(YAKU_ID_TO_TENHOU_ID[yaku.yaku_id] for yaku in result.yaku) - DORA_YAKU
-    deltas = _deltas(win, result.cost["main"], result.cost["additional"])
+    deltas = payments(win, result.cost["main"], result.cost["additional"])
     return yaku, 0 if is_yakuman else result.han or 0, 0 if is_yakuman else result.fu or 0, deltas
-
-
-def _deltas(win: Win, main: int, additional: int) -> list[int]:
-    """Return the payments: ``main`` from the loser or the dealer, ``additional`` from the others."""
-    deltas = [0, 0, 0, 0]
-    dealer = win.kyoku % 4
-    for seat in range(4):
-        if seat == win.seat or (not win.is_tsumo and seat != (win.seat + 1) % 4):
-            continue
-        share = main if not win.is_tsumo or seat == dealer or win.seat == dealer else additional
-        deltas[seat] -= share
-        deltas[win.seat] += share
-    return deltas
 
 
 def compare(num_wins: int, seed: int) -> Counter[int]:
@@ -144,7 +85,7 @@ def compare(num_wins: int, seed: int) -> Counter[int]:
     done = 0
     while done < num_wins:
         win = generate_win(rng)
-        ours, theirs = our_outcome(win), their_outcome(win)
+        ours, theirs = outcome_of(win, tenhou()), their_outcome(win)
         assert ours == theirs, win
         if ours is not None:
             seen.update(ours[0])

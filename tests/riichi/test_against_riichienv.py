@@ -1,0 +1,88 @@
+"""Whole games by this engine and by PyPI ``riichienv`` on the same walls with the same actions: nothing differs.
+
+What is compared stands in peer_game.py; the accepted divergences stand in peer_divergence.py and in docs/rules.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from riichienv import GameRule
+
+from suphx.riichi.rules import Rules, tenhou, tonpuu
+from suphx.riichi.suit_table import load_suits
+from suphx.selfplay.baseline import choose_ukeire
+from tests.riichi.peer_game import DifferenceError, PeerGame, Play
+from tests.riichi.random_game import choose_hastily
+from tests.riichi.scripted_deal import SCRIPTED_DEALS
+
+ROOMS: tuple[tuple[Rules, GameRule], ...] = (
+    (tenhou(), GameRule.default_tenhou()),
+    (tonpuu(), GameRule.default_tenhou()),
+)
+LAST_DEAL = {"kyoku": 8, "honba": 2, "sticks": 1, "scores": [25_000, 25_000, 25_000, 24_000]}
+SUITS = load_suits()
+
+
+def play_at_random(t: Any, rng: np.random.Generator) -> int:
+    return int(rng.choice(np.flatnonzero(t["legal"])))
+
+
+def play_for_ukeire(t: Any, rng: np.random.Generator) -> int:
+    return int(choose_ukeire(t, SUITS))
+
+
+def play_whole_games(seeds: range, play: Play) -> Counter[str]:
+    """Play games from East 1 on, with honest walls; return what happened."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        rules, peer_rules = ROOMS[seed % len(ROOMS)]
+        game = PeerGame(rules, peer_rules, seed=seed, play=play)
+        game.play()
+        seen += game.seen
+    return seen
+
+
+def play_scripted_deal(name: str, rules: Rules, peer_rules: GameRule) -> Counter[str]:
+    deal = replace(SCRIPTED_DEALS[name])
+    game = PeerGame(rules, peer_rules, seed=1, play=deal.play, make_wall=deal.wall, start=LAST_DEAL)
+    game.play()
+    return game.seen
+
+
+def test_games_of_random_agents() -> None:
+    assert play_whole_games(range(20), play_at_random)["game"] == 20
+
+
+def test_games_of_hasty_agents() -> None:
+    assert play_whole_games(range(100, 120), choose_hastily)["game"] == 20
+
+
+def test_games_of_ukeire_agents() -> None:
+    assert play_whole_games(range(200, 220), play_for_ukeire)["game"] == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("play", [play_at_random, choose_hastily, play_for_ukeire])
+def test_1000_games(play: Play) -> None:
+    assert play_whole_games(range(1000, 2000), play)["game"] == 1000
+
+
+@pytest.mark.parametrize("name", list(SCRIPTED_DEALS))
+def test_scripted_deal(name: str) -> None:
+    seen = play_scripted_deal(name, tenhou(), GameRule.default_tenhou())
+    assert seen[SCRIPTED_DEALS[name].happens], dict(seen)
+
+
+def test_a_rule_that_differs_is_noticed_in_the_actions() -> None:
+    with pytest.raises(DifferenceError, match="actions of seat 0"):
+        PeerGame(Rules(open_tanyao=False), GameRule.default_tenhou(), seed=4, play=choose_hastily).play()
+
+
+def test_a_rule_that_differs_is_noticed_in_the_wins() -> None:
+    with pytest.raises(DifferenceError, match="wins"):
+        play_scripted_deal("four kans of one seat", tenhou(), GameRule.default_mjsoul())
