@@ -14,6 +14,7 @@ from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
 from suphx_platform.console import Console
+from suphx_platform.storage import Storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,5 +48,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 
 def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:
     """Run all stages that are not finished yet; errors as for Runner."""
-    result = Runner(recipe, pipeline_stages(recipe), runs=runs, records=records, console=console).run()
+    storage = Storage(recipe.storage) if recipe.storage.address else None
+    stages = pipeline_stages(recipe)
+    result = Runner(recipe, stages, runs=runs, records=records, console=console, storage=storage).run()
     return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)

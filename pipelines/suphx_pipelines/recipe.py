@@ -19,6 +19,7 @@ from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe_file import load_config
 from suphx_platform.data_parallel import DataParallelConfig
+from suphx_platform.storage import StorageConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,8 @@ class Recipe:
     """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
     """The match at the end."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Where results are kept besides the folder of runs."""
 
     @property
     def free_keys(self) -> tuple[str, ...]:
@@ -97,6 +100,7 @@ class Recipe:
 _FREE_KEYS = (
     "data_parallel",
     "evaluation.workers",
+    "storage",
     "stream.num_workers",
     "stream.prefetch_batches",
     *(f"supervised.{name}" for name in ("device", "report_every", "save_seconds", "threads")),

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal
 
@@ -22,7 +23,9 @@ from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
+from suphx_pipelines.stage_storage import FINISHED, StageStorage
 from suphx_platform.console import Console
+from suphx_platform.storage import Storage
 from suphx_platform.tracking import Tracker, TrackingStore
 
 StageStatus = Literal["finished", "kept", "reused"]
@@ -56,9 +59,19 @@ class Runner(Generic[R]):
     """
 
     def __init__(
-        self, recipe: R, stages: Sequence[Stage[R]], *, runs: Path, records: Path | None, console: Console
+        self,
+        recipe: R,
+        stages: Sequence[Stage[R]],
+        *,
+        runs: Path,
+        records: Path | None,
+        console: Console,
+        storage: Storage | None = None,
     ) -> None:
-        """Find the run that the recipe and the records stand for; ValueError if they or the stages make no sense."""
+        """Find the run that the recipe and the records stand for; ValueError if they or the stages make no sense.
+
+        ``storage``: where the stages are kept besides ``runs``, and taken from if another machine got further.
+        """
         _check_names(recipe.name, stages)
         self._recipe = recipe
         self._table = to_table(recipe)
@@ -71,6 +84,7 @@ class Runner(Generic[R]):
         self._records_digest = digest_json(files) if files else None
         self.run_id = f"{recipe.name}-{digest_json([self._identity, self._records_digest])[:10]}"
         self.folder = runs / self.run_id
+        self._storage = StageStorage(storage, self.run_id, console)
 
     def run(self) -> RunResult:
         """Finish every stage in order.
@@ -106,7 +120,11 @@ class Runner(Generic[R]):
     ) -> tuple[StageStatus, Done]:
         folder = self.folder / stage.name
         done = read_done(folder, digest)
+        if done is None:
+            self._storage.fetch(stage.name, folder)
+            done = read_done(folder, digest)
         if done is not None:
+            self._storage.keep(stage.name, folder, FINISHED)
             return "kept", done
         found = find_finished(self._runs, stage.name, digest)
         key = f"{self.run_id}/{stage.name}/{digest[:16]}"
@@ -122,6 +140,7 @@ class Runner(Generic[R]):
             for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
                 tracker.log_artifact(path)
         write_done(folder, done)
+        self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if found is None else "reused", done
 
     def _work(self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, tracker: Tracker) -> Done:
@@ -136,6 +155,8 @@ class Runner(Generic[R]):
             tracker=tracker,
             console=self._console,
             seed=stage_seed(self._recipe.seed, stage.name),
+            storage_name=self._storage.name(stage.name),
+            keep=partial(self._storage.keep, stage.name, folder),
         )
         started = time.monotonic()
         metrics = stage.run(context)

@@ -49,6 +49,10 @@ class StageContext(Generic[R]):
     console: Console
     seed: int
     """From the recipe's seed and the stage's name: 0 <= seed < 2**56."""
+    storage_name: str
+    """What the folder is called in the storage, if the run has one."""
+    keep: Callable[[int], None]
+    """Stores the folder as it is at this step, so that another machine can go on; nothing without a storage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
 from suphx_pipelines.stage import Stage, StageContext
-from suphx_platform.data_parallel import train_on_workers
+from suphx_platform.data_parallel import checkpoint_place, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -71,9 +71,10 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             extra={"recipe": recipe.name, "encoder": recipe.encoder},
         )
         if recipe.data_parallel.needs_ray:
-            metrics = train_on_workers(job, context.folder, recipe.data_parallel, report=report)
+            place = checkpoint_place(recipe.storage, context.storage_name, context.folder)
+            metrics = train_on_workers(job, context.folder, recipe.data_parallel, place, report=report)
         else:
-            metrics = train_head(job, context.folder, report=report)
+            metrics = train_head(job, context.folder, report=report, keep=context.keep)
     last = metrics["history"][-1]
     if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
         told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
 import tempfile
 import threading
@@ -22,6 +23,7 @@ from suphx.training.head_result import METRICS_FILE
 from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.worker_group import WorkerGroup
 from suphx_platform.ray_session import ray_session
+from suphx_platform.storage import StorageConfig
 
 if TYPE_CHECKING:
     from ray.util.queue import Queue
@@ -57,14 +59,50 @@ class DataParallelConfig:
         return self.num_workers > 1 or self.on_ray
 
 
+@dataclass(frozen=True, slots=True)
+class CheckpointPlace:
+    """Where Ray Train keeps its checkpoints while a training is under way; every worker must be able to reach it."""
+
+    path: str
+    """A folder, or bucket/prefix of the file system."""
+    filesystem: Any = None
+    """pyarrow's, for a bucket."""
+
+    def remove(self) -> None:
+        """Remove the checkpoints."""
+        if self.filesystem is None:
+            shutil.rmtree(Path(self.path) / _CHECKPOINTS_FOLDER)
+        else:
+            self.filesystem.delete_dir(f"{self.path}/{_CHECKPOINTS_FOLDER}")
+
+
+def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> CheckpointPlace:
+    """Return the place called ``name`` in the storage; without a storage, the local ``folder``."""
+    if not storage.address:
+        return CheckpointPlace(str(folder.resolve()))
+    if not storage.is_bucket:
+        return CheckpointPlace(str(Path(storage.address).resolve() / name))
+    from pyarrow.fs import S3FileSystem
+
+    endpoint = storage.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
+    scheme, _, host = endpoint.rpartition("://")
+    options = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
+    return CheckpointPlace(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", S3FileSystem(**options))
+
+
 def train_on_workers(
-    job: HeadTraining, folder: Path, config: DataParallelConfig, *, report: Callable[[Report], None] | None = None
+    job: HeadTraining,
+    folder: Path,
+    config: DataParallelConfig,
+    place: CheckpointPlace,
+    *,
+    report: Callable[[Report], None] | None = None,
 ) -> dict[str, Any]:
     """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
 
-    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie in its subfolder ``workers``,
-    which all workers must be able to reach, and from which the same call goes on after a kill. The games that ``job``
-    reads must lie at the same path on every worker. Raises what a worker raised once ``max_failures`` is used up.
+    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie at ``place``, from which the same
+    call goes on after a kill. The games that ``job`` reads must lie at the same path on every worker. Raises what a
+    worker raised once ``max_failures`` is used up.
     """
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
@@ -85,7 +123,8 @@ def train_on_workers(
             ),
             run_config=ray.train.RunConfig(
                 name=_CHECKPOINTS_FOLDER,
-                storage_path=str(folder.resolve()),
+                storage_path=place.path,
+                storage_filesystem=place.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
                 checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
             ),
@@ -96,7 +135,7 @@ def train_on_workers(
             raise next(iter(error.worker_failures.values()), error) from error
         assert result.checkpoint is not None  # every worker ends with one
         result.checkpoint.to_directory(str(folder))
-    shutil.rmtree(folder / _CHECKPOINTS_FOLDER)
+    place.remove()
     metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
     return metrics
 

@@ -17,6 +17,7 @@ from unittest import mock
 from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_platform.console import Console
+from suphx_platform.storage import Storage, StorageConfig
 
 KILL = "SUPHX_TEST_KILL"
 
@@ -73,6 +74,7 @@ def raise_to_power(context: Context) -> dict[str, float]:
             note(context, f"power {index}")
             path.write_text(str(number**context.recipe.powers.exponent))
         context.tracker.log_metrics({"power": float(path.read_text())}, step=index)
+        context.keep(index)
         if index == 1:
             die_if_told("powers", "middle")
     return {"files": len(numbers)}
@@ -92,8 +94,11 @@ STAGES = (
 )
 
 
-def small_runner(runs: Path, recipe: SmallRecipe | None = None, records: Path | None = None) -> Runner[SmallRecipe]:
-    return Runner(recipe or SmallRecipe(), STAGES, runs=runs, records=records, console=Console())
+def small_runner(
+    runs: Path, recipe: SmallRecipe | None = None, records: Path | None = None, storage: Path | None = None
+) -> Runner[SmallRecipe]:
+    kept = None if storage is None else Storage(StorageConfig(address=str(storage)))
+    return Runner(recipe or SmallRecipe(), STAGES, runs=runs, records=records, console=Console(), storage=kept)
 
 
 def main() -> None:

@@ -1,0 +1,51 @@
+"""The stage folders of a run in the storage, so that another machine can go on where this one stopped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_platform.console import Console
+from suphx_platform.storage import Storage
+
+FINISHED = 10**12 - 1
+"""Number of the version that a finished stage leaves: above all steps."""
+_MARK = ".stored.json"  # begins with a dot: it says something of this machine's folder and is not stored itself
+
+
+class StageStorage:
+    """Fetches and keeps stage folders under ``<run id>/<stage name>``; without a storage it does nothing."""
+
+    def __init__(self, storage: Storage | None, run_id: str, console: Console) -> None:
+        self._storage = storage
+        self._run_id = run_id
+        self._console = console
+
+    def name(self, stage_name: str) -> str:
+        """Return what the stage's folder is called in the storage."""
+        return f"{self._run_id}/{stage_name}"
+
+    def fetch(self, stage_name: str, folder: Path) -> None:
+        """Replace ``folder`` by what the storage has if that is further than what this machine has stored itself."""
+        if self._storage is None:
+            return
+        versions = self._storage.versions(self.name(stage_name))
+        if not versions or versions[-1].path <= self._stored_path(folder):
+            return
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        version = self._storage.restore(self.name(stage_name), folder)
+        if version is not None:
+            write_json(folder / _MARK, version.path)
+            self._console.say(f"{stage_name}: taken from the storage ({version.path})")
+
+    def keep(self, stage_name: str, folder: Path, number: int) -> None:
+        """Store ``folder`` as version ``number``, unless it is what was stored or fetched last."""
+        if self._storage is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
+            return
+        version = self._storage.save(self.name(stage_name), folder, number=number)
+        write_json(folder / _MARK, version.path)
+
+    def _stored_path(self, folder: Path) -> str:
+        mark = folder / _MARK
+        path = str(read_json(mark)) if mark.is_file() else ""
+        return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.stage import StageContext
+from suphx_pipelines.stage_storage import FINISHED, StageStorage
+from suphx_platform.console import Console
+from suphx_platform.storage import Storage, StorageConfig
+from tests.suphx_pipelines import small_run
+from tests.suphx_pipelines.small_run import SmallRecipe, small_runner
+
+
+class MachineLostError(Exception):
+    """Stands for whatever takes a machine away."""
+
+
+def work(folder: Path) -> Counter[str]:
+    return Counter((folder / "work.log").read_text().splitlines())
+
+
+def fresh_machine(runs: Path) -> None:
+    """Remove what the run has left on this machine; MLflow's store stays."""
+    for folder in runs.glob("small-*"):
+        shutil.rmtree(folder)
+
+
+def test_another_machine_takes_finished_stages_from_the_storage(runs: Path, tmp_path: Path) -> None:
+    first = small_runner(runs, storage=tmp_path / "storage").run()
+    fresh_machine(runs)
+    second = small_runner(runs, storage=tmp_path / "storage").run()
+    assert {stage.status for stage in second.stages.values()} == {"kept"}
+    assert second.stages["total"].metrics == first.stages["total"].metrics
+    assert not (second.folder / "work.log").exists(), "a stage was run again"
+
+
+def test_another_machine_goes_on_in_the_middle_of_a_stage(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(context: StageContext[SmallRecipe], text: str) -> None:
+        if text == "power 2":
+            raise MachineLostError
+        note(context, text)
+
+    note = small_run.note
+    monkeypatch.setattr(small_run, "note", lose)
+    with pytest.raises(MachineLostError):
+        small_runner(runs, storage=tmp_path / "storage").run()
+    monkeypatch.undo()
+    fresh_machine(runs)
+    second = small_runner(runs, storage=tmp_path / "storage").run()
+    assert work(second.folder) == {"powers": 1, "power 2": 1, "power 3": 1, "total": 1}
+
+
+def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> None:
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    (folder / "state").write_text("stored")
+    storage.keep("a", folder, 5)
+    (folder / "state").write_text("further than what was stored")
+    storage.fetch("a", folder)
+    assert (folder / "state").read_text() == "further than what was stored"
+
+
+def test_what_another_machine_stored_later_replaces_what_is_here(tmp_path: Path) -> None:
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder, text, number in ((here, "early", 5), (there, "late", 9)):
+        folder.mkdir()
+        (folder / "state").write_text(text)
+        storage.keep("a", folder, number)
+    storage.fetch("a", here)
+    assert (here / "state").read_text() == "late"
+
+
+def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:
+    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
+    storage = StageStorage(kept, "run-1", Console())
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    for _ in range(3):
+        storage.keep("a", folder, FINISHED)
+    assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"]
