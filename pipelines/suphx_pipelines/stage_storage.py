@@ -35,7 +35,7 @@ class StageStorage:
         folder.parent.mkdir(parents=True, exist_ok=True)
         version = self._storage.restore(self.name(stage_name), folder)
         if version is not None:
-            write_json(folder / _MARK, version.path)
+            write_json(folder / _MARK, {"version": version.path})
             self._console.say(f"{stage_name}: taken from the storage ({version.path})")
 
     def keep(self, stage_name: str, folder: Path, number: int) -> None:
@@ -43,9 +43,9 @@ class StageStorage:
         if self._storage is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
             return
         version = self._storage.save(self.name(stage_name), folder, number=number)
-        write_json(folder / _MARK, version.path)
+        write_json(folder / _MARK, {"version": version.path})
 
     def _stored_path(self, folder: Path) -> str:
         mark = folder / _MARK
-        path = str(read_json(mark)) if mark.is_file() else ""
+        path = str(read_json(mark)["version"]) if mark.is_file() else ""
         return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken
