@@ -9,7 +9,7 @@ give most points. Not counted: ippatsu, double riichi, ura dora, last tiles, kan
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from suphx.features.holding import Holding
 from suphx.features.lookahead_layout import LEVELS
 from suphx.features.planes import count_bits
 from suphx.riichi.jit import jit
-from suphx.riichi.record import I32, U8
+from suphx.riichi.record import I32, U8, Records, field, record_dtype
 from suphx.riichi.score import base_points, pay_win
 from suphx.riichi.tile import TERMINALS_AND_HONOURS
 
@@ -47,30 +47,38 @@ class Reading(NamedTuple):
     """In this part, red fives included."""
 
 
-def load_levels() -> U8:
-    """Return the level of points by (is dealer, is tsumo, han up to 13, fu / 5): uint8 (2, 2, 14, 41)."""
-    return _load_levels()
+class WinLevels:
+    """The levels of points as one record, so that kernels hand on a single pointer."""
+
+    levels: U8 = field("u1", 2, 2, MAX_HAN + 1, MAX_FU // 5 + 1)
+    """By is dealer, is tsumo, han, fu / 5: how many of LEVELS are reached."""
+
+
+def load_win_levels() -> WinLevels:
+    """Return the table, computed from the rules of payment."""
+    return _load_win_levels()
 
 
 @cache
-def _load_levels() -> U8:
-    table = np.zeros((2, 2, MAX_HAN + 1, MAX_FU // 5 + 1), np.uint8)
+def _load_win_levels() -> WinLevels:
+    table: Records = np.zeros(1, record_dtype(WinLevels))
+    levels = table[0]["levels"]
     deltas: I32 = np.zeros(4, np.int32)
-    for is_dealer, is_tsumo, han, fu in np.ndindex(table.shape):
+    for is_dealer, is_tsumo, han, fu in np.ndindex(levels.shape):
         if han > 0:
             base = base_points(han, 5 * fu, 0)
             points = pay_win(0, 0 if is_tsumo else 1, 0 if is_dealer else 2, base, deltas)
-            table[is_dealer, is_tsumo, han, fu] = np.searchsorted(LEVELS, points, side="right")
+            levels[is_dealer, is_tsumo, han, fu] = np.searchsorted(LEVELS, points, side="right")
     table.flags.writeable = False
-    return table
+    return cast(WinLevels, table.view(np.dtype((np.record, table.dtype)))[0])
 
 
 @jit
-def _level(levels: U8, holding: Holding, is_tsumo: int, han: int, dora: int, fu: int) -> int:
+def _level(table: WinLevels, holding: Holding, is_tsumo: int, han: int, dora: int, fu: int) -> int:
     """Return the level of a win; 0 without a yaku."""
     if han == 0:
         return 0
-    return int(levels[holding.is_dealer, is_tsumo, min(han + dora + holding.dora, MAX_HAN), fu // 5])
+    return int(table.levels[holding.is_dealer, is_tsumo, min(han + dora + holding.meld_dora, MAX_HAN), fu // 5])
 
 
 @jit
@@ -159,8 +167,8 @@ def _is_nine_gates(reading: Reading, kinds: int) -> bool:
 @jit
 def _shape_han(holding: Holding, reading: Reading) -> tuple[int, int]:
     """Return the han of a reading, closed and open, that the last tile does not change; no riichi, tsumo, dora."""
-    runs = reading.runs | holding.runs
-    sets = reading.sets | holding.sets
+    runs = reading.runs | holding.meld_runs
+    sets = reading.sets | holding.meld_sets
     kinds = runs | runs << 1 | runs << 2 | sets | 1 << reading.pair
     both = _honours_han(holding, sets, reading.pair) + _sets_han(holding, sets)
     of_runs = _runs_han(runs)
@@ -179,12 +187,12 @@ def _shape_han(holding: Holding, reading: Reading) -> tuple[int, int]:
 def _common_fu(holding: Holding, reading: Reading) -> int:
     """Return the fu without those of the last tile, all concealed triplets taken as such."""
     pair = reading.pair
-    fu = 20 + holding.fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
+    fu = 20 + holding.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
     return fu + 2 * ((pair == holding.seat_wind) + (pair == holding.round_wind) + (pair >= 31))
 
 
 @jit
-def _drawn_level(levels: U8, holding: Holding, reading: Reading, han: int, missing: int) -> int:
+def _drawn_level(table: WinLevels, holding: Holding, reading: Reading, han: int, missing: int) -> int:
     """Return the level of a win by tsumo on one of the kinds ``missing``; ``han`` is that of the shape."""
     concealed = count_bits(reading.sets) + holding.num_ankan
     if concealed == 3:
@@ -197,17 +205,20 @@ def _drawn_level(levels: U8, holding: Holding, reading: Reading, han: int, missi
         han += 2
         two_sided = (runs & ~_HIGHEST_RUNS) | (runs & ~_LOWEST_RUNS) << 2
         if fu == 20 and missing & two_sided:
-            return _level(levels, holding, 1, han + 1, reading.dora, 20)
+            return _level(table, holding, 1, han + 1, reading.dora, 20)
     narrow = 1 << reading.pair | runs << 1 | (runs & _LOWEST_RUNS) << 2 | (runs & _HIGHEST_RUNS)
     fu += 4 if missing & narrow else 2
-    return _level(levels, holding, 1, han, reading.dora, (fu + 9) // 10 * 10)
+    return _level(table, holding, 1, han, reading.dora, (fu + 9) // 10 * 10)
 
 
 @jit
 def _called_level(
-    levels: U8, holding: Holding, reading: Reading, han: int, missing: tuple[int, int, int], num_missing: int
+    table: WinLevels, holding: Holding, reading: Reading, han: int, missing: tuple[int, int, int], num_missing: int
 ) -> int:
     """Return the best level of a win by ron without riichi; ``han`` is that of the shape."""
+    stays_closed = holding.is_closed and num_missing == 1
+    if han == 0 and not stays_closed and count_bits(reading.sets) + holding.num_ankan < 3:
+        return 0  # no yaku
     runs = reading.runs
     best = 0
     for i in range(num_missing):
@@ -216,27 +227,26 @@ def _called_level(
             continue
         others = 0
         for j in range(num_missing):
-            if j != i:
-                others |= 1 << missing[j]
+            others |= int(j != i) << missing[j]
         bit = 1 << kind
         if kind == reading.pair:
-            best = max(best, _ron_level(levels, holding, reading, han, num_missing, others, 0, 0, 2))
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, 0, 2))
         if reading.sets & bit:
-            best = max(best, _ron_level(levels, holding, reading, han, num_missing, others, 0, bit, 0))
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, bit, 0))
         if runs & bit:
             wait = 2 if bit & _HIGHEST_RUNS else 0
-            best = max(best, _ron_level(levels, holding, reading, han, num_missing, others, bit, 0, wait))
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit, 0, wait))
         if runs << 1 & bit:
-            best = max(best, _ron_level(levels, holding, reading, han, num_missing, others, bit >> 1, 0, 2))
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 1, 0, 2))
         if runs << 2 & bit:
             wait = 2 if bit >> 2 & _LOWEST_RUNS else 0
-            best = max(best, _ron_level(levels, holding, reading, han, num_missing, others, bit >> 2, 0, wait))
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 2, 0, wait))
     return best
 
 
 @jit
 def _ron_level(
-    levels: U8, holding: Holding, reading: Reading, han: int, num_missing: int, others: int,
+    table: WinLevels, holding: Holding, reading: Reading, han: int, num_missing: int, others: int,
     last_run: int, last_set: int, wait: int,
 ) -> int:  # fmt: skip
     """Return the level when the last tile completes ``last_run`` or ``last_set`` (a bit), or else the pair.
@@ -248,7 +258,6 @@ def _ron_level(
     if last_set:
         concealed -= 1
         fu -= 4 if last_set & ENDS else 2
-    stays_closed = holding.is_closed and num_missing == 1
     if holding.is_closed and num_missing > 1:
         callable_runs = reading.runs & (others | others >> 1 | others >> 2) & ~(last_run & ~reading.doubles)
         if callable_runs == 0:
@@ -261,18 +270,18 @@ def _ron_level(
         han += 2
     elif concealed == 4:
         han += _YAKUMAN
-    if stays_closed:
+    if holding.is_closed and num_missing == 1:
         if fu == 20:
-            return _level(levels, holding, 0, han + 1, reading.dora, 30)
+            return _level(table, holding, 0, han + 1, reading.dora, 30)
         fu += 10
     elif fu == 20:
         fu = 30
-    return _level(levels, holding, 0, han, reading.dora, (fu + 9) // 10 * 10)
+    return _level(table, holding, 0, han, reading.dora, (fu + 9) // 10 * 10)
 
 
 @jit
 def win_levels(
-    levels: U8, holding: Holding, reading: Reading, missing: tuple[int, int, int], num_missing: int
+    table: WinLevels, holding: Holding, reading: Reading, missing: tuple[int, int, int], num_missing: int
 ) -> tuple[int, int]:
     """Return the levels of a win drawn and called, in this reading: a hand has the best level of all its readings.
 
@@ -282,14 +291,14 @@ def win_levels(
     bits = 0
     for i in range(num_missing):
         bits |= 1 << missing[i]
-    drawn = _drawn_level(levels, holding, reading, closed if holding.is_closed else open_, bits)
+    drawn = _drawn_level(table, holding, reading, closed if holding.is_closed else open_, bits)
     han = closed if holding.is_closed and num_missing == 1 else open_
-    return drawn, _called_level(levels, holding, reading, han, missing, num_missing)
+    return drawn, _called_level(table, holding, reading, han, missing, num_missing)
 
 
 @jit
-def pairs_levels(levels: U8, holding: Holding, kinds: int, dora: int, num_missing: int) -> tuple[int, int]:
+def pairs_levels(table: WinLevels, holding: Holding, kinds: int, dora: int, num_missing: int) -> tuple[int, int]:
     """Return the levels of seven pairs drawn and called: nothing can be called but the last tile."""
     han = 2 + kinds_han(kinds, 1)[0]
-    drawn = _level(levels, holding, 1, han + 2, dora, 25)
-    return drawn, _level(levels, holding, 0, han, dora, 25) if num_missing == 1 else 0
+    drawn = _level(table, holding, 1, han + 2, dora, 25)
+    return drawn, _level(table, holding, 0, han, dora, 25) if num_missing == 1 else 0

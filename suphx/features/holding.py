@@ -1,17 +1,13 @@
-"""A hand as the look-ahead sees it: what melds and winds give to every win, and the concealed tiles that may change."""
+"""A hand as the look-ahead sees it: the concealed tiles that may change, and what melds and winds give to every win."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
-
-import numpy as np
 
 from suphx.features.claim import claimed_kind
 from suphx.features.planes import CountMasks
 from suphx.riichi.action import CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import dealer_of
-from suphx.riichi.record import I8
+from suphx.riichi.record import I8, field
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, Table
 from suphx.riichi.tile import dora_of_indicator, is_simple
 from suphx.riichi.wall import DORA
@@ -19,73 +15,90 @@ from suphx.riichi.wall import DORA
 NO_CLAIM = -1
 
 
-class Holding(NamedTuple):
-    """What stays as it is while tiles are replaced."""
+class Holding:
+    """What a seat holds and knows, as one part of a record (win_search.py)."""
 
-    num_sets: int
-    """Sets beside the melds: 4 - number of melds."""
-    is_closed: int
-    """No melds but closed kans."""
-    runs: int
-    """Bit set of the lowest kinds of the chi."""
-    sets: int
-    """Bit set of the kinds of pon and kan."""
-    num_ankan: int
-    num_kans: int
-    fu: int
-    """Of the melds."""
-    dora: int
-    """In the melds, red fives included."""
-    seat_wind: int
-    """A kind, 27-30."""
-    round_wind: int
-    open_tanyao: int
-    is_dealer: int
+    # concealed, by kind
+    hand: I8 = field("i1", 34)
+    dora: I8 = field("i1", 34)  # how many times a kind is dora
+    unseen: I8 = field("i1", 34)  # tiles that the seat cannot see
+    columns: I8 = field("i1", 34)  # the kinds of the hand, numbered from 0
+    red: int = field("i8")  # bits 0-2: the red 5m, 5p, 5s is concealed
+    has_discard: int = field("i8")  # 3n + 2 tiles: one goes before the first draw
 
+    # melds
+    num_sets: int = field("i8")  # sets beside the melds: 4 - number of melds
+    is_closed: int = field("i8")  # no melds but closed kans
+    meld_runs: int = field("i8")  # bit set of the lowest kinds of the chi
+    meld_sets: int = field("i8")  # bit set of the kinds of pon and kan
+    num_ankan: int = field("i8")
+    num_kans: int = field("i8")
+    meld_fu: int = field("i8")
+    meld_dora: int = field("i8")  # red fives included
 
-class Concealed(NamedTuple):
-    """The concealed tiles of a hand and what is known of each kind."""
-
-    hand: I8
-    """int8 (34,)"""
-    red: int
-    """Bits 0-2: the red 5m, 5p, 5s is among them."""
-    dora: I8
-    """int8 (34,): how many times a kind is dora."""
-    unseen: I8
-    """int8 (34,): tiles that the seat cannot see."""
-    columns: I8
-    """int8 (34,): the kinds of the hand, numbered from 0."""
-    has_discard: int
-    """3n + 2 tiles: one goes before the first draw."""
+    seat_wind: int = field("i8")  # a kind, 27-30
+    round_wind: int = field("i8")
+    open_tanyao: int = field("i8")
+    is_dealer: int = field("i8")
 
 
 @jit
-def hold(t: Table, seat: int, action: int) -> Holding:
-    """Return what ``seat`` holds at ``t``, after the claim or kan ``action`` if it is not NO_CLAIM."""
+def fill_holding(t: Table, seat: int, action: int, unseen: CountMasks, holding: Holding) -> None:
+    """Fill what ``seat`` holds at ``t``, after the claim or kan ``action`` if it is not NO_CLAIM."""
     dealer = int(dealer_of(t))
-    winds = 27 + (seat - dealer) % 4, 27 + int(t.kyoku) // 4
-    holding = Holding(4, 1, 0, 0, 0, 0, 0, 0, winds[0], winds[1], int(t.open_tanyao), int(seat == dealer))
+    holding.seat_wind = 27 + (seat - dealer) % 4
+    holding.round_wind = 27 + int(t.kyoku) // 4
+    holding.open_tanyao = t.open_tanyao
+    holding.is_dealer = seat == dealer
+    _fill_dora(t, holding)
+    _fill_melds(t, seat, action, holding)
+    holding.hand[:] = t.hand[seat]
+    holding.red = t.red[seat]
+    if action != NO_CLAIM:
+        _take(t, action, holding)
+    column = num_tiles = 0
+    for kind in range(34):
+        holding.unseen[kind] = (
+            (unseen[0] >> kind & 1) + (unseen[1] >> kind & 1) + (unseen[2] >> kind & 1) + (unseen[3] >> kind & 1)
+        )
+        holding.columns[kind] = column
+        column += holding.hand[kind] > 0
+        num_tiles += holding.hand[kind]
+    holding.has_discard = num_tiles % 3 == 2
+
+
+@jit
+def _fill_dora(t: Table, holding: Holding) -> None:
+    holding.dora[:] = 0
+    for i in range(t.num_dora):
+        holding.dora[dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2)] += 1
+
+
+@jit
+def _fill_melds(t: Table, seat: int, action: int, holding: Holding) -> None:
+    """Fill what the melds give, the new one included."""
+    holding.num_sets, holding.is_closed = 4, 1
+    holding.meld_runs = holding.meld_sets = holding.num_ankan = holding.num_kans = 0
+    holding.meld_fu = holding.meld_dora = 0
     added = int(claimed_kind(t, action)) if KAKAN <= action < TSUMO else -1
     for i in range(t.num_melds[seat]):
-        meld_type, kind = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i])
-        red = int(t.meld_red[seat, i])
+        meld_type, kind, red = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i]), int(t.meld_red[seat, i])
         if meld_type == PON_MELD and kind == added:
             meld_type = KAKAN_MELD
             red += _held_red(t, seat, kind)
-        holding = _add_meld(t, holding, meld_type, kind, red)
+        _add_meld(holding, meld_type, kind, red)
     if action == NO_CLAIM or added >= 0:
-        return holding
+        return
     kind = int(claimed_kind(t, action))
+    claimed_red = int(t.claimed_face >= 34)
     if action < KAKAN:
-        return _add_meld(t, holding, ANKAN_MELD, kind, _held_red(t, seat, kind))
-    red = int(t.claimed_face >= 34)
-    if action == MINKAN:
-        return _add_meld(t, holding, MINKAN_MELD, kind, red + _held_red(t, seat, kind))
-    red += int(action == PON_RED or action >= CHI_RED)
-    if action >= CHI:
-        return _add_meld(t, holding, CHI_MELD, kind - (action - CHI) % 3, red)
-    return _add_meld(t, holding, PON_MELD, kind, red)
+        _add_meld(holding, ANKAN_MELD, kind, _held_red(t, seat, kind))
+    elif action == MINKAN:
+        _add_meld(holding, MINKAN_MELD, kind, claimed_red + _held_red(t, seat, kind))
+    elif action < MINKAN:
+        _add_meld(holding, PON_MELD, kind, claimed_red + int(action == PON_RED))
+    else:
+        _add_meld(holding, CHI_MELD, kind - (action - CHI) % 3, claimed_red + int(action >= CHI_RED))
 
 
 @jit
@@ -97,63 +110,38 @@ def _held_red(t: Table, seat: int, kind: int) -> int:
 
 
 @jit
-def _add_meld(t: Table, holding: Holding, meld_type: int, kind: int, red: int) -> Holding:
-    """Return the holding with one meld more."""
-    fu = kans = ankan = runs = sets = 0
+def _add_meld(holding: Holding, meld_type: int, kind: int, red: int) -> None:
+    """Add what one meld gives."""
+    holding.num_sets -= 1
+    holding.meld_dora += red
     if meld_type == CHI_MELD:
-        runs = 1 << kind
-    else:
-        sets = 1 << kind
-        ankan = int(meld_type == ANKAN_MELD)
-        kans = int(meld_type != PON_MELD)
-        fu = (2 if is_simple(kind) else 4) * (1 + ankan) * (4 if kans else 1)
-    dora = red
-    for i in range(t.num_dora):
-        shown = int(dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2))
-        if runs:
-            dora += kind <= shown <= kind + 2
-        elif shown == kind:
-            dora += 3 + kans
-    return Holding(
-        holding.num_sets - 1, holding.is_closed & ankan, holding.runs | runs, holding.sets | sets,
-        holding.num_ankan + ankan, holding.num_kans + kans, holding.fu + fu, holding.dora + dora,
-        holding.seat_wind, holding.round_wind, holding.open_tanyao, holding.is_dealer,
-    )  # fmt: skip
+        holding.is_closed = 0
+        holding.meld_runs |= 1 << kind
+        holding.meld_dora += holding.dora[kind] + holding.dora[kind + 1] + holding.dora[kind + 2]
+        return
+    is_kan = meld_type != PON_MELD
+    is_ankan = meld_type == ANKAN_MELD
+    holding.is_closed &= is_ankan
+    holding.meld_sets |= 1 << kind
+    holding.num_ankan += is_ankan
+    holding.num_kans += is_kan
+    holding.meld_fu += (2 if is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
+    holding.meld_dora += holding.dora[kind] * (4 if is_kan else 3)
 
 
 @jit
-def conceal(t: Table, seat: int, action: int, unseen: CountMasks) -> Concealed:
-    """Return the concealed tiles of ``seat`` at ``t``, after the claim or kan ``action`` if it is not NO_CLAIM."""
-    tiles = np.zeros((4, 34), np.int8)
-    hand, dora, hidden, columns = tiles[0], tiles[1], tiles[2], tiles[3]
-    hand[:] = t.hand[seat]
-    red = int(t.red[seat])
-    if action != NO_CLAIM:
-        red = _take(t, action, hand, red)
-    for i in range(t.num_dora):
-        dora[dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2)] += 1
-    column = num_tiles = 0
-    for kind in range(34):
-        for mask in unseen:
-            hidden[kind] += mask >> kind & 1
-        columns[kind] = column
-        column += hand[kind] > 0
-        num_tiles += hand[kind]
-    return Concealed(hand, red, dora, hidden, columns, int(num_tiles % 3 == 2))
-
-
-@jit
-def _take(t: Table, action: int, hand: I8, red: int) -> int:
-    """Take the tiles of a claim or kan out of ``hand``; return the red fives that are left."""
+def _take(t: Table, action: int, holding: Holding) -> None:
+    """Take the concealed tiles of a claim or kan out of the hand."""
     kind = int(claimed_kind(t, action))
-    suit_bit = 1 << kind // 9 if kind < 27 else 0
+    suit = kind // 9
     if CHI <= action < PASS:
         lowest = kind - (action - CHI) % 3
         for other in range(lowest, lowest + 3):
-            if other != kind:
-                hand[other] -= 1
-        return red & ~suit_bit if action >= CHI_RED else red
-    hand[kind] -= 1 if KAKAN <= action < TSUMO else 2 if action in (PON, PON_RED) else 3 if action == MINKAN else 4
-    if kind < 27 and kind % 9 == 4 and action != PON:
-        return red & ~suit_bit
-    return red
+            holding.hand[other] -= other != kind
+        if action >= CHI_RED:
+            holding.red &= ~(1 << suit)
+        return
+    count = 2 if action in (PON, PON_RED) else 3 if action == MINKAN else 1 if KAKAN <= action < TSUMO else 4
+    holding.hand[kind] -= count
+    if kind == 9 * suit + 4 and action != PON:
+        holding.red &= ~(1 << suit)

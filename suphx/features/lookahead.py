@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.features.holding import NO_CLAIM, Concealed, conceal, hold
+from suphx.features.holding import NO_CLAIM, fill_holding
 from suphx.features.lookahead_layout import CHANCE_BORDERS, CLAIM_HIGH_CHANCE_BORDERS, FEW_CHANCE_BORDERS, NUM_LEVELS
 from suphx.features.lookup import Lookup
 from suphx.features.paper_layout import CLAIM, PUBLIC
@@ -29,17 +29,18 @@ from suphx.features.win_search import (
     ANY_SHIFT,
     CALLED,
     CALLED_SHIFT,
+    COLUMNS_MASK,
     DRAWN,
     HIGH_SHIFT,
     MAX_COLUMNS,
-    NUM_DRAWS,
-    NUM_FAMILIES,
+    NUM_PAIRS,
+    SEARCH,
     WAYS_SHIFT,
-    Found,
+    Search,
     search_wins,
 )
 from suphx.riichi.jit import jit
-from suphx.riichi.record import I64, U8
+from suphx.riichi.record import I64, U8, Records
 from suphx.riichi.table import Table
 
 _DRAWN = PUBLIC["lookahead_drawn"].first
@@ -55,64 +56,64 @@ _CLAIM_HIGH_CHANCE = CLAIM["claim_lookahead_high_chance"].first
 @jit
 def fill_lookahead(lookup: Lookup, t: Table, seat: int, unseen: CountMasks, row: U8) -> None:
     """Fill the look-ahead planes of the hand of ``seat`` as it is; ``unseen``: the tiles that ``seat`` cannot see."""
-    concealed = conceal(t, seat, NO_CLAIM, unseen)
-    found = new_found()
-    if not search_wins(lookup, concealed, hold(t, seat, NO_CLAIM), found):
-        return
-    kinds = _column_kinds(concealed)
-    _fill_reach(found, DRAWN, kinds, row, _DRAWN)
-    _fill_reach(found, CALLED, kinds, row, _CALLED)
-    _fill_chances(found, ANY_SHIFT, concealed, kinds, CHANCE_BORDERS, row, _CHANCE)
-    _fill_chances(found, HIGH_SHIFT, concealed, kinds, FEW_CHANCE_BORDERS, row, _HIGH_CHANCE)
-    _fill_chances(found, CALLED_SHIFT, concealed, kinds, FEW_CHANCE_BORDERS, row, _CALLED_CHANCE)
+    _fill(lookup, t, seat, NO_CLAIM, unseen, np.empty(1, SEARCH), row)
 
 
 @jit
 def fill_claim_lookahead(lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, row: U8) -> None:
     """Fill the look-ahead planes of the hand of ``seat`` after the claim or kan ``action``."""
-    concealed = conceal(t, seat, action, unseen)
-    found = new_found()
-    if not search_wins(lookup, concealed, hold(t, seat, action), found):
+    _fill(lookup, t, seat, action, unseen, np.empty(1, SEARCH), row)
+
+
+@jit
+def _fill(
+    lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, searches: Records, row: U8
+) -> None:  # fmt: skip
+    """Fill either. ``searches`` (1,) is scratch, and an argument: a record of it would not keep an own array alive."""
+    search = searches[0]
+    fill_holding(t, seat, action, unseen, search)
+    if not search_wins(lookup, search):
         return
-    kinds = _column_kinds(concealed)
-    _fill_reach(found, DRAWN, kinds, row, _CLAIM_DRAWN)
-    _fill_chances(found, ANY_SHIFT, concealed, kinds, CHANCE_BORDERS, row, _CLAIM_CHANCE)
-    _fill_chances(found, HIGH_SHIFT, concealed, kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _CLAIM_HIGH_CHANCE)
-
-
-@jit
-def new_found() -> Found:
-    """Return the empty result of a search."""
-    return Found(
-        np.zeros((NUM_FAMILIES, MAX_CHANGED, NUM_LEVELS + 1), np.int64),
-        np.zeros(NUM_DRAWS, np.int64),
-        np.zeros(1 + NUM_DRAWS, np.int64),
-    )
-
-
-@jit
-def _column_kinds(concealed: Concealed) -> I64:
-    """Return the kinds of each column as bit sets, int64 (MAX_COLUMNS,)."""
     kinds = np.zeros(MAX_COLUMNS, np.int64)
-    for kind in range(34):
-        if concealed.hand[kind] > 0:
-            kinds[concealed.columns[kind]] = 1 << kind
-    if not concealed.has_discard:
-        kinds[0] = ALL_KINDS
-    return kinds
+    _fill_column_kinds(search, kinds)
+    chances = np.zeros((3, MAX_CHANGED, MAX_COLUMNS), np.int64)
+    _add_ways(search, chances)
+    if action == NO_CLAIM:
+        _fill_reach(search, DRAWN, kinds, row, _DRAWN)
+        _fill_reach(search, CALLED, kinds, row, _CALLED)
+        _fill_chances(search, chances[0], kinds, CHANCE_BORDERS, row, _CHANCE)
+        _fill_chances(search, chances[1], kinds, FEW_CHANCE_BORDERS, row, _HIGH_CHANCE)
+        _fill_chances(search, chances[2], kinds, FEW_CHANCE_BORDERS, row, _CALLED_CHANCE)
+    else:
+        _fill_reach(search, DRAWN, kinds, row, _CLAIM_DRAWN)
+        _fill_chances(search, chances[0], kinds, CHANCE_BORDERS, row, _CLAIM_CHANCE)
+        _fill_chances(search, chances[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _CLAIM_HIGH_CHANCE)
 
 
 @jit
-def _fill_reach(found: Found, family: int, column_kinds: I64, row: U8, plane: int) -> None:
+def _fill_column_kinds(search: Search, kinds: I64) -> None:
+    """Fill the kinds of each column as bit sets."""
+    for kind in range(34):
+        if search.hand[kind] > 0:
+            kinds[search.columns[kind]] = 1 << kind
+    if not search.has_discard:
+        kinds[0] = ALL_KINDS
+
+
+@jit
+def _fill_reach(search: Search, family: int, column_kinds: I64, row: U8, plane: int) -> None:
     """Fill the planes of all numbers of new tiles x levels; each includes fewer tiles and higher levels."""
     reached = np.zeros(NUM_LEVELS + 1, np.int64)
     for i in range(MAX_CHANGED):
-        higher = 0
+        higher = kinds = columns = 0
         for level in range(NUM_LEVELS, 0, -1):
-            higher |= found.reached[family, i, level]
+            higher |= search.reached[family, i, level]
             reached[level] |= higher
-            if reached[level]:
-                set_kinds(row, plane + NUM_LEVELS * i + level - 1, _spread(reached[level], column_kinds))
+            if reached[level] != columns:
+                columns = reached[level]
+                kinds = _spread(columns, column_kinds)
+            if kinds:
+                set_kinds(row, plane + NUM_LEVELS * i + level - 1, kinds)
 
 
 @jit
@@ -120,32 +121,43 @@ def _spread(columns: int, column_kinds: I64) -> int:
     """Return the kinds of a bit set of columns."""
     kinds = 0
     for column in range(MAX_COLUMNS):
-        if columns >> column & 1:
-            kinds |= column_kinds[column]
+        kinds |= column_kinds[column] * (columns >> column & 1)
     return kinds
 
 
 @jit
+def _add_ways(search: Search, ways: I64) -> None:
+    """Add up the ways to draw of all winning draws: any, high, called x missing tiles x columns."""
+    for i in range(search.num_draws):
+        index = search.draw_indices[i]
+        word = search.draws[index]
+        missing = (index >= 34) + (index >= 34 + NUM_PAIRS)
+        count = word >> WAYS_SHIFT
+        columns = word >> ANY_SHIFT & COLUMNS_MASK
+        column = 0
+        while columns:
+            if columns & 1:
+                ways[0, missing, column] += count
+                ways[1, missing, column] += count * (word >> HIGH_SHIFT + column & 1)
+                ways[2, missing, column] += count * (word >> CALLED_SHIFT + column & 1)
+            columns >>= 1
+            column += 1
+
+
+@jit
 def _fill_chances(
-    found: Found, shift: int, concealed: Concealed, column_kinds: I64, borders: tuple[tuple[int, ...], ...], row: U8,
-    plane: int,
+    search: Search, ways: I64, column_kinds: I64, borders: tuple[tuple[int, ...], ...], row: U8, plane: int
 ) -> None:  # fmt: skip
-    """Fill the planes of the chances of the columns that stand at ``shift`` in the words of the draws."""
-    ways = np.zeros((MAX_CHANGED, MAX_COLUMNS), np.int64)
-    for i in range(1, found.touched[0] + 1):
-        index = found.touched[i]
-        word = found.draws[index]
-        num_missing = (index >= 34) + (index >= 34 + 595)
-        for column in range(MAX_COLUMNS):
-            if word >> (shift + column) & 1:
-                ways[num_missing, column] += word >> WAYS_SHIFT
-    total = int(concealed.unseen.sum())
-    all_ways = (total, total * (total - 1) // 2, total * (total - 1) * (total - 2) // 6)
+    """Fill the planes of the numbers of missing tiles x ``borders`` (ten-thousandths of all draws)."""
+    total = 0
+    for kind in range(34):
+        total += search.unseen[kind]
+    draws = (total, total * (total - 1) // 2, total * (total - 1) * (total - 2) // 6)
     for i in range(MAX_CHANGED):
         for j in range(len(borders[i])):
             kinds = 0
             for column in range(MAX_COLUMNS):
-                if ways[i, column] * 10_000 >= borders[i][j] * all_ways[i] > 0:
+                if ways[i, column] * 10_000 >= borders[i][j] * draws[i] > 0:
                     kinds |= column_kinds[column]
             if kinds:
                 set_kinds(row, plane + len(borders[i]) * i + j, kinds)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from suphx.features.hand_value import load_levels
+from suphx.features.hand_value import WinLevels, load_win_levels
 from suphx.features.suit_targets import SuitTargets, load_suit_targets
-from suphx.riichi.record import U8
 from suphx.riichi.suit_table import Suits, load_suits
 
 
@@ -20,10 +19,10 @@ class Lookup(NamedTuple):
     """What each suit lacks for sets and a pair (riichi/suit_table.py)."""
     suit_targets: SuitTargets
     """What each suit can become with up to three tiles (suit_targets.py)."""
-    levels: U8
+    win_levels: WinLevels
     """What a win is worth (hand_value.py)."""
 
 
 def load_lookup() -> Lookup:
     """Return the tables, mapped from the cache folder; computed when they are not there (seconds)."""
-    return Lookup(load_suits(), load_suit_targets(), load_levels())
+    return Lookup(load_suits(), load_suit_targets(), load_win_levels())

@@ -142,14 +142,14 @@ def _list_code(counts: I8, states: I64, ends: U16, found: I64, end: int) -> int:
 
 
 @jit
-def rank_suit(targets: SuitTargets, counts: I8) -> int:
-    """Return the rank of the counts, int8 (9,) or (7,) for honours, of up to TABLE_TILES tiles."""
-    skipped = 9 - len(counts)
+def rank_suit(targets: SuitTargets, hand: I8, suit: int) -> int:
+    """Return the rank of suit 0-2, or of the honours (3), of a hand, int8 (34,): up to TABLE_TILES tiles of it."""
+    rank = _NUM_SUIT_CODES if suit == 3 else 0
     tiles = TABLE_TILES
-    rank = _NUM_SUIT_CODES if skipped else 0
-    for i in range(len(counts)):
-        rank += targets.ranks[skipped + i, tiles, counts[i]]
-        tiles -= counts[i]
+    for place in range(2 if suit == 3 else 0, 9):
+        count = hand[27 + place - 2 if suit == 3 else 9 * suit + place]
+        rank += targets.ranks[place, tiles, count]
+        tiles -= count
     return rank
 
 
