@@ -2,12 +2,13 @@
 PYTHON ?= python3.11
 PYTEST_FLAGS ?= -n auto
 RECORDS ?=
+FUZZ ?= 1000000
 BIN := .venv/bin
 RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow golden check format bench ui clean
+.PHONY: help setup warmup train test test-slow golden fuzz check format bench ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +41,9 @@ test-slow: warmup  ## run the slow tests as well
 
 golden: setup  ## write tests/golden anew; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
+
+fuzz: warmup  ## read a million damaged records of every format; FUZZ=n takes another number, RECORDS=folder real seeds
+	$(BIN)/python -m tests.riichi.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
 
 check: setup  ## everything that CI runs: lint, format, types, import contracts, fast tests
 	$(BIN)/ruff check .

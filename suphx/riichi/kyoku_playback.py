@@ -122,11 +122,23 @@ _FIRST_TURN, _OWN_TURN, _CLAIM, _KAN = range(4)
 
 
 def play_kyoku(log: KyokuLog) -> Iterator[Event]:
-    """Yield the events of a kyoku, an ``Ended`` last; ValueError if a move cannot be played with the tiles at hand."""
+    """Yield the events of a kyoku, an ``Ended`` last.
+
+    ValueError if a move cannot be played with the tiles at hand, or if the result has wins that no kyoku has.
+    """
+    _check_result(log)
     playback = _Playback(log)
     for number in log.moves.tolist():
         yield from playback.play(number >> ACTION_BITS, number & (1 << ACTION_BITS) - 1)
     yield from playback.end()
+
+
+def _check_result(log: KyokuLog) -> None:
+    result, num_wins = log.result, int(log.result["num_wins"])
+    seats = [*result["win_seat"][:num_wins].tolist(), *result["win_loser"][:num_wins].tolist()]
+    is_known = WIN_RESULT <= int(result["result"]) <= TRIPLE_RON_DRAW
+    if not (is_known and 0 <= num_wins <= 3 and all(0 <= seat <= 3 for seat in seats)):
+        raise ValueError(f"the result of kyoku {log.kyoku} honba {log.honba} has an unknown kind, or impossible wins")
 
 
 class _Playback:
@@ -152,6 +164,7 @@ class _Playback:
 
     def play(self, seat: int, action: int) -> Iterator[Event]:
         """Yield what one move shows."""
+        self._need(seat, action, seat <= 3)
         if action == LEAVE:
             yield Left(seat)
         elif action == RETURN:
@@ -226,6 +239,7 @@ class _Playback:
             tile = self._drawn
         else:
             tile = self._pick(seat, action, [action])[0]
+        self._need(seat, action, tile in self._hands[seat])
         self._hands[seat].remove(tile)
         self._last = tile
         self._drawn = -1

@@ -7,6 +7,7 @@ three others said ron). A seat that is absent when a kyoku starts has a LEAVE ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from suphx.riichi.gamelog import GameLog, KyokuLog
@@ -60,6 +61,7 @@ DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
 _OLD_SEED_PREFIX = "mt19937ar,"  # 2009: another shuffle, with a short seed for each kyoku; not computed here
 # By the records: five games up to 2010-05-06 go on after such a draw, every one from 2010-06-13 on ends.
 _TENPAI_ENDS_GAME_SINCE = "20100601"
+_TENHOU_ID = re.compile(r"([0-9]{8})[0-9]{2}gm-")
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
 _MAX_KYOKU = 11  # West 4
 _MAX_POINTS = 1_000_000  # hundreds
@@ -96,8 +98,8 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
 
 def does_tenpai_end_game(game_id: str) -> bool:
     """Tell from a Tenhou game id, which begins with the date, whether rules.py's ``tenpai_ends_game`` held then."""
-    date = game_id[:8]
-    return not date.isdigit() or date >= _TENPAI_ENDS_GAME_SINCE
+    date = _TENHOU_ID.match(game_id)
+    return date is None or date[1] >= _TENPAI_ENDS_GAME_SINCE
 
 
 class _GameReader:

@@ -47,7 +47,7 @@ class Quarantine:
         self.num_foreign += is_foreign
         if len(self.entries) < self._limit:
             self.entries.append(
-                QuarantinedRecord(_shortened(file), _shortened(position), _shortened(reason), is_foreign)
+                QuarantinedRecord(_printable(file), _printable(position), _printable(reason), is_foreign)
             )
 
     def write(self, path: Path) -> None:
@@ -56,8 +56,10 @@ class Quarantine:
         omitted = self.count - len(self.entries)
         if omitted:
             lines.append(json.dumps({"omitted": omitted}))
-        write_atomically(path, [f"{line}\n".encode("utf-8", "backslashreplace") for line in lines])
+        write_atomically(path, [f"{line}\n".encode() for line in lines])
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"
+def _printable(text: str) -> str:
+    """Return a text that every file and terminal takes: not too long, without the halves of surrogate pairs."""
+    short = text if len(text) <= MAX_TEXT_LENGTH else f"{text[:MAX_TEXT_LENGTH]}…"
+    return short.encode("utf-8", "backslashreplace").decode()

@@ -282,6 +282,5 @@ class _Seeds:
         columns = [] if data is None or len(data) > _MAX_SEED_LINE_BYTES else data.strip().split(b"\t")
         if len(columns) == 2:
             return columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
-        if data != b"":
-            self._quarantine.add(str(self._path), f"line {line.number}", "the line is not: id, tab, seed")
+        self._quarantine.add(str(self._path), f"line {line.number}", "the line is not: id, tab, seed")
         return None

@@ -68,9 +68,10 @@ def read_bounded(file: ByteSource) -> bytes | None:
 
 
 def iter_lines(file: ByteSource) -> Iterator[Line]:
-    """Yield the lines of a file in order; a line over MAX_RECORD_BYTES is skipped in pieces and yielded as None.
+    """Yield the lines of a file in order, without the empty ones, which are only counted.
 
-    Raises OSError when a single line goes on for over a gigabyte.
+    A line over MAX_RECORD_BYTES is skipped in pieces and yielded as None. Raises OSError when a single line goes on
+    for over a gigabyte.
     """
     number = 1
     held: list[bytes] = []
@@ -78,6 +79,9 @@ def iter_lines(file: ByteSource) -> Iterator[Line]:
     while piece := file.read(_PIECE_BYTES):
         *ends, rest = piece.split(b"\n")
         for end in ends:
+            if not end and not size:
+                number += 1
+                continue
             is_whole = size + len(end) <= MAX_RECORD_BYTES
             yield Line(number, b"".join([*held, end]) if is_whole else None)
             number, held, size = number + 1, [], 0

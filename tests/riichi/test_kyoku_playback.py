@@ -131,6 +131,7 @@ IMPOSSIBLE = {
     "an added kan without a pon": [(0, KAKAN)],
     "a claim before any discard": [(1, PON)],
     "no action": [(0, 127)],
+    "a fifth seat": [(0, TSUMOGIRI), (4, PON)],
 }
 
 
@@ -138,6 +139,19 @@ IMPOSSIBLE = {
 def test_moves_that_do_not_fit_the_wall_are_refused(name: str) -> None:
     with pytest.raises(ValueError, match="do not fit"):
         events(log_of(IMPOSSIBLE[name]))
+
+
+@pytest.mark.parametrize(("name", "value"), [("result", 0), ("result", 9), ("num_wins", 4), ("num_wins", -1)])
+def test_results_that_no_kyoku_has_are_refused(name: str, value: int) -> None:
+    log = log_of([(0, TSUMOGIRI)])
+    log.result[name] = value
+    with pytest.raises(ValueError, match="has an unknown kind, or impossible wins"):
+        events(log)
+    log = log_of([(0, TSUMOGIRI)], result=WIN_RESULT)
+    log.result["num_wins"] = 1
+    log.result["win_seat"][0] = 4
+    with pytest.raises(ValueError, match="impossible wins"):
+        events(log)
 
 
 def test_a_tedashi_is_never_the_tile_just_drawn() -> None:

@@ -63,7 +63,8 @@ def test_a_foreign_game_is_told_from_a_damaged_one(kind: int, reason: str) -> No
 def test_the_last_dealers_tenpai_ends_games_since_june_2010() -> None:
     assert not does_tenpai_end_game("2010050612gm-00a9-0000-00000000")
     assert does_tenpai_end_game("2010061312gm-00a9-0000-00000000")
-    assert does_tenpai_end_game("my game")
+    for other in ("my game", "11866455710-0", "19991231"):  # numbers that are no date
+        assert does_tenpai_end_game(other)
 
 
 def test_moves_of_a_game_of_tsumogiri() -> None:

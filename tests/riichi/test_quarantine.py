@@ -24,6 +24,12 @@ def test_texts_of_any_length_are_not_kept() -> None:
     assert [len(text) for text in (entry.file, entry.position, entry.reason)] == [MAX_TEXT_LENGTH + 1] * 3
 
 
+def test_what_no_terminal_can_show_is_escaped() -> None:
+    quarantine = Quarantine()
+    quarantine.add("a\udcff.mjlog", "", "'\ud800' is no tile")
+    assert (quarantine.entries[0].file, quarantine.entries[0].reason) == ("a\\udcff.mjlog", "'\\ud800' is no tile")
+
+
 def test_it_is_written_as_json_lines_that_say_what_was_not_kept(tmp_path: Path) -> None:
     quarantine = Quarantine(limit=1)
     quarantine.add("日本\udcff.mjlog", "", "damaged")

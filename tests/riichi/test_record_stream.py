@@ -61,14 +61,14 @@ def test_joined_packed_files_are_read_on(pack: type[bytes]) -> None:
 def test_lines_are_numbered_and_a_long_one_is_skipped_alone() -> None:
     long = b"x" * (MAX_RECORD_BYTES + 1)
     lines = list(iter_lines(io.BytesIO(b"a\n\n" + long + b"\nb\nlast")))
-    assert [(line.number, line.data) for line in lines] == [(1, b"a"), (2, b""), (3, None), (4, b"b"), (5, b"last")]
+    assert [(line.number, line.data) for line in lines] == [(1, b"a"), (3, None), (4, b"b"), (5, b"last")]
     assert [line.data for line in iter_lines(io.BytesIO(b"a\n" + long))] == [b"a", None]
 
 
 def test_lines_across_pieces_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "_PIECE_BYTES", 3)
     lines = [line.data for line in iter_lines(io.BytesIO(b"abcdefg\nhi\n\njklm"))]
-    assert lines == [b"abcdefg", b"hi", b"", b"jklm"]
+    assert lines == [b"abcdefg", b"hi", b"jklm"]
 
 
 def test_a_line_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
