@@ -56,8 +56,9 @@ format: setup  ## mend what ruff can mend
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## measure the simulator and the hand analysis; SIMULATOR_PEER= and HAND_PEERS= compare
+bench: setup  ## measure the simulator, the encoder and the hand analysis; SIMULATOR_PEER= and HAND_PEERS= compare
 	$(BIN)/suphx bench simulator $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
+	$(BIN)/suphx bench features $(if $(RECORDS),--records $(RECORDS)) $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
 	$(BIN)/suphx bench hands $(if $(HAND_PEERS),--peer $(HAND_PEERS))
 
 ui: setup  ## open MLflow over the runs of this machine

@@ -17,7 +17,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.record import U8
 from suphx.riichi.table import Table
 
-MINI, SUPHX = range(2)
+MINI, SUPHX, SUPHX_PLAIN = range(3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,13 @@ ENCODERS = {
         public=paper_layout.PUBLIC,
         claim=paper_layout.CLAIM,
     ),
+    "suphx-plain": Encoder(
+        id=SUPHX_PLAIN,
+        name="suphx-plain",
+        version=paper_layout.PLAIN.version,
+        public=paper_layout.PLAIN,
+        claim=paper_layout.PLAIN_CLAIM,
+    ),
 }
 
 
@@ -74,8 +81,8 @@ def encode_row(
         action = -1
     if encoder_id == MINI:
         mini.encode(t, seat, action, row)
-    elif encoder_id == SUPHX:
-        paper.encode(lookup, t, seat, action, row)
+    else:
+        paper.encode(lookup, t, seat, action, encoder_id == SUPHX, row)
 
 
 @jit
@@ -83,7 +90,7 @@ def encode_candidate(
     encoder_id: int, lookup: Lookup, t: Table, seat: int, head: int, action: int, known: U8, row: U8
 ) -> None:  # fmt: skip
     """Do the same as ``encode_row``, faster: ``known`` is a row of the same decision and head for another candidate."""
-    if encoder_id == SUPHX and head in CLAIM_HEADS:
-        paper.encode_other_claim(lookup, t, seat, action, known, row)
-    else:
+    if encoder_id == MINI or head not in CLAIM_HEADS:
         encode_row(encoder_id, lookup, t, seat, head, action, row)
+    else:
+        paper.encode_other_claim(lookup, t, seat, action, encoder_id == SUPHX, known, row)

@@ -55,12 +55,12 @@ _FURITEN_AFTER = PUBLIC["furiten_after"].first
 
 
 @jit
-def encode(lookup: Lookup, t: Table, seat: int, action: int, row: U8) -> None:
+def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, row: U8) -> None:
     """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
 
     ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.row_bytes]. Otherwise it is the claim to
     be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is uint8
-    [CLAIM.row_bytes]. Old contents of ``row`` are overwritten.
+    [CLAIM.row_bytes]. Old contents of ``row`` are overwritten. The look-ahead planes stay 0 unless ``looks_ahead``.
     """
     row[:] = 0
     hand = count_masks(t.hand[seat])
@@ -70,14 +70,18 @@ def encode(lookup: Lookup, t: Table, seat: int, action: int, row: U8) -> None:
     fill_situation(t, seat, row)
     fill_safety(t, seat, hand, unseen, row)
     now = _fill_progress(lookup.suits, t, seat, hand, allowed, unseen, row)
-    fill_lookahead(lookup, t, seat, unseen, row)
+    if looks_ahead:
+        fill_lookahead(lookup, t, seat, unseen, row)
     if action >= 0:
         fill_claim(lookup.suits, t, seat, action, hand, unseen, now, row)
-        fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+        if looks_ahead:
+            fill_claim_lookahead(lookup, t, seat, action, unseen, row)
 
 
 @jit
-def encode_other_claim(lookup: Lookup, t: Table, seat: int, action: int, known: U8, row: U8) -> None:
+def encode_other_claim(
+    lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, known: U8, row: U8
+) -> None:  # fmt: skip
     """Do the same as ``encode`` for one more claim of a decision, whose row for another claim is ``known``."""
     row[:_PUBLIC_BYTES] = known[:_PUBLIC_BYTES]
     # The last byte of the planes that all claims share belongs to the first plane of the claim, too.
@@ -93,7 +97,8 @@ def encode_other_claim(lookup: Lookup, t: Table, seat: int, action: int, known: 
     while get_kinds(row, _SHANTEN + 1 + now) == 0:
         now += 1
     fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
-    fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+    if looks_ahead:
+        fill_claim_lookahead(lookup, t, seat, action, unseen, row)
 
 
 @jit

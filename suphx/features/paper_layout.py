@@ -150,3 +150,7 @@ _PARTS = (
 
 PUBLIC = layout("suphx", 2, _PARTS)
 CLAIM = layout("suphx-claim", 2, _PARTS + _CLAIM_PARTS)
+
+# The same with empty look-ahead planes: what they cost, and what they are worth to a net.
+PLAIN = layout("suphx-plain", 2, _PARTS)
+PLAIN_CLAIM = layout("suphx-plain-claim", 2, _PARTS + _CLAIM_PARTS)

@@ -249,6 +249,7 @@ def page(pairs: Sequence[tuple[Layout, Layout]], others: Sequence[Layout]) -> st
         "toimen, kamicha, unless a line says otherwise; '3 others' are the last three. Count planes: plane n is 1\n"
         "where there are more than n tiles of a kind. Ranges such as 4 x 24 count the last index fastest. Planes of\n"
         "discards are full where there is nothing to discard: while others have their turn, and after a kan.\n"
+        "The encoder suphx-plain has the planes of suphx with all look-ahead planes empty.\n"
     )
     sections = [section for public, claim in pairs for section in (markdown(public), markdown(claim, public))]
     return "\n".join([head, *sections, *map(markdown, others)])
@@ -257,13 +258,14 @@ def page(pairs: Sequence[tuple[Layout, Layout]], others: Sequence[Layout]) -> st
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page of all layouts to the file that is given (default docs/features.md), whole or not at all."""
     # The layouts are built from this module, so they can only be asked for when somebody calls.
-    from suphx.features.encoder import ENCODERS
+    from suphx.features.encoder import ENCODERS, SUPHX_PLAIN
     from suphx.features.oracle import ORACLE
 
     parser = argparse.ArgumentParser(prog="python -m suphx.features.planes", description="Write the features page.")
     parser.add_argument("path", nargs="?", type=Path, default=Path("docs/features.md"), help="docs/features.md")
     path: Path = parser.parse_args(arguments).path
-    text = page([(encoder.public, encoder.claim) for encoder in ENCODERS.values()], [ORACLE])
+    pairs = [(encoder.public, encoder.claim) for encoder in ENCODERS.values() if encoder.id != SUPHX_PLAIN]
+    text = page(pairs, [ORACLE])
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with temporary.open("w", encoding="utf-8") as file:
         file.write(text)

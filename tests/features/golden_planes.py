@@ -251,7 +251,7 @@ def encoded(position: GoldenPosition) -> U8:
     """Return uint8 (planes, 34) of a position."""
     layout = layout_of(position)
     row = np.zeros(layout.row_bytes, np.uint8)
-    encode(load_lookup(), position.deal.tables[0], position.seat, position.action, row)
+    encode(load_lookup(), position.deal.tables[0], position.seat, position.action, True, row)
     return unpack(row, layout.num_planes)
 
 

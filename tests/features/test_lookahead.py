@@ -24,7 +24,7 @@ def encoded(table: np.void, seat: int, action: int = -1) -> dict[str, U8]:
     """Return the look-ahead planes by name."""
     layout = PUBLIC if action < 0 else CLAIM
     row = np.zeros(layout.row_bytes, np.uint8)
-    encode(load_lookup(), table.view(np.recarray), seat, action, row)  # type: ignore[arg-type]
+    encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
     planes = unpack(row, layout.num_planes)
     return {part.name: planes[part.first : part.first + part.count] for part in layout.ranges if is_ours(part.name)}
 

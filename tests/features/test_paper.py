@@ -31,7 +31,7 @@ def layout_of(action: int) -> Layout:
 def encoded(table: np.void, seat: int, action: int = -1) -> U8:
     layout = layout_of(action)
     row = np.full(layout.row_bytes, 255, np.uint8)
-    encode(load_lookup(), table.view(np.recarray), seat, action, row)  # type: ignore[arg-type]
+    encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
     return unpack(row, layout.num_planes)
 
 
@@ -132,7 +132,7 @@ def test_what_the_row_held_before_does_not_matter() -> None:
     rows = np.zeros((2, PUBLIC.row_bytes), np.uint8)
     rows[1] = 255
     for row in rows:
-        encode(load_lookup(), table, 0, -1, row)
+        encode(load_lookup(), table, 0, -1, True, row)
     assert np.array_equal(rows[0], rows[1])
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,34 @@ def test_hands_reports_rates_and_the_same_results_as_its_peers(capsys: pytest.Ca
         assert ratios["scores"] == pytest.approx(values["scores_per_second"] / peer["scores_per_second"])
         assert ratios["shanten"] == pytest.approx(values["shanten_per_second"] / peer["shanten_per_second"])
     assert values["mismatches"] == 0
+
+
+def test_features_reports_rates_and_what_look_ahead_costs(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "features", "--decisions", "300", "--seconds", "0", "--threads", "2", "--peer", "riichienv")
+    assert values["decisions_per_second"] > 0
+    assert values["rows_per_second"] >= values["decisions_per_second"]
+    assert values["without_lookahead_per_second"] > 0
+    assert isinstance(values["lookahead_microseconds"], float)
+    assert (values["bytes_per_row"], values["bytes_per_claim_row"]) == (3562, 4072)
+    assert (values["threads"], values["decisions"], values["seed"]) == (2, 300, 0)
+    assert values["rows"] >= 300
+    assert values["scaling"] > 0
+    assert values["peer"]["name"] == "riichienv"
+    assert values["peer"]["planes"] == 215
+    assert values["ratio"] > 0
+
+
+@pytest.mark.records
+def test_features_takes_positions_of_real_games(capsys: pytest.CaptureFixture[str], records: Path) -> None:
+    folder = records / "houou-tonpuu-2023-2024"
+    values = bench(capsys, "features", "--decisions", "200", "--seconds", "0", "--records", str(folder))
+    assert values["positions"] == "recorded games"
+    assert (values["decisions"], values["scaling"], values["peer"], values["ratio"]) == (200, None, None, None)
+
+
+def test_features_needs_games_where_records_are_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert cli.main(["bench", "features", "--records", str(tmp_path)]) == 1
+    assert "suphx:" in capsys.readouterr().err
 
 
 def test_hands_needs_no_peer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,6 +134,34 @@ class RiichiEnvPeer:
         self._core = _import("riichienv._riichienv")
         self.version = version("riichienv")
 
+    num_planes = 215
+    """Planes of its full encoder, float32, without look-ahead."""
+
+    def prepare_encoding(self, num_decisions: int, seed: int) -> Callable[[], int]:
+        """Return a call that encodes observations of random games and returns their number."""
+        observations: list[Any] = []
+        rule = self._package.GameRule.default_tenhou()
+        choose = random.Random(seed).random
+        while len(observations) < num_decisions:
+            env = self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed, rule=rule)
+            asked = env.reset()
+            while not env.done():
+                observations += asked.values()
+                actions = {}
+                for seat, observation in asked.items():
+                    legal = observation.legal_actions()
+                    actions[seat] = legal[int(choose() * len(legal))]
+                asked = env.step(actions)
+            seed += 1
+        kept = observations[:num_decisions]
+
+        def encode() -> int:
+            for observation in kept:
+                observation.encode_extended()
+            return len(kept)
+
+        return encode
+
     def play(self, num_hanchans: int, seed: int) -> int:
         """Play hanchans between random agents (Tenhou's rules) and return the number of decisions."""
         rule = self._package.GameRule.default_tenhou()

@@ -1,8 +1,9 @@
-"""``suphx bench``: how fast the rules are on this machine, beside other engines when asked; nets: bench_net.py."""
+"""``suphx bench``: how fast rules and encoder are here, beside other engines when asked; nets: bench_net.py."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_platform.commands import bench_net
@@ -38,6 +39,30 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     hands.set_defaults(execute=execute_hands)
     bench_net.add_parsers(subjects, options)
+
+    features = subjects.add_parser("features", parents=[options], help="decisions encoded a second")
+    features.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
+    features.add_argument("--records", type=Path, metavar="DIR", help="positions of these games, not of ukeire's own")
+    features.add_argument("--decisions", type=positive, default=20_000, metavar="N", help="different ones (20000)")
+    features.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of ours (default: 1)")
+    features.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    features.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    features.set_defaults(execute=execute_features)
+
+
+def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
+    from suphx_platform.bench.features import bench_features
+
+    return bench_features(
+        records=args.records,
+        num_decisions=args.decisions,
+        seed=args.seed,
+        num_threads=args.threads,
+        peer=args.peer,
+        seconds=args.seconds,
+        say=console.say,
+    )
 
 
 def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:

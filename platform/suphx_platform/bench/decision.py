@@ -1,0 +1,131 @@
+"""Positions to measure with: the decisions of recorded games, or of games that the ukeire baseline plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suphx.features.head import CHOW, DISCARD, KONG, PONG
+from suphx.features.samples import has_choice, list_claims, list_own_kans
+from suphx.riichi.action import PASS
+from suphx.riichi.archive import Quarantine, iter_records
+from suphx.riichi.gamelog import GameLog
+from suphx.riichi.jit import jit
+from suphx.riichi.kyoku import start_kyoku
+from suphx.riichi.record import I64, Records
+from suphx.riichi.replay import follow, recorded_action
+from suphx.riichi.rules import tenhou
+from suphx.riichi.simulator import Simulator, apply_rules
+from suphx.riichi.suit_table import load_suits
+from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
+from suphx.selfplay.agent import BaselineAgent
+
+_PLAYED_TABLES = 64
+_MAX_CANDIDATES = 40
+
+
+def recorded_positions(records: Path, num_positions: int) -> Records:
+    """Return TABLE records of the first decisions of the games in ``records``; ValueError if there are none."""
+    quarantine = Quarantine()
+    found = islice(_positions_of(iter_records([records], quarantine=quarantine)), num_positions)
+    tables = np.array(list(found), TABLE)
+    if not tables.size:
+        raise ValueError(f"{records} has no decision that a net is asked for: give a folder of game records")
+    return tables
+
+
+def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
+    tables, suits, cursor = np.zeros(1, TABLE), load_suits(), np.zeros(4, np.int64)
+    table: Any = tables[0]
+    for game in games:
+        apply_rules(tables, game.rules)
+        for log in game.kyokus:
+            table["scores"], table["wall"] = log.scores, log.wall
+            table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
+            cursor[:] = 0
+            start_kyoku(table, suits)
+            while table["phase"] != KYOKU_END:
+                if _is_asked(table):
+                    yield table.copy()
+                action = recorded_action(table, log.moves, int(log.result["result"]), cursor)
+                if not 0 <= action <= PASS or not table["legal"][action]:
+                    raise ValueError(f"the record {game.id} contradicts the rules: suphx records verify says where")
+                follow(table, suits, log.moves, cursor, action)
+
+
+def played_positions(num_positions: int, seed: int) -> Records:
+    """Return TABLE records of decisions in games between ukeire baselines, from many games side by side."""
+    agent = BaselineAgent("ukeire")
+    parts: list[Records] = []
+    for batch in count():
+        simulator = Simulator(_PLAYED_TABLES, tenhou())
+        simulator.reset(range(seed + batch * _PLAYED_TABLES, seed + (batch + 1) * _PLAYED_TABLES))
+        while (waiting := simulator.waiting()).size:
+            asked = _asked(simulator.tables, waiting)
+            parts.append(simulator.tables[waiting[asked == 1]])
+            simulator.advance(waiting, agent.act(simulator.tables, waiting))
+            if sum(map(len, parts)) >= num_positions:
+                return np.concatenate(parts)[:num_positions]
+    raise AssertionError("unreachable")
+
+
+def questions(tables: Records) -> dict[int, tuple[I64, I64]]:
+    """Return by head the table and the candidate of every row that describes these decisions.
+
+    An own turn is one row for discard and riichi, whose planes are the same, and one for each possible kan; a claim
+    window is one row for each possible claim.
+    """
+    asked = {}
+    for head in (DISCARD, CHOW, PONG, KONG):
+        indices = np.zeros(_MAX_CANDIDATES * len(tables), np.int64)
+        candidates = np.zeros_like(indices)
+        number = _list_questions(tables, head, indices, candidates)
+        asked[head] = indices[:number].copy(), candidates[:number].copy()
+    return asked
+
+
+@jit
+def _list_questions(tables: Records, head: int, indices: I64, candidates: I64) -> int:
+    own = np.zeros(_MAX_CANDIDATES, np.int64)
+    n = 0
+    for i in range(len(tables)):
+        for c in range(_candidates(tables[i], head, own)):
+            indices[n] = i
+            candidates[n] = own[c]
+            n += 1
+    return n
+
+
+@jit
+def _candidates(t: Table, head: int, own: I64) -> int:
+    if t.phase == CLAIM:
+        return list_claims(t, head, own)
+    own[0] = -1
+    if head == DISCARD:
+        return 1
+    return list_own_kans(t, own) if head == KONG and t.phase == OWN_TURN else 0
+
+
+@jit
+def _is_asked(t: Table) -> bool:
+    """Tell whether any net is asked: about a claim, or about more than one discard."""
+    own = np.zeros(_MAX_CANDIDATES, np.int64)
+    if t.phase == CLAIM:
+        return list_claims(t, CHOW, own) + list_claims(t, PONG, own) + list_claims(t, KONG, own) > 0
+    return t.phase != ROB_KAN and has_choice(t)
+
+
+@jit
+def _fill_asked(tables: Records, indices: I64, asked: I64) -> None:
+    for i in range(len(indices)):
+        asked[i] = _is_asked(tables[indices[i]])
+
+
+def _asked(tables: Records, indices: I64) -> I64:
+    asked = np.zeros(len(indices), np.int64)
+    _fill_asked(tables, indices, asked)
+    return asked

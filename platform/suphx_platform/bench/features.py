@@ -1,0 +1,105 @@
+"""How many decisions are encoded a second, with and without the look-ahead planes, and beside a peer's encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from suphx.features.batch import encode_batch
+from suphx.features.encoder import Encoder, find_encoder
+from suphx.features.head import DISCARD, KONG
+from suphx.riichi.record import I64, U8, Records
+from suphx_platform.bench.decision import played_positions, questions, recorded_positions
+from suphx_platform.bench.peer import RiichiEnvPeer
+from suphx_platform.bench.timing import compare_rates
+
+FEATURE_PEERS = ("riichienv",)
+FULL, WITHOUT_LOOKAHEAD = "suphx", "suphx-plain"
+
+_ROWS_A_CALL = 2048  # rows stay in the cache, as where they are sent to a device batch by batch
+
+
+def bench_features(
+    *,
+    records: Path | None,
+    num_decisions: int,
+    seed: int,
+    num_threads: int,
+    peer: str | None,
+    seconds: float,
+    say: Callable[[str], None],
+) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench features``; what was not asked for is null.
+
+    Turn by turn: all planes on ``num_threads`` threads, on one thread, without look-ahead on one thread, and the peer's
+    encoder over observations of its own random games. ``scaling`` is the first rate over the second, ``ratio`` the
+    second over the last. ValueError for a peer that is unknown or not installed, and for records without games.
+    """
+    other = _load(peer)
+    say("collecting positions (the first time kernels are compiled)")
+    tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
+    asked = questions(tables)
+    num_rows = sum(len(indices) for indices, _ in asked.values())
+    calls = {"ours": _encoding(FULL, tables, asked, num_threads)}
+    if num_threads > 1:
+        calls["ours on one thread"] = _encoding(FULL, tables, asked, 1)
+    calls["without look-ahead"] = _encoding(WITHOUT_LOOKAHEAD, tables, asked, 1)
+    if other is not None:
+        calls["peer"] = other.prepare_encoding(num_decisions, seed)
+    for name, call in calls.items():
+        say(f"encoding {len(tables):,} decisions: {name}")
+        call()
+    rates = compare_rates(calls, seconds=seconds)
+    one_thread, plain = rates.get("ours on one thread", rates["ours"]), rates["without look-ahead"]
+    return {
+        "decisions_per_second": rates["ours"],
+        "rows_per_second": rates["ours"] * num_rows / len(tables),
+        "without_lookahead_per_second": plain,
+        "lookahead_microseconds": 1e6 / one_thread - 1e6 / plain,
+        "bytes_per_row": find_encoder(FULL).layout(DISCARD).row_bytes,
+        "bytes_per_claim_row": find_encoder(FULL).layout(KONG).row_bytes,
+        "threads": num_threads,
+        "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
+        "decisions": len(tables),
+        "rows": num_rows,
+        "positions": "recorded games" if records else "games of ukeire baselines",
+        "seed": None if records else seed,
+        "peer": None if other is None else _describe_peer(other, rates["peer"]),
+        "ratio": None if other is None else one_thread / rates["peer"],
+    }
+
+
+def _load(peer: str | None) -> RiichiEnvPeer | None:
+    if peer is None:
+        return None
+    if peer not in FEATURE_PEERS:
+        raise ValueError(f"{peer!r} is no peer with an encoder: use {', '.join(FEATURE_PEERS)}")
+    return RiichiEnvPeer()
+
+
+def _describe_peer(peer: RiichiEnvPeer, rate: float) -> dict[str, object]:
+    return {"name": peer.name, "version": peer.version, "planes": peer.num_planes, "decisions_per_second": rate}
+
+
+def _encoding(name: str, tables: Records, asked: dict[int, tuple[I64, I64]], num_threads: int) -> Callable[[], int]:
+    """Return a call that encodes all rows once, batch by batch, and returns the number of decisions."""
+    encoder = find_encoder(name)
+    rows = {head: np.zeros((_ROWS_A_CALL, encoder.layout(head).row_bytes), np.uint8) for head in asked}
+
+    def encode() -> int:
+        for head, (indices, candidates) in asked.items():
+            _encode_all(encoder, head, tables, indices, candidates, rows[head], num_threads)
+        return len(tables)
+
+    return encode
+
+
+def _encode_all(
+    encoder: Encoder, head: int, tables: Records, indices: I64, candidates: I64, rows: U8, num_threads: int
+) -> None:
+    for start in range(0, len(indices), len(rows)):
+        part = slice(start, start + len(rows))
+        own = rows[: len(indices[part])]
+        encode_batch(encoder, head, tables, indices[part], candidates[part], own, num_threads=num_threads)
