@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from suphx.training.head_result import METRICS_FILE
 from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.worker_group import WorkerGroup
-from suphx_platform.ray_session import ray_session
+from suphx_platform.ray_session import S3_SETTINGS, ray_session
 from suphx_platform.storage import StorageConfig
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> Checkpo
         return CheckpointPlace(str(folder.resolve()))
     if not storage.is_bucket:
         return CheckpointPlace(str(Path(storage.address).resolve() / name))
+    for key, value in S3_SETTINGS.items():  # here and, through ray_session, on the workers
+        os.environ.setdefault(key, value)
     from pyarrow.fs import S3FileSystem
 
     endpoint = storage.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")

@@ -7,6 +7,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+S3_SETTINGS = {
+    "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
+    "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
+}
+"""Ray writes to buckets through Amazon's C++ library: without these it sends what many other servers refuse (411)."""
+
 
 @contextmanager
 def ray_session(*, num_cpus: int, num_gpus: int = 0) -> Iterator[None]:
@@ -21,14 +27,16 @@ def ray_session(*, num_cpus: int, num_gpus: int = 0) -> Iterator[None]:
     if ray.is_initialized():
         yield
         return
+    environment = {"env_vars": S3_SETTINGS}
     if os.environ.get("RAY_ADDRESS"):
-        ray.init(logging_level=logging.WARNING, log_to_driver=False)
+        ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
     else:
         _check_gpus(num_gpus)
         ray.init(
             address="local",
             num_cpus=max(num_cpus, os.cpu_count() or 1),
             include_dashboard=False,
+            runtime_env=environment,
             logging_level=logging.WARNING,
             log_to_driver=False,
         )
