@@ -70,24 +70,39 @@ def _fill(
     lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, searches: Records, row: U8
 ) -> None:  # fmt: skip
     """Fill either. ``searches`` (1,) is scratch, and an argument: a record of it would not keep an own array alive."""
-    search = searches[0]
-    fill_holding(t, seat, action, unseen, search)
-    if not search_wins(lookup, search):
+    ways = np.zeros((3, MAX_CHANGED, MAX_COLUMNS), np.int64)
+    if not find_ways(lookup, t, seat, action, unseen, searches, ways):
         return
+    search = searches[0]
     kinds = np.zeros(MAX_COLUMNS, np.int64)
     _fill_column_kinds(search, kinds)
-    chances = np.zeros((3, MAX_CHANGED, MAX_COLUMNS), np.int64)
-    _add_ways(search, chances)
     if action == NO_CLAIM:
         _fill_reach(search, DRAWN, kinds, row, _DRAWN)
         _fill_reach(search, CALLED, kinds, row, _CALLED)
-        _fill_chances(search, chances[0], kinds, CHANCE_BORDERS, row, _CHANCE)
-        _fill_chances(search, chances[1], kinds, FEW_CHANCE_BORDERS, row, _HIGH_CHANCE)
-        _fill_chances(search, chances[2], kinds, FEW_CHANCE_BORDERS, row, _CALLED_CHANCE)
+        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _CHANCE)
+        _fill_chances(search, ways[1], kinds, FEW_CHANCE_BORDERS, row, _HIGH_CHANCE)
+        _fill_chances(search, ways[2], kinds, FEW_CHANCE_BORDERS, row, _CALLED_CHANCE)
     else:
         _fill_reach(search, DRAWN, kinds, row, _CLAIM_DRAWN)
-        _fill_chances(search, chances[0], kinds, CHANCE_BORDERS, row, _CLAIM_CHANCE)
-        _fill_chances(search, chances[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _CLAIM_HIGH_CHANCE)
+        _fill_chances(search, ways[0], kinds, CHANCE_BORDERS, row, _CLAIM_CHANCE)
+        _fill_chances(search, ways[1], kinds, CLAIM_HIGH_CHANCE_BORDERS, row, _CLAIM_HIGH_CHANCE)
+
+
+@jit
+def find_ways(
+    lookup: Lookup, t: Table, seat: int, action: int, unseen: CountMasks, searches: Records, ways: I64
+) -> bool:  # fmt: skip
+    """Search the wins of a hand, into ``searches`` (SEARCH (1,)); return whether any are in reach.
+
+    ``ways``, int64 (3, MAX_CHANGED, MAX_COLUMNS), 0 before: by any, high, called, missing tiles - 1 and column, in how
+    many ways the missing tiles of a win can be drawn.
+    """
+    search = searches[0]
+    fill_holding(t, seat, action, unseen, search)
+    if not search_wins(lookup, search):
+        return False
+    _add_ways(search, ways)
+    return True
 
 
 @jit

@@ -15,6 +15,7 @@ from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import U8, Records
 from tests.features.lookahead_twin import hand_at, lookahead_planes
+from tests.features.near_wins import near_win_tables
 from tests.features.position import positions
 from tests.features.random_tables import random_tables
 from tests.riichi.random_game import random_game
@@ -63,6 +64,10 @@ def test_odd_tables_look_ahead_as_the_slow_twin_does() -> None:
     compare_tables(random_tables(40, 1))
 
 
+def test_hands_near_rare_wins_look_ahead_as_the_slow_twin_does() -> None:
+    compare_tables(near_win_tables(60, 3))
+
+
 @pytest.mark.slow
 @pytest.mark.records
 def test_real_positions_look_ahead_as_the_slow_twin_does(records: Path) -> None:
@@ -72,3 +77,8 @@ def test_real_positions_look_ahead_as_the_slow_twin_does(records: Path) -> None:
 @pytest.mark.slow
 def test_thousands_of_odd_tables_look_ahead_as_the_slow_twin_does() -> None:
     compare_tables(random_tables(3_000, 2))
+
+
+@pytest.mark.slow
+def test_thousands_of_hands_near_rare_wins_look_ahead_as_the_slow_twin_does() -> None:
+    compare_tables(near_win_tables(4_000, 4))
