@@ -70,8 +70,8 @@ class Recipe:
     """Begins the run's id: small letters, digits, - and _."""
     seed: int = 1
     """The seeds of all stages come from it."""
-    encoder: Literal["mini"] = "mini"
-    """Which planes the nets see (docs/features.md)."""
+    encoder: Literal["mini", "suphx", "suphx-plain"] = "mini"
+    """Which planes the nets see (docs/features.md): the small ones, the paper's, or the paper's without look-ahead."""
     records: RecordsConfig = field(default_factory=RecordsConfig)
     """Where the games come from."""
     net: NetConfig = field(default_factory=NetConfig)
