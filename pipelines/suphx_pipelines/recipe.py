@@ -103,7 +103,10 @@ _FREE_KEYS = (
     "storage",
     "stream.num_workers",
     "stream.prefetch_batches",
-    *(f"supervised.{name}" for name in ("device", "report_every", "save_seconds", "threads")),
+    *(
+        f"supervised.{name}"
+        for name in ("compilation", "device", "formulation", "report_every", "save_seconds", "threads")
+    ),
 )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.features.encoder import ENCODERS
 from suphx.features.head import HEAD_NAMES
 from suphx.models.device import Compilation
 from suphx.models.formulation import Formulation
@@ -57,10 +56,14 @@ def test_training_runs_the_training_loop(capsys: pytest.CaptureFixture[str]) -> 
     assert values["flop_per_row"] > 2 * 2 * 34 * 3 * 310 * 32
 
 
-def test_by_default_the_latest_encoder_and_the_paper_net_are_measured() -> None:
+def test_by_default_the_paper_net_is_measured_on_the_paper_planes() -> None:
     case = NetCase()
-    assert case.encoder_name == list(ENCODERS)[-1]
-    assert (case.size, case.head) == ("paper", "discard")
+    assert (case.size, case.head, case.layout.num_planes) == ("paper", "discard", 838)
+
+
+def test_an_unknown_encoder_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["bench", "training", "--encoder", "maxi"]) == 1
+    assert "'maxi' is no encoder" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_records_without_a_position_are_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from suphx.features.encoder import ENCODERS, find_encoder
+from suphx.features.encoder import find_encoder
 from suphx.features.head import head_index
 from suphx.features.planes import Layout
 from suphx.features.samples import Samples
@@ -38,8 +38,7 @@ class NetCase:
     device: DeviceName = "auto"
     size: Size = "paper"
     head: str = "discard"
-    encoder: str = ""
-    """Empty: the latest."""
+    encoder: str = "suphx"
     normalization: Normalization = "batch"
     precision: Precision = "auto"
     formulation: Formulation = FASTEST
@@ -67,14 +66,9 @@ class NetCase:
         return torch.bfloat16 if uses_bf16("auto", self.torch_device) else torch.float32
 
     @property
-    def encoder_name(self) -> str:
-        """The encoder's name; ValueError for an unknown one."""
-        return find_encoder(self.encoder or list(ENCODERS)[-1]).name
-
-    @property
     def layout(self) -> Layout:
-        """The planes of a row."""
-        return find_encoder(self.encoder_name).layout(head_index(self.head))
+        """The planes of a row; ValueError for an unknown encoder."""
+        return find_encoder(self.encoder).layout(head_index(self.head))
 
     def new_net(self) -> PolicyNet:
         """Return an untrained net, on the CPU."""
@@ -84,7 +78,7 @@ class NetCase:
     def samples(self, num_rows: int, say: Callable[[str], None]) -> Samples:
         """Return as many samples of real or played games."""
         head = head_index(self.head)
-        return collect_samples(self.records, head, self.encoder_name, num_rows, seed=self.seed, say=say)
+        return collect_samples(self.records, head, self.encoder, num_rows, seed=self.seed, say=say)
 
     def describe(self, rates: Sequence[Rate], peak: float, flops: int) -> dict[str, object]:
         """Return the JSON object: the fastest batch size on top, every one under ``batches``.

@@ -40,7 +40,7 @@ def _net_options() -> argparse.ArgumentParser:
         "--seconds", type=seconds, default=5.0, metavar="T", help="for each batch size, after warming up (default: 5)"
     )
     parser.add_argument("--head", choices=HEADS, default="discard", help="which net (default: discard)")
-    parser.add_argument("--encoder", default="", metavar="NAME", help="whose planes (default: the latest encoder's)")
+    parser.add_argument("--encoder", default="suphx", metavar="NAME", help="whose planes (default: suphx)")
     parser.add_argument("--records", type=Path, metavar="DIR", help="games to take positions of (default: plays some)")
     parser.add_argument("--normalization", choices=("batch", "none"), default="batch", help="default: batch")
     parser.add_argument("--precision", choices=("auto", "bf16", "fp32"), default="auto", help="default: auto")
