@@ -33,7 +33,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetCase:
-    """One net on one device."""
+    """One net on one device; ValueError for an unknown encoder."""
 
     device: DeviceName = "auto"
     size: Size = "paper"
@@ -49,6 +49,9 @@ class NetCase:
     """Time for each batch size, after warming up."""
     records: Path | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        find_encoder(self.encoder)  # raises ValueError for an unknown one, before games are played
 
     @property
     def torch_device(self) -> torch.device:
@@ -67,7 +70,7 @@ class NetCase:
 
     @property
     def layout(self) -> Layout:
-        """The planes of a row; ValueError for an unknown encoder."""
+        """The planes of a row."""
         return find_encoder(self.encoder).layout(head_index(self.head))
 
     def new_net(self) -> PolicyNet:
