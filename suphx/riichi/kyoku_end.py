@@ -159,4 +159,5 @@ def _finish(t: Table) -> None:
     for seat in range(4):
         t.scores[seat] += t.deltas[seat]
     t.phase = KYOKU_END
+    t.legal[:] = 0
     t.num_legal = 0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.riichi.action import PASS
+from suphx.riichi.action import PASS, RON, TSUMO
 from suphx.riichi.record import I64, Records
 from suphx.riichi.rules import Rules, tenhou, tonpuu
 from suphx.riichi.simulator import Simulator
@@ -138,3 +138,17 @@ def test_a_finished_table_takes_no_action() -> None:
     simulator.tables[:] = play(range(1), tenhou(), 1)
     with pytest.raises(ValueError, match="nothing, the table does not wait"):
         simulator.advance(np.array([0]), np.array([37]))
+
+
+def test_a_finished_table_accepts_no_action_however_its_game_ended() -> None:
+    simulator = Simulator(40, tenhou())
+    simulator.reset(range(40))
+    while (waiting := simulator.waiting()).size:
+        legal = simulator.tables["legal"][waiting]
+        wins = np.where(legal[:, TSUMO], TSUMO, RON)
+        has_win = (legal[:, TSUMO] | legal[:, RON]) != 0
+        simulator.advance(waiting, np.where(has_win, wins, np.argmax(legal, axis=1)))
+    assert len(set(simulator.tables["phase"])) == 1
+    assert not simulator.tables["legal"].any()
+    with pytest.raises(ValueError, match="legal: nothing, the table does not wait"):
+        simulator.advance(np.array([0]), np.array([TSUMO]))
