@@ -21,7 +21,7 @@ from suphx.features.progress import NO_DISCARD, fill_progress
 from suphx.features.situation import own_discards, yakuhai_kinds
 from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
 from suphx.riichi.jit import jit
-from suphx.riichi.legal import chi_forbidden, is_closed
+from suphx.riichi.legal import chi_forbidden, is_closed, pon_forbidden
 from suphx.riichi.record import I8, I64, U8
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
@@ -72,7 +72,8 @@ def fill_claim(
     _fill_dora(t, seat, action, kind, hand, row)
     forbidden = 0
     if form <= _PON:
-        forbidden = int(chi_forbidden(kind, form)) if form < _PON else 1 << kind
+        rules = t.rule_flags
+        forbidden = int(chi_forbidden(kind, form, rules) if form < _PON else pon_forbidden(kind, rules))
     set_kinds(row, _FORBIDDEN_AFTER, forbidden)
     allowed = masks[0] & ~forbidden if form <= _PON else 0
     num_melds = int(t.num_melds[seat]) + int(form != _KAKAN)

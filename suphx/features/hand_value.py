@@ -18,6 +18,7 @@ from suphx.features.lookahead_layout import LEVELS
 from suphx.features.planes import count_bits
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I32, U8, Records, field, record_dtype
+from suphx.riichi.rules import rule_flags, tenhou
 from suphx.riichi.score import base_points, pay_win
 from suphx.riichi.tile import TERMINALS_AND_HONOURS
 
@@ -55,7 +56,10 @@ class WinLevels:
 
 
 def load_win_levels() -> WinLevels:
-    """Return the table, computed from the rules of payment."""
+    """Return the table, computed from the rules of payment.
+
+    Points are Tenhou's whatever the rules of a table (open tanyao aside, see Holding): planes mean the same everywhere.
+    """
     return _load_win_levels()
 
 
@@ -66,7 +70,7 @@ def _load_win_levels() -> WinLevels:
     deltas: I32 = np.zeros(4, np.int32)
     for is_dealer, is_tsumo, han, fu in np.ndindex(levels.shape):
         if han > 0:
-            base = base_points(han, 5 * fu, 0)
+            base = base_points(han, 5 * fu, 0, rule_flags(tenhou()))
             points = pay_win(0, 0 if is_tsumo else 1, 0 if is_dealer else 2, base, deltas)
             levels[is_dealer, is_tsumo, han, fu] = np.searchsorted(LEVELS, points, side="right")
     table.flags.writeable = False

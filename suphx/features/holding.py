@@ -8,6 +8,7 @@ from suphx.riichi.action import CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED,
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import dealer_of
 from suphx.riichi.record import I8, field
+from suphx.riichi.rule_flag import OPEN_TANYAO
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, Table
 from suphx.riichi.tile import dora_of_indicator, is_simple
 from suphx.riichi.wall import DORA
@@ -48,7 +49,7 @@ def fill_holding(t: Table, seat: int, action: int, unseen: CountMasks, holding: 
     dealer = int(dealer_of(t))
     holding.seat_wind = 27 + (seat - dealer) % 4
     holding.round_wind = 27 + int(t.kyoku) // 4
-    holding.open_tanyao = t.open_tanyao
+    holding.open_tanyao = t.rule_flags & OPEN_TANYAO != 0
     holding.is_dealer = seat == dealer
     _fill_dora(t, holding)
     _fill_melds(t, seat, action, holding)

@@ -21,8 +21,6 @@ from suphx.riichi.table import ANKAN_MELD, CALLED_FLAG, CHI_MELD, PON_MELD, RIIC
 from suphx.riichi.tile import dora_of_indicator, face_of_id, kind_of_face
 from suphx.riichi.wall import DORA
 
-RED_FIVES = 1 << 4 | 1 << 13 | 1 << 22
-
 _MELDS = PUBLIC["melds"].first
 _MELD_SOURCES = PUBLIC["meld_sources"].first
 _MELD_RED = PUBLIC["meld_red"].first
@@ -72,8 +70,7 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
     set_counts(row, _DORA_COUNTS, dora)
     unseen = (ALL_KINDS & ~seen[3], ALL_KINDS & ~seen[2], ALL_KINDS & ~seen[1], ALL_KINDS & ~seen[0])
     set_counts(row, _UNSEEN, unseen)
-    if t.red_fives:
-        set_kinds(row, _UNSEEN_RED, RED_FIVES & ~seen_red)
+    set_kinds(row, _UNSEEN_RED, red_kinds(t.red_fives) & ~seen_red)
     return unseen
 
 

@@ -7,7 +7,7 @@ perfect information gets them; nothing of them is ever in the rows of suphx/feat
 from __future__ import annotations
 
 from suphx.features.lookup import Lookup
-from suphx.features.open_tiles import RED_FIVES, red_kinds
+from suphx.features.open_tiles import red_kinds
 from suphx.features.paper_layout import MAX_DORA, NUM_SHANTEN
 from suphx.features.planes import add_tile, count_masks, layout, set_bit, set_counts, set_kinds, set_plane
 from suphx.riichi.jit import jit
@@ -91,7 +91,7 @@ def _fill_wall(t: Table, seat: int, row: U8) -> None:
         if i < 4:
             set_bit(row, _NEXT_DRAWS + (int(t.turn) + 1 + i - seat) % 4, kind)
     set_counts(row, _WALL_COUNTS, counts)
-    set_kinds(row, _WALL_RED, red & RED_FIVES)
+    set_kinds(row, _WALL_RED, red)
 
 
 @jit

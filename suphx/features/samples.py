@@ -34,6 +34,7 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import I8, I64, U8, U16, Records
 from suphx.riichi.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
+from suphx.riichi.rule_flag import copy_rules
 from suphx.riichi.store import KyokuStore, is_playable
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.riichi.tile import kind_of_face
@@ -130,11 +131,7 @@ def _encode(
 
 @jit
 def _set_up(t: Table, kyoku: Any, game: Any) -> None:
-    t.num_winds = game.num_winds
-    t.open_tanyao = game.open_tanyao
-    t.tenpai_ends_game = game.tenpai_ends_game
-    t.red_fives = game.red_fives
-    t.target_points = game.target_points
+    copy_rules(game, t)
     t.kyoku = kyoku.kyoku
     t.honba = kyoku.honba
     t.kyotaku = kyoku.kyotaku

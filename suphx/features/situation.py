@@ -15,6 +15,7 @@ from suphx.features.planes import ALL_KINDS, set_bit, set_kinds, set_plane
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import dealer_of, tiles_left
 from suphx.riichi.record import U8
+from suphx.riichi.rule_flag import OPEN_TANYAO
 from suphx.riichi.table import CALL_DISCARD, Table
 
 _SEAT_WINDS = PUBLIC["seat_winds"].first
@@ -80,7 +81,7 @@ def _fill_categories(t: Table, seat: int, row: U8) -> None:
     set_plane(row, _HONBA + min(int(t.honba), NUM_HONBA - 1))
     set_plane(row, _STICKS + min(int(t.kyotaku), NUM_STICKS - 1))
     set_plane(row, _DEALER + (dealer - seat) % 4)
-    if t.open_tanyao:
+    if t.rule_flags & OPEN_TANYAO:
         set_plane(row, _RULES)
     if t.red_fives:
         set_plane(row, _RULES + 1)

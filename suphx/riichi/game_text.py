@@ -25,7 +25,7 @@ from suphx.riichi.gamelog import GameLog, KyokuLog
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import Records
 from suphx.riichi.replay import NO_MOVE, follow, recorded_action
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import apply_rules
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import (
     EXHAUSTIVE_DRAW,
@@ -71,7 +71,7 @@ def describe_kyoku(game: GameLog, index: int) -> list[str]:
     table["wall"] = log.wall
     suits = load_suits()
     start_kyoku(tables[0], suits)
-    indicator = face_of_id(int(log.wall[DORA]), int(game.rules.red_fives))
+    indicator = face_of_id(int(log.wall[DORA]), game.rules.red_bits)
     lines = [f"{kyoku_name(log.kyoku, log.honba)}, {log.kyotaku} sticks, dora indicator {face_name(indicator)}"]
     for seat in range(4):
         lines.append(f"  {game.names[seat]:<12} {log.scores[seat]:>6} points   {format_faces(_dealt(game, log, seat))}")
@@ -90,7 +90,7 @@ def _dealt(game: GameLog, log: KyokuLog, seat: int) -> list[int]:
     """Return the 13 faces that a seat starts with: three times four tiles from its place on, then one."""
     place = (seat - log.kyoku) % 4
     places = [16 * turn + 4 * place + i for turn in range(3) for i in range(4)] + [48 + place]
-    return [face_of_id(int(log.wall[i]), int(game.rules.red_fives)) for i in places]
+    return [face_of_id(int(log.wall[i]), game.rules.red_bits) for i in places]
 
 
 def _describe_move(game: GameLog, table: Any, action: int) -> str:

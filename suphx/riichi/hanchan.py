@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import dealer_of
+from suphx.riichi.record import I32
+from suphx.riichi.rule_flag import (
+    BUST_AT_ZERO,
+    BUST_BELOW_ZERO,
+    DEALER_WIN_ENDS_GAME,
+    EXTRA_WIND,
+    LEFTOVER_STICKS_TO_FIRST,
+    TENPAI_ENDS_GAME,
+    TENPAI_KEEPS_DEALER,
+)
 from suphx.riichi.score import STICK
 from suphx.riichi.table import EXHAUSTIVE_DRAW, GAME_END, KYOKU_START, NAGASHI_MANGAN, WIN_RESULT, Table
 
@@ -28,7 +38,7 @@ def dealer_stays(t: Table) -> bool:
             stays |= t.win_seat[w] == dealer
         return stays
     if t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN:
-        return t.tenpai[dealer] != 0
+        return t.tenpai[dealer] != 0 and t.rule_flags & TENPAI_KEEPS_DEALER != 0
     return True
 
 
@@ -36,7 +46,7 @@ def dealer_stays(t: Table) -> bool:
 def end_kyoku(t: Table) -> None:
     """Go on from KYOKU_END to KYOKU_START of the next deal, or to GAME_END with places and left-over sticks paid."""
     stays = dealer_stays(t)
-    if is_game_over(t, stays):
+    if is_game_over(t, t.scores, stays):
         end_game(t)
         return
     if t.result == WIN_RESULT and not stays:
@@ -49,41 +59,53 @@ def end_kyoku(t: Table) -> None:
 
 
 @jit
-def is_game_over(t: Table, stays: bool) -> bool:
-    """Tell whether the game ends after this deal (rule: below 0, the last dealer ahead, the target reached, West 4)."""
+def is_game_over(t: Table, scores: I32, stays: bool) -> bool:
+    """Tell whether the game ends after this deal (rule: bust, last dealer ahead, target reached, extra wind over).
+
+    ``scores``: int32 (4,) points after the deal; ``stays``: the dealer deals again if not.
+    """
     best = 0
     for seat in range(4):
-        if t.scores[seat] < 0:
+        if is_bust(t, scores[seat]):
             return True
-        if t.scores[seat] > t.scores[best]:
+        if scores[seat] > scores[best]:
             best = seat
     last = 4 * t.num_winds - 1
     if t.kyoku < last:
         return False
-    has_target = t.scores[best] >= t.target_points
+    is_decided = scores[best] >= t.target_points or not t.rule_flags & EXTRA_WIND
     if stays:
-        return has_target and best == dealer_of(t) and _may_stop(t)
-    return has_target or t.kyoku >= last + 4
+        return is_decided and best == dealer_of(t) and _may_stop(t)
+    return is_decided or t.kyoku >= last + 4
+
+
+@jit
+def is_bust(t: Table, points: int) -> bool:
+    """Tell whether a seat with ``points`` ends the game at once."""
+    if points < 0:
+        return t.rule_flags & BUST_BELOW_ZERO != 0
+    return points == 0 and t.rule_flags & BUST_AT_ZERO != 0
 
 
 @jit
 def _may_stop(t: Table) -> bool:
     """Tell whether the last dealer, ahead, ends the game by how the deal ended."""
     if t.result == WIN_RESULT:
-        return True
-    return t.tenpai_ends_game != 0 and (t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN)
+        return t.rule_flags & DEALER_WIN_ENDS_GAME != 0
+    is_exhausted = t.result == EXHAUSTIVE_DRAW or t.result == NAGASHI_MANGAN
+    return is_exhausted and t.rule_flags & TENPAI_ENDS_GAME != 0
 
 
 @jit
 def end_game(t: Table) -> None:
-    """Give left-over sticks to the first and fill the places; of equal scores the lower seat leads (rule)."""
+    """Fill the places, the lower seat ahead of equal scores (rule); left-over sticks go to the first or are lost."""
     for seat in range(4):
         place = 1
         for other in range(4):
             place += t.scores[other] > t.scores[seat] or (t.scores[other] == t.scores[seat] and other < seat)
         t.placement[seat] = place
     for seat in range(4):
-        if t.placement[seat] == 1:
+        if t.placement[seat] == 1 and t.rule_flags & LEFTOVER_STICKS_TO_FIRST:
             t.scores[seat] += STICK * t.kyotaku
     t.kyotaku = 0
     t.phase = GAME_END

@@ -22,7 +22,25 @@ from suphx.riichi.action import (
 )
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku_end import end_by_draw, end_by_wins, end_exhaustive
-from suphx.riichi.legal import chi_forbidden, dealer_of, fill_claim, fill_own_turn, tiles_left
+from suphx.riichi.legal import (
+    chi_forbidden,
+    dealer_of,
+    fill_claim,
+    fill_own_turn,
+    is_closed_kan_robbed,
+    may_rob,
+    pon_forbidden,
+    tiles_left,
+)
+from suphx.riichi.rule_flag import (
+    DRAW_BY_FOUR_KANS,
+    DRAW_BY_FOUR_RIICHI,
+    DRAW_BY_FOUR_WINDS,
+    IPPATSU,
+    KAN_DORA,
+    KAN_DORA_AT_ONCE,
+    KOKUSHI_ROBS_CLOSED_KAN,
+)
 from suphx.riichi.shanten import tenpai_discards, waiting_kinds
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import (
@@ -173,10 +191,8 @@ def step(t: Table, suits: Suits, action: int) -> None:
         end_by_wins(t, 1 << t.actor)
     elif action == NINE_TERMINALS:
         end_by_draw(t, NINE_TERMINALS_DRAW)
-    elif action >= KAKAN:
-        _added_kan(t, suits, action - KAKAN)
     else:
-        _closed_kan(t, suits, action - ANKAN)
+        _declare_kan(t, suits, action)
 
 
 @jit
@@ -203,7 +219,7 @@ def _discard(t: Table, suits: Suits, action: int) -> None:
     t.river_length[seat] = place + 1
     t.river_kinds[seat] |= 1 << kind_of_face(face)
     t.is_first_turn[seat] = 0
-    t.ippatsu[seat] = t.is_stick_due
+    t.ippatsu[seat] = 1 if t.is_stick_due and t.rule_flags & IPPATSU else 0
     if t.missed_win[seat] == 1:
         t.missed_win[seat] = 0
     t.drawn = -1
@@ -238,6 +254,7 @@ def _ask_from(t: Table, suits: Suits, distance: int) -> None:
 def _close_window(t: Table, suits: Suits) -> None:
     """Resolve all answers: ron before pon and kan before chi (rule); then the deal goes on."""
     kind = kind_of_face(t.claimed_face)
+    is_closed_kan = is_closed_kan_robbed(t)
     rons = 0
     num_rons = 0
     for seat in range(4):
@@ -245,15 +262,16 @@ def _close_window(t: Table, suits: Suits) -> None:
             rons |= 1 << seat
             num_rons += 1
         elif seat != t.turn:
-            t.passed_kinds[seat] |= 1 << kind
-            if t.waits[seat] >> kind & 1:
+            if not is_closed_kan:
+                t.passed_kinds[seat] |= 1 << kind
+            if t.waits[seat] >> kind & 1 and may_rob(t, seat):
                 t.missed_win[seat] = 2 if t.riichi[seat] else max(1, t.missed_win[seat])
-    if num_rons == 3:
+    if num_rons == 3 and t.max_rons == 2:
         end_by_draw(t, TRIPLE_RON_DRAW)
     elif num_rons > 0:
         end_by_wins(t, rons)
     elif t.phase == ROB_KAN:
-        _complete_added_kan(t, suits)
+        _complete_kan(t, suits, is_closed_kan)
     else:
         _after_discard(t, suits)
 
@@ -296,11 +314,12 @@ def _abortive_draw(t: Table) -> int:
         for i in range(t.num_melds[seat]):
             kans += t.meld_type[seat, i] >= ANKAN_MELD
         num_seats_with_kans += kans > 0
-    if num_riichi == 4:
+    rules = t.rule_flags
+    if num_riichi == 4 and rules & DRAW_BY_FOUR_RIICHI:
         return FOUR_RIICHI_DRAW
-    if has_four_winds and 27 <= first < 31:
+    if has_four_winds and 27 <= first < 31 and rules & DRAW_BY_FOUR_WINDS:
         return FOUR_WINDS_DRAW
-    if t.num_kans == 4 and num_seats_with_kans > 1:
+    if t.num_kans == 4 and num_seats_with_kans > 1 and rules & DRAW_BY_FOUR_KANS:
         return FOUR_KANS_DRAW
     return 0
 
@@ -311,7 +330,7 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
     face = t.claimed_face
     kind = kind_of_face(face)
     t.river_flags[t.turn, t.river_length[t.turn] - 1] |= CALLED_FLAG
-    t.forbidden = 1 << kind
+    t.forbidden = pon_forbidden(kind, t.rule_flags)
     lowest = kind
     if action == MINKAN:
         meld_type = MINKAN_MELD
@@ -323,7 +342,7 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
         meld_type = CHI_MELD
         position = (action - CHI) % 3
         lowest = kind - position
-        t.forbidden = chi_forbidden(kind, position)
+        t.forbidden = chi_forbidden(kind, position, t.rule_flags)
         has_red = 0
         for other in range(lowest, lowest + 3):
             if other != kind:
@@ -331,9 +350,7 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
     _add_meld(t, seat, meld_type, lowest, face, t.turn, has_red + (face >= 34))
     _mark_call(t)
     if action == MINKAN:
-        _turn_over_pending(t)
-        t.num_kans += 1
-        t.pending_dora = 1
+        _add_kan(t, False)
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
         _draw_rinshan(t, suits, seat)
         return
@@ -389,29 +406,42 @@ def _mark_call(t: Table) -> None:
 
 
 @jit
-def _turn_over_pending(t: Table) -> None:
+def _add_kan(t: Table, is_closed: bool) -> None:
+    """Count a kan; turn over the dora of the one before and, at once or with the next discard, its own."""
     t.num_dora += t.pending_dora
     t.pending_dora = 0
-
-
-@jit
-def _closed_kan(t: Table, suits: Suits, kind: int) -> None:
-    """Four tiles of the hand: its dora turns over at once."""
-    seat = t.actor
-    has_red = _use(t, seat, kind, 4, True)
-    _add_meld(t, seat, ANKAN_MELD, kind, -1, seat, has_red)
-    _mark_call(t)
-    _turn_over_pending(t)
     t.num_kans += 1
-    t.num_dora += 1
-    t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-    _draw_rinshan(t, suits, seat)
+    if t.rule_flags & KAN_DORA:
+        if is_closed or t.rule_flags & KAN_DORA_AT_ONCE:
+            t.num_dora += 1
+        else:
+            t.pending_dora = 1
 
 
 @jit
-def _added_kan(t: Table, suits: Suits, kind: int) -> None:
-    """The fourth tile joins a pon; others may rob it before the kan stands."""
+def _declare_kan(t: Table, suits: Suits, action: int) -> None:
+    """An own kan: others may rob an added one, and by some rules a closed one, before it stands."""
     seat = t.actor
+    is_closed = action < KAKAN
+    face = _make_closed_kan(t, seat, action - ANKAN) if is_closed else _add_to_pon(t, seat, action - KAKAN)
+    t.drawn = -1
+    t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
+    if is_closed and not t.rule_flags & KOKUSHI_ROBS_CLOSED_KAN:
+        _complete_kan(t, suits, True)
+    else:
+        _open_window(t, suits, ROB_KAN, face)
+
+
+@jit
+def _make_closed_kan(t: Table, seat: int, kind: int) -> int:
+    """Lay down four tiles of the hand; return the kind."""
+    _add_meld(t, seat, ANKAN_MELD, kind, -1, seat, _use(t, seat, kind, 4, True))
+    return kind
+
+
+@jit
+def _add_to_pon(t: Table, seat: int, kind: int) -> int:
+    """Lay the fourth tile to a pon; return its face."""
     face = kind
     if kind < 27 and kind % 9 == 4 and t.red[seat] >> (kind // 9) & 1:
         face = 34 + kind // 9
@@ -420,16 +450,14 @@ def _added_kan(t: Table, suits: Suits, kind: int) -> None:
         if t.meld_type[seat, i] == PON_MELD and t.meld_kind[seat, i] == kind:
             t.meld_type[seat, i] = KAKAN_MELD
             t.meld_red[seat, i] += face >= 34
-    t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-    t.drawn = -1
-    _open_window(t, suits, ROB_KAN, face)
+    return face
 
 
 @jit
-def _complete_added_kan(t: Table, suits: Suits) -> None:
+def _complete_kan(t: Table, suits: Suits, is_closed: bool) -> None:
+    """Nobody robs the kan: it stands, and its rinshan tile is drawn."""
+    t.num_calls += is_closed
     t.is_first_turn[:] = 0
     t.ippatsu[:] = 0
-    _turn_over_pending(t)
-    t.num_kans += 1
-    t.pending_dora = 1
+    _add_kan(t, is_closed)
     _draw_rinshan(t, suits, t.turn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import dealer_of, score_win
+from suphx.riichi.rule_flag import DOUBLE_DAISUUSHII, KAN_URA_DORA, NAGASHI_RULE, PAO, PAO_FOR_WHOLE_HAND, URA_DORA
 from suphx.riichi.score import STICK, base_points, pay_honba, pay_liable, pay_win
 from suphx.riichi.table import (
     CALLED_FLAG,
@@ -25,7 +26,10 @@ _BIG_DRAGONS, _BIG_WINDS = 39, 49
 def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
     """Return the dora of a winning hand, melds included, by the indicators wall[first_indicator - 2 i]."""
     total = 0
-    for i in range(t.num_dora):
+    num_indicators = t.num_dora
+    if first_indicator == URA and not t.rule_flags & KAN_URA_DORA:
+        num_indicators = 1
+    for i in range(num_indicators):
         dora = dora_of_indicator(t.wall[first_indicator - 2 * i] >> 2)
         total += t.hand[seat, dora] + (t.phase != OWN_TURN and dora == win_kind)
         for m in range(t.num_melds[seat]):
@@ -50,10 +54,10 @@ def count_red(t: Table, seat: int, win_face: int) -> int:
 
 @jit
 def end_by_wins(t: Table, winners: int) -> None:
-    """End with the wins of a bit set of seats, in turn order; honba and sticks go to the first."""
+    """End with the wins of a bit set of seats in turn order, ``max_rons`` at most; honba and sticks go to the first."""
     for distance in range(4):
         seat = (t.turn + distance) % 4
-        if winners >> seat & 1:
+        if winners >> seat & 1 and t.num_wins < t.max_rons:
             _add_win(t, seat, t.num_wins)
             t.num_wins += 1
     t.kyotaku = 0
@@ -71,7 +75,7 @@ def _add_win(t: Table, seat: int, w: int) -> None:
     t.win_face[w] = face
     t.win_dora[w] = count_dora(t, seat, kind, DORA)
     t.win_red[w] = count_red(t, seat, face)
-    if t.riichi[seat]:
+    if t.riichi[seat] and t.rule_flags & URA_DORA:
         t.win_ura[w] = count_dora(t, seat, kind, URA)
     yaku, han, fu, yakuman = score_win(t, seat, kind, t.win_dora[w] + t.win_red[w] + t.win_ura[w])
     if yakuman:
@@ -80,7 +84,7 @@ def _add_win(t: Table, seat: int, w: int) -> None:
     t.win_han[w] = han
     t.win_fu[w] = fu
     t.win_yakuman[w] = yakuman
-    _pay(t, seat, w, base_points(han, fu, yakuman))
+    _pay(t, seat, w, base_points(han, fu, yakuman, t.rule_flags))
 
 
 @jit
@@ -91,7 +95,7 @@ def _pay(t: Table, seat: int, w: int, base: int) -> None:
     liable = _liable_seat(t, seat, t.win_yaku[w])
     if liable >= 0 and liable != loser:
         t.win_liable[w] = liable
-        t.win_points[w] = pay_liable(seat, loser, liable, dealer, base, 8000, deltas)
+        t.win_points[w] = pay_liable(seat, loser, liable, dealer, base, _liable_base(t, base, t.win_yaku[w]), deltas)
     else:
         liable = -1
         t.win_points[w] = pay_win(seat, loser, dealer, base, deltas)
@@ -105,6 +109,8 @@ def _pay(t: Table, seat: int, w: int, base: int) -> None:
 @jit
 def _liable_seat(t: Table, seat: int, yaku: int) -> int:
     """Return the seat that fed the last set of the yakuman, or -1 (rule: pao for big dragons and big winds)."""
+    if not t.rule_flags & PAO:
+        return -1
     if yaku >> _BIG_DRAGONS & 1 and t.pao_dragons[seat] >= 0:
         return t.pao_dragons[seat]
     if yaku >> _BIG_WINDS & 1 and t.pao_winds[seat] >= 0:
@@ -113,8 +119,17 @@ def _liable_seat(t: Table, seat: int, yaku: int) -> int:
 
 
 @jit
+def _liable_base(t: Table, base: int, yaku: int) -> int:
+    """Return the base points that the liable seat answers for: all, or those of its yakuman."""
+    if t.rule_flags & PAO_FOR_WHOLE_HAND:
+        return base
+    is_double = yaku >> _BIG_WINDS & 1 and t.rule_flags & DOUBLE_DAISUUSHII
+    return min(base, 16000 if is_double else 8000)
+
+
+@jit
 def end_exhaustive(t: Table) -> None:
-    """End without tiles left: nagashi mangan, or 3,000 points between tenpai and noten."""
+    """End without tiles left: nagashi mangan, or a payment from the noten to the tenpai."""
     num_tenpai = 0
     num_nagashi = 0
     for seat in range(4):
@@ -134,13 +149,17 @@ def end_exhaustive(t: Table) -> None:
         t.result = EXHAUSTIVE_DRAW
         if 0 < num_tenpai < 4:
             for seat in range(4):
-                t.deltas[seat] = 3000 // num_tenpai if t.tenpai[seat] else -3000 // (4 - num_tenpai)
+                t.deltas[seat] = (
+                    t.noten_payment // num_tenpai if t.tenpai[seat] else -t.noten_payment // (4 - num_tenpai)
+                )
     _finish(t)
 
 
 @jit
 def _has_nagashi(t: Table, seat: int) -> bool:
     """Tell whether all discards are terminals and honours and none was called."""
+    if not t.rule_flags & NAGASHI_RULE:
+        return False
     for i in range(t.river_length[seat]):
         if is_simple(kind_of_face(t.river[seat, i])) or t.river_flags[seat, i] & CALLED_FLAG:
             return False

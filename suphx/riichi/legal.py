@@ -18,6 +18,14 @@ from suphx.riichi.action import (
     TSUMOGIRI,
 )
 from suphx.riichi.jit import jit
+from suphx.riichi.rule_flag import (
+    ANKAN_AFTER_RIICHI,
+    DRAW_BY_NINE_TERMINALS,
+    NO_KUIKAE_ENDS,
+    NO_KUIKAE_SAME,
+    RIICHI_NEEDS_POINTS,
+)
+from suphx.riichi.score import STICK
 from suphx.riichi.shanten import shanten, waiting_kinds
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import ANKAN_MELD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
@@ -89,7 +97,7 @@ def score_win(t: Table, seat: int, win_kind: int, dora: int) -> tuple[int, int, 
         hand[win_kind] += 1
     score = score_hand(
         hand, t.num_melds[seat], t.meld_type[seat], t.meld_kind[seat], win_kind, circumstances_of(t, seat),
-        27 + (seat - dealer_of(t)) % 4, 27 + t.kyoku // 4, t.open_tanyao, dora,
+        27 + (seat - dealer_of(t)) % 4, 27 + t.kyoku // 4, t.rule_flags, dora,
     )  # fmt: skip
     if is_ron:
         hand[win_kind] -= 1
@@ -178,7 +186,9 @@ def _fill_closed_kans(t: Table, suits: Suits, seat: int) -> None:
 
 @jit
 def _keeps_waits(t: Table, suits: Suits, seat: int, kind: int) -> bool:
-    """Tell whether a closed kan after riichi leaves the waits as they were."""
+    """Tell whether a closed kan after riichi is allowed: it leaves the waits as they were."""
+    if not t.rule_flags & ANKAN_AFTER_RIICHI:
+        return False
     t.hand[seat, kind] = 0
     after = waiting_kinds(suits, t.hand[seat], t.num_melds[seat] + 1)
     t.hand[seat, kind] = 4
@@ -187,7 +197,9 @@ def _keeps_waits(t: Table, suits: Suits, seat: int, kind: int) -> bool:
 
 @jit
 def _fill_riichi(t: Table, suits: Suits, seat: int) -> None:
-    if t.scores[seat] < 1000 or tiles_left(t) < 4 or not is_closed(t, seat):
+    if t.scores[seat] < STICK and t.rule_flags & RIICHI_NEEDS_POINTS:
+        return
+    if tiles_left(t) < t.riichi_min_tiles or not is_closed(t, seat):
         return
     if shanten(suits, t.hand[seat], t.num_melds[seat]) <= 0:
         _allow(t, RIICHI)
@@ -195,7 +207,7 @@ def _fill_riichi(t: Table, suits: Suits, seat: int) -> None:
 
 @jit
 def _fill_nine_terminals(t: Table, seat: int) -> None:
-    if t.is_first_turn[seat]:
+    if t.is_first_turn[seat] and t.rule_flags & DRAW_BY_NINE_TERMINALS:
         kinds = 0
         for kind in TERMINALS_AND_HONOURS:
             kinds += t.hand[seat, kind] > 0
@@ -209,7 +221,8 @@ def fill_claim(t: Table, seat: int) -> bool:
     t.legal[:] = 0
     t.num_legal = 0
     kind = kind_of_face(t.claimed_face)
-    if t.waits[seat] >> kind & 1 and not is_furiten(t, seat) and score_win(t, seat, kind, 0)[0] != 0:
+    can_win = t.waits[seat] >> kind & 1 != 0 and may_rob(t, seat) and not is_furiten(t, seat)
+    if can_win and score_win(t, seat, kind, 0)[0] != 0:
         _allow(t, RON)
     if t.phase != ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0:
         _fill_pon(t, seat, kind)
@@ -220,6 +233,28 @@ def fill_claim(t: Table, seat: int) -> bool:
         return False
     _allow(t, PASS)
     return True
+
+
+@jit
+def is_closed_kan_robbed(t: Table) -> bool:
+    """Tell whether the claimed tile is one of a closed kan."""
+    if t.phase != ROB_KAN:
+        return False
+    is_closed_kan = False
+    for i in range(t.num_melds[t.turn]):
+        is_closed_kan |= t.meld_type[t.turn, i] == ANKAN_MELD and t.meld_kind[t.turn, i] == t.claimed_face
+    return is_closed_kan
+
+
+@jit
+def may_rob(t: Table, seat: int) -> bool:
+    """Tell whether ``seat``, waiting for the claimed tile, may win on it: only thirteen orphans rob a closed kan."""
+    if not is_closed_kan_robbed(t):
+        return True
+    num_kinds = 0
+    for kind in TERMINALS_AND_HONOURS:
+        num_kinds += t.hand[seat, kind] > 0
+    return t.num_melds[seat] == 0 and num_kinds >= 12
 
 
 @jit
@@ -261,7 +296,7 @@ def _fill_chi(t: Table, seat: int, kind: int, position: int) -> None:
     second = lowest + 2 - (position == 2)
     if t.hand[seat, first] == 0 or t.hand[seat, second] == 0:
         return
-    forbidden = chi_forbidden(kind, position)
+    forbidden = chi_forbidden(kind, position, t.rule_flags)
     t.hand[seat, first] -= 1
     t.hand[seat, second] -= 1
     has_discard = False
@@ -280,9 +315,20 @@ def _fill_chi(t: Table, seat: int, kind: int, position: int) -> None:
 
 
 @jit
-def chi_forbidden(kind: int, position: int) -> int:
-    """Return the bit set of kinds that kuikae forbids after this chi: the same tile and the other end of the run."""
-    forbidden = 1 << kind
+def pon_forbidden(kind: int, rules: int) -> int:
+    """Return the bit set of kinds that kuikae forbids after a pon: the same tile; ``rules``: rule_flag.py."""
+    return 1 << kind if rules & NO_KUIKAE_SAME else 0
+
+
+@jit
+def chi_forbidden(kind: int, position: int, rules: int) -> int:
+    """Return the bit set of kinds that kuikae forbids after this chi: the same tile and the other end of the run.
+
+    ``rules`` is the bit set of rule_flag.py.
+    """
+    forbidden = pon_forbidden(kind, rules)
+    if not rules & NO_KUIKAE_ENDS:
+        return forbidden
     if position == 0 and kind % 9 < 6:
         forbidden |= 1 << (kind + 3)
     elif position == 2 and kind % 9 > 2:

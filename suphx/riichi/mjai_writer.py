@@ -27,6 +27,7 @@ from suphx.riichi.kyoku_playback import (
 )
 from suphx.riichi.mjai import EAST_ONLY, REASONS, TILE_NAMES
 from suphx.riichi.mjlog_meld import Meld
+from suphx.riichi.rules import refuse_untold_rules
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
 
 _REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
@@ -37,7 +38,11 @@ _JsonObject = dict[str, Any]
 
 
 def write_mjai(log: GameLog) -> str:
-    """Return the lines of a game, each ended by a newline; ValueError if the log cannot be played."""
+    """Return the lines of a game, each ended by a newline.
+
+    ValueError if the log cannot be played or its rules are not Tenhou's.
+    """
+    refuse_untold_rules(log.rules, log.id)
     return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
 
 

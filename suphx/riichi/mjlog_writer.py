@@ -29,6 +29,7 @@ from suphx.riichi.kyoku_playback import (
 )
 from suphx.riichi.mjlog import DORA_YAKU, DRAW_TYPES, HANCHAN, NO_OPEN_TANYAO, RED_YAKU, ROOMS, URA_YAKU
 from suphx.riichi.mjlog_meld import encode_meld
+from suphx.riichi.rules import refuse_untold_rules
 from suphx.riichi.table import (
     ANKAN_MELD,
     EXHAUSTIVE_DRAW,
@@ -54,9 +55,10 @@ _FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
 def write_mjlog(log: GameLog, seed: str = "") -> str:
     """Return the XML of a game; ``seed`` is its SHUFFLE seed if the walls come from one.
 
-    ValueError if the log cannot be played, if a result has no han and yaku (read from mjai), or if points are no
-    multiples of 100.
+    ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han and yaku (read from
+    mjai), or if points are no multiples of 100.
     """
+    refuse_untold_rules(log.rules, log.id)
     tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
     kind = _PLAYED_BY_HUMANS | _ROOM_BITS[log.room]
     kind |= (HANCHAN if log.rules.num_winds == 2 else 0) | (0 if log.rules.open_tanyao else NO_OPEN_TANYAO)

@@ -17,7 +17,7 @@ from suphx.riichi.hanchan import end_kyoku
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku, step
 from suphx.riichi.record import I64, U8, U16
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import apply_rules
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import (
     CLAIM,

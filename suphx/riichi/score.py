@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I32
+from suphx.riichi.rule_flag import COUNTED_YAKUMAN, KIRIAGE_MANGAN
 
 STICK = 1000
 HONBA = 300
 
+_NEARLY_MANGAN = 1920  # 4 han 30 fu, 3 han 60 fu
+
 
 @jit
-def base_points(han: int, fu: int, yakuman: int) -> int:
-    """Return the base points of a hand (rule: no rounding up to mangan, 13 han is a yakuman, yakuman add up)."""
+def base_points(han: int, fu: int, yakuman: int, rules: int) -> int:
+    """Return the base points of a hand; ``rules``: bit set (rule_flag.py; counted yakuman, rounding up to mangan)."""
     if yakuman > 0:
         return 8000 * yakuman
-    if han >= 13:
+    if han >= 13 and rules & COUNTED_YAKUMAN:
         return 8000
     if han >= 11:
         return 6000
@@ -24,7 +27,10 @@ def base_points(han: int, fu: int, yakuman: int) -> int:
         return 3000
     if han >= 5:
         return 2000
-    return min(2000, fu << (2 + han))
+    points = fu << (2 + han)
+    if points == _NEARLY_MANGAN and rules & KIRIAGE_MANGAN:
+        return 2000
+    return min(2000, points)
 
 
 @jit

@@ -19,7 +19,7 @@ from suphx.riichi.hanchan import end_kyoku, start_game
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku, step
 from suphx.riichi.record import I8, I16, I32, I64, Records
-from suphx.riichi.rules import Rules
+from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, KYOKU_START, TABLE, Table
 from suphx.riichi.wall import shuffle_wall
@@ -84,15 +84,6 @@ class Simulator:
     def scores(self) -> I32:
         """Return int32 (n, 4): points by seat."""
         return np.array(self.tables["scores"])
-
-
-def apply_rules(tables: Records, rules: Rules) -> None:
-    """Write the rules into every table."""
-    tables["num_winds"] = rules.num_winds
-    tables["open_tanyao"] = rules.open_tanyao
-    tables["tenpai_ends_game"] = rules.tenpai_ends_game
-    tables["red_fives"] = rules.red_fives
-    tables["target_points"] = rules.target_points
 
 
 @jit

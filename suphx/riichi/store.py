@@ -20,23 +20,20 @@ from suphx.atomic_file import write_atomically
 from suphx.riichi.gamelog import MAX_ID_BYTES, GameLog
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I32, I64, U8, U16, Records, field, record_dtype
+from suphx.riichi.rule_flag import RuleValues
+from suphx.riichi.rules import apply_rules
 from suphx.riichi.tile import NUM_TILES
 
-FORMAT = 1
+FORMAT = 2
 
-MAX_KYOKUS = 12
-"""East 1 to West 4."""
+MAX_KYOKUS = 16
+"""East 1 to North 4."""
 
 
-class Game:
+class Game(RuleValues):
     """One game: its rules and which deals are its own."""
 
     id: bytes = field(f"S{MAX_ID_BYTES}")
-    num_winds: int = field("i1")
-    open_tanyao: int = field("i1")
-    tenpai_ends_game: int = field("i1")
-    red_fives: int = field("i1")
-    target_points: int = field("i4")
     first_kyoku: int = field("i8")
     num_kyoku: int = field("i4")
     final_scores: I32 = field("i4", 4)
@@ -93,11 +90,7 @@ class StoreWriter:
             raise ValueError(f"the game id {game.id!r} is longer than {MAX_ID_BYTES} bytes: shorten it")
         record = np.zeros((), GAME)
         record["id"] = name
-        record["num_winds"] = game.rules.num_winds
-        record["open_tanyao"] = game.rules.open_tanyao
-        record["tenpai_ends_game"] = game.rules.tenpai_ends_game
-        record["red_fives"] = game.rules.red_fives
-        record["target_points"] = game.rules.target_points
+        apply_rules(record, game.rules)
         record["first_kyoku"] = self._num_kyokus
         record["num_kyoku"] = len(game.kyokus)
         record["final_scores"] = game.final_scores or (0, 0, 0, 0)

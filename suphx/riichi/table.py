@@ -8,6 +8,7 @@ Seats are 0-3, seat 0 is the first dealer. ``wall`` holds tile ids in drawing or
 from __future__ import annotations
 
 from suphx.riichi.record import I8, I16, I32, I64, field, record_dtype
+from suphx.riichi.rule_flag import RuleValues
 
 MAX_RIVER = 40  # no seat can discard more often, whatever is called
 
@@ -64,15 +65,8 @@ class Result:
 RESULT = record_dtype(Result)
 
 
-class Table(Result):
+class Table(Result, RuleValues):
     """Everything about one hanchan between two decisions; no other state exists."""
-
-    # rules (see rules.py)
-    num_winds: int = field("i1")
-    open_tanyao: int = field("i1")
-    tenpai_ends_game: int = field("i1")
-    red_fives: int = field("i1")
-    target_points: int = field("i4")
 
     # hanchan
     wall_seed: int = field("i8")  # of the simulator's walls

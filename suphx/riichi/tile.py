@@ -17,6 +17,7 @@ NUM_TILES = 136
 EAST, SOUTH, WEST, NORTH, HAKU, HATSU, CHUN = range(27, 34)
 TERMINALS_AND_HONOURS = (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)
 RED_IDS = (16, 52, 88)
+ALL_RED_FIVES = 7  # bit set of the three suits
 
 _GROUP = re.compile(r"([0-9]+)([mpsz])")
 
@@ -28,9 +29,9 @@ def kind_of_face(face: int) -> int:
 
 
 @jit
-def face_of_id(tile_id: int, has_red: int) -> int:
-    """Return the face (0-36) of a tile id (0-135); ids 16, 52, 88 are red fives when ``has_red`` is not 0."""
-    if has_red != 0 and (tile_id == 16 or tile_id == 52 or tile_id == 88):
+def face_of_id(tile_id: int, red_fives: int) -> int:
+    """Return the face (0-36) of a tile id (0-135); ``red_fives``: bit set of the suits in which 16, 52, 88 are red."""
+    if (tile_id == 16 or tile_id == 52 or tile_id == 88) and red_fives >> (tile_id // 36) & 1:
         return 34 + tile_id // 36
     return tile_id >> 2
 

@@ -10,6 +10,17 @@ import numpy as np
 from suphx.riichi.agari import MAX_READINGS, TRIPLET, is_seven_pairs, is_thirteen_orphans, read_hand
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I8
+from suphx.riichi.rule_flag import (
+    DOUBLE_DAISUUSHII,
+    DOUBLE_JUNSEI_CHUUREN,
+    DOUBLE_KOKUSHI_13_WAITS,
+    DOUBLE_SUUANKOU_TANKI,
+    DOUBLE_WIND_PAIR_4,
+    OPEN_TANYAO,
+    PINFU_TSUMO,
+    RINSHAN_TSUMO_FU,
+    YAKUMAN_ADD_UP,
+)
 from suphx.riichi.score import base_points
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, PON_MELD
 from suphx.riichi.tile import is_simple
@@ -39,12 +50,13 @@ _RUN, _SET = 0, 1
 @jit
 def score_hand(
     hand: I8, num_melds: int, meld_type: I8, meld_kind: I8, win_kind: int, circumstances: int,
-    seat_wind: int, round_wind: int, open_tanyao: int, dora: int,
+    seat_wind: int, round_wind: int, rules: int, dora: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Return (yaku bit set, han with dora, fu, number of yakuman) of the reading worth most; zeros without a yaku.
 
     ``hand``: int8 (34,) concealed counts, the winning tile ``win_kind`` included; winds are kinds 27-30;
-    ``dora`` counts all dora of the hand. Yakuman give han and fu 0 (rule: dora do not count, yakuman add up).
+    ``rules`` is a bit set (rule_flag.py); ``dora`` counts all dora of the hand. Yakuman give han and fu 0 (rule: dora
+    do not count).
     """
     is_closed = True
     for i in range(num_melds):
@@ -55,13 +67,13 @@ def score_hand(
             all_kinds |= 1 << kind
     for i in range(num_melds):
         all_kinds |= (7 if meld_type[i] == CHI_MELD else 1) << meld_kind[i]
-    whole = _whole_hand_yaku(all_kinds, circumstances, is_closed, open_tanyao, seat_wind)
+    whole = _whole_hand_yaku(all_kinds, circumstances, is_closed, rules, seat_wind)
     if num_melds == 0 and is_thirteen_orphans(hand):
         kokushi = (1 << 48) if hand[win_kind] == 2 else (1 << 47)
-        return _total(kokushi | whole, is_closed, dora, 30)
+        return _total(kokushi | whole, is_closed, rules, dora, 30)
     best = (0, 0, 0, 0)
     if num_melds == 0 and is_seven_pairs(hand):
-        best = _total(whole | 1 << 22, True, dora, 25)
+        best = _total(whole | 1 << 22, True, rules, dora, 25)
     readings = np.empty((MAX_READINGS, 5), np.int8)
     num_readings = read_hand(hand, 4 - num_melds, readings)
     sets = np.empty((4, 3), np.int8)
@@ -74,17 +86,17 @@ def score_hand(
         for w in range(-1, 4 - num_melds):
             if _can_hold(reading, w, win_kind):
                 now = _reading_total(
-                    reading, sets, w, win_kind, shape, circumstances, is_closed, seat_wind, round_wind, dora
+                    reading, sets, w, win_kind, shape, circumstances, is_closed, seat_wind, round_wind, rules, dora
                 )
-                if _is_better(now, best):
+                if _is_better(now, best, rules):
                     best = now
     return best
 
 
 @jit
-def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int], rules: int) -> bool:
     """Compare by points, then yakuman before counted han, then by han, then by fu."""
-    points_a, points_b = base_points(a[1], a[2], a[3]), base_points(b[1], b[2], b[3])
+    points_a, points_b = base_points(a[1], a[2], a[3], rules), base_points(b[1], b[2], b[3], rules)
     if a[0] == 0 or b[0] == 0:
         return a[0] != 0
     if points_a != points_b:
@@ -95,7 +107,7 @@ def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bo
 
 
 @jit
-def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, open_tanyao: int, seat_wind: int) -> int:
+def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, rules: int, seat_wind: int) -> int:
     """Return the yaku that need no reading: circumstances, and which kinds there are."""
     yaku = 0
     if circumstances & IS_FIRST_TURN:
@@ -114,7 +126,7 @@ def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, open_t
         yaku |= 1 << 4
     elif circumstances & IS_LAST_TILE:
         yaku |= (1 << 5) if circumstances & IS_TSUMO else (1 << 6)
-    if all_kinds & _ENDS == 0 and (is_closed or open_tanyao != 0):
+    if all_kinds & _ENDS == 0 and (is_closed or rules & OPEN_TANYAO):
         yaku |= 1 << 8
     if all_kinds & ~_ENDS == 0:
         yaku |= 1 << 31
@@ -255,7 +267,7 @@ def _can_hold(reading: I8, place: int, kind: int) -> bool:
 @jit
 def _reading_total(
     reading: I8, sets: I8, place: int, win_kind: int, shape: int, circumstances: int, is_closed: bool,
-    seat_wind: int, round_wind: int, dora: int,
+    seat_wind: int, round_wind: int, rules: int, dora: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
     """Add what depends on the place of the winning tile: concealed triplets, pinfu, fu."""
     is_tsumo = circumstances & IS_TSUMO != 0
@@ -278,22 +290,25 @@ def _reading_total(
         fu += worth
     pair = reading[0]
     fu += 2 * ((pair == seat_wind) + (pair == round_wind) + (pair >= 31))
+    if pair == seat_wind == round_wind and not rules & DOUBLE_WIND_PAIR_4:
+        fu -= 2
     wait = _wait_fu(reading, place, win_kind)
     yaku = shape
     if concealed_triplets == 3:
         yaku |= 1 << 29
     elif concealed_triplets == 4:
         yaku |= (1 << 41) if place < 0 else (1 << 40)
-    if is_closed and num_runs == 4 and fu == 20 and wait == 0:
-        return _total(yaku | 1 << 7, True, dora, 20 if is_tsumo else 30)
+    if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & PINFU_TSUMO):
+        return _total(yaku | 1 << 7, True, rules, dora, 20 if is_tsumo else 30)
     fu += wait
     if is_tsumo:
-        fu += 2
+        if rules & RINSHAN_TSUMO_FU or not circumstances & IS_RINSHAN:
+            fu += 2
     elif is_closed:
         fu += 10
     elif fu == 20:
         fu = 30  # an open hand without fu
-    return _total(yaku, is_closed, dora, (fu + 9) // 10 * 10)
+    return _total(yaku, is_closed, rules, dora, (fu + 9) // 10 * 10)
 
 
 @jit
@@ -310,16 +325,13 @@ def _wait_fu(reading: I8, place: int, win_kind: int) -> int:
 
 
 @jit
-def _total(yaku: int, is_closed: bool, dora: int, fu: int) -> tuple[int, int, int, int]:
+def _total(yaku: int, is_closed: bool, rules: int, dora: int, fu: int) -> tuple[int, int, int, int]:
     """Settle which yaku stand beside which, and add up han."""
     yakuman = yaku & 0xFFFE000000000  # numbers 37-51
     if yakuman:
         if yakuman >> 49 & 1:
             yakuman &= ~(1 << 50)
-        count = 0
-        for number in range(37, 52):
-            count += yakuman >> number & 1
-        return yakuman, 0, 0, count
+        return yakuman, 0, 0, _count_yakuman(yakuman, rules)
     if yaku >> 31 & 1:
         yaku &= ~(1 << 23 | 1 << 33)
     han = 0
@@ -329,6 +341,21 @@ def _total(yaku: int, is_closed: bool, dora: int, fu: int) -> tuple[int, int, in
     if han == 0:
         return 0, 0, 0, 0
     return yaku, han + dora, fu, 0
+
+
+@jit
+def _count_yakuman(yakuman: int, rules: int) -> int:
+    """Return how many yakuman a bit set of yaku 37-51 is worth."""
+    count = 0
+    for number in range(37, 52):
+        count += yakuman >> number & 1
+    doubles = yakuman >> 41 & int(rules & DOUBLE_SUUANKOU_TANKI != 0)
+    doubles += yakuman >> 46 & int(rules & DOUBLE_JUNSEI_CHUUREN != 0)
+    doubles += yakuman >> 48 & int(rules & DOUBLE_KOKUSHI_13_WAITS != 0)
+    doubles += yakuman >> 49 & int(rules & DOUBLE_DAISUUSHII != 0)
+    if rules & YAKUMAN_ADD_UP:
+        return count + doubles
+    return 2 if doubles else 1
 
 
 @jit

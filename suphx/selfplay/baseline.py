@@ -24,8 +24,9 @@ from suphx.riichi.action import (
     TSUMOGIRI,
 )
 from suphx.riichi.jit import jit
-from suphx.riichi.legal import chi_forbidden, dealer_of
+from suphx.riichi.legal import chi_forbidden, dealer_of, pon_forbidden
 from suphx.riichi.record import I8, I64
+from suphx.riichi.rule_flag import OPEN_TANYAO
 from suphx.riichi.shanten import count_kinds, improving_kinds, shanten
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CHI_MELD, CLAIM, ROB_KAN, Table
@@ -183,7 +184,7 @@ def _choose_claim(t: Table, suits: Suits) -> int:
     if (t.legal[PON] or t.legal[PON_RED]) and (
         is_yakuhai(t, seat, kind) or _has_yaku(t, seat) or _is_all_simple(t, seat, kind, kind)
     ):
-        after = _after_claim(suits, hand, t.num_melds[seat], kind, kind, 1 << kind)
+        after = _after_claim(suits, hand, t.num_melds[seat], kind, kind, pon_forbidden(kind, t.rule_flags))
         if after < best_after:
             best_after = after
             best = PON_RED if t.legal[PON_RED] else PON
@@ -195,7 +196,8 @@ def _choose_claim(t: Table, suits: Suits) -> int:
             continue
         first = lowest + (position == 0)
         second = lowest + 2 - (position == 2)
-        after = _after_claim(suits, hand, t.num_melds[seat], first, second, chi_forbidden(kind, position))
+        forbidden = chi_forbidden(kind, position, t.rule_flags)
+        after = _after_claim(suits, hand, t.num_melds[seat], first, second, forbidden)
         if after < best_after:
             best_after = after
             best = CHI_RED + position if t.legal[CHI_RED + position] else CHI + position
@@ -233,7 +235,7 @@ def _has_yaku(t: Table, seat: int) -> bool:
 @jit
 def _is_all_simple(t: Table, seat: int, low: int, high: int) -> bool:
     """Tell whether the hand is on the way to all simples: melds and the new one are, at most two tiles are not."""
-    if not is_simple(low) or not is_simple(high) or t.open_tanyao == 0:
+    if not is_simple(low) or not is_simple(high) or not t.rule_flags & OPEN_TANYAO:
         return False
     for i in range(t.num_melds[seat]):
         kind = t.meld_kind[seat, i]

@@ -15,8 +15,8 @@ from suphx.riichi.hanchan import start_game
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import step
 from suphx.riichi.record import I32, Records
-from suphx.riichi.rules import Rules
-from suphx.riichi.simulator import MAX_SEED, apply_rules, deal_next, finish_kyoku
+from suphx.riichi.rules import Rules, apply_rules
+from suphx.riichi.simulator import MAX_SEED, deal_next, finish_kyoku
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE, Table
 from suphx.selfplay.baseline import choose_random

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.riichi.hanchan import is_game_over
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku_end import count_dora, count_red
 from suphx.riichi.legal import dealer_of, score_win
@@ -26,15 +27,9 @@ def should_win(t: Table) -> bool:
     scores = np.zeros(4, np.int32)
     _scores_after(t, seat, scores)
     place = 1
-    best = seat
     for other in range(4):
         place += scores[other] > scores[seat] or (scores[other] == scores[seat] and other < seat)
-        if scores[other] > scores[best]:
-            best = other
-    if place < 4:
-        return True
-    ends = scores[best] >= t.target_points or t.kyoku >= 4 * t.num_winds + 3 or scores.min() < 0
-    return not (ends and seat != dealer_of(t))
+    return place < 4 or seat == dealer_of(t) or not is_game_over(t, scores, False)
 
 
 @jit
@@ -46,7 +41,7 @@ def _scores_after(t: Table, seat: int, scores: I32) -> None:
     dora = count_dora(t, seat, kind, DORA) + count_red(t, seat, face)
     _, han, fu, yakuman = score_win(t, seat, kind, dora)
     loser = seat if is_tsumo else t.turn
-    pay_win(seat, loser, dealer_of(t), base_points(han, fu, yakuman), scores)
+    pay_win(seat, loser, dealer_of(t), base_points(han, fu, yakuman, t.rule_flags), scores)
     pay_honba(seat, loser, -1, t.honba, scores)
     for other in range(4):
         scores[other] += t.scores[other]

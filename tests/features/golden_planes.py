@@ -19,7 +19,7 @@ from suphx.features.paper_layout import CLAIM, PUBLIC
 from suphx.features.planes import Layout, PlaneRange, unpack
 from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, RIICHI, action_name
 from suphx.riichi.record import U8
-from suphx.riichi.rules import Rules
+from suphx.riichi.rules import tenhou_no_red
 from suphx.riichi.tile import format_faces, parse_kinds
 from tests.riichi.table_builder import Deal
 
@@ -127,7 +127,7 @@ def pon_of_a_dragon() -> GoldenPosition:
 
 def open_kan() -> GoldenPosition:
     """Seat 3 may call an open kan of 2z from seat 0, its round wind in South 1; no red fives in this game."""
-    deal = Deal(["", "", "", "222z345m34588p1s9m"], draws="2z", kyoku=4, rules=Rules(red_fives=False))
+    deal = Deal(["", "", "", "222z345m34588p1s9m"], draws="2z", kyoku=4, rules=tenhou_no_red())
     deal.discard(0, "2z")
     return GoldenPosition(deal, 3, MINKAN)
 

@@ -23,6 +23,8 @@ from suphx.features.lookahead_layout import (
 )
 from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, PON_RED, TSUMO
 from suphx.riichi.record import U8
+from suphx.riichi.rule_flag import OPEN_TANYAO
+from suphx.riichi.rules import Rules, rule_flags
 from suphx.riichi.score import base_points, pay_win
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.riichi.tile import TERMINALS_AND_HONOURS, dora_of_indicator
@@ -88,7 +90,7 @@ def hand_at(table: np.void, seat: int, action: int = -1) -> Hand:
     hand = Hand(
         tiles, reds, melds, int(table["meld_red"][seat][: len(melds)].sum()),
         Counter(dora_of_indicator(int(kind)) for kind in indicators(table)), unseen_by(table, seat),
-        27 + (seat - dealer) % 4, 27 + int(table["kyoku"]) // 4, int(table["open_tanyao"]),
+        27 + (seat - dealer) % 4, 27 + int(table["kyoku"]) // 4, int(int(table["rule_flags"]) & OPEN_TANYAO != 0),
     )  # fmt: skip
     if action >= 0:
         claim(hand, table, action)
@@ -228,13 +230,14 @@ def level(hand: Hand, concealed: Tiles, called: list[Meld], last: int, circumsta
     dora = sum(n * hand.dora[k] for k, n in tiles.items()) + hand.red_melded
     kept = concealed + Counter(k for meld in called for k in tiles_of(meld))
     dora += sum(1 for five in hand.reds if kept[five] > 0)
+    rules = rule_flags(Rules(open_tanyao=bool(hand.open_tanyao)))
     yaku, han, fu, yakuman = score_hand(
-        counts, len(melds), types, kinds, last, circumstances, hand.seat_wind, hand.round_wind, hand.open_tanyao, dora
+        counts, len(melds), types, kinds, last, circumstances, hand.seat_wind, hand.round_wind, rules, dora
     )
     if yaku == 0:
         return 0
     is_dealer, is_tsumo = hand.seat_wind == 27, circumstances & IS_TSUMO
-    base = base_points(han, fu, yakuman)
+    base = base_points(han, fu, yakuman, rules)
     points = pay_win(0, 0 if is_tsumo else 1, 0 if is_dealer else 2, base, np.zeros(4, np.int32))
     return sum(points >= least for least in LEVELS)
 

@@ -12,7 +12,7 @@ from suphx.riichi.gamelog import GameLog, KyokuLog
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.kyoku_playback import Called, DeclaredRiichi, Discarded, Drew, Event, play_kyoku
 from suphx.riichi.replay import follow, recorded_action
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import apply_rules
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
 from tests.features.public_history import PublicHistory

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.riichi.record import Records
+from suphx.riichi.rules import apply_rules, tenhou, tenhou_no_red
 from suphx.riichi.table import (
     ANKAN_MELD,
     CALL_DISCARD,
@@ -53,7 +54,7 @@ def hide_differently(table: np.void, seat: int, rng: np.random.Generator) -> Non
 
 def _fill(table: np.void, rng: np.random.Generator, phase: int) -> None:
     ids = [int(i) for i in rng.permutation(136)]
-    table["num_winds"], table["red_fives"], table["open_tanyao"] = 2, rng.integers(0, 10) > 0, 1
+    apply_rules(table, tenhou() if rng.integers(0, 10) else tenhou_no_red())
     table["kyoku"], table["honba"], table["kyotaku"] = rng.integers(0, 12), rng.integers(0, 25), rng.integers(0, 25)
     table["scores"] = rng.integers(-30, 620, 4) * 100
     if rng.integers(0, 4) == 0:

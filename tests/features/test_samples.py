@@ -14,7 +14,7 @@ from suphx.riichi.action import ANKAN, CHI, LEAVE, PON, RETURN, RON, TSUMO, TSUM
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.gamelog import GameLog, move
 from suphx.riichi.store import KYOKU, KyokuStore, StoreWriter
-from suphx.riichi.tile import parse_kinds
+from suphx.riichi.tile import ALL_RED_FIVES, parse_kinds
 from tests.riichi.random_game import random_game
 from tests.riichi.table_builder import make_wall
 
@@ -31,7 +31,7 @@ def store_of(folder: Path, hands: Sequence[str], draws: str, moves: Sequence[int
     """Return a store of one game with one deal on a hand-made wall."""
     log = dataclasses.replace(
         random_game(0).kyokus[0],
-        wall=make_wall(hands, draws, rinshan, "", "", 0, 69, 1).astype(np.uint8),
+        wall=make_wall(hands, draws, rinshan, "", "", 0, 69, ALL_RED_FIVES).astype(np.uint8),
         moves=np.array(moves, np.uint16),
     )
     return store_games(folder, [dataclasses.replace(random_game(0), kyokus=[log])])

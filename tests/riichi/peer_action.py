@@ -24,10 +24,10 @@ from suphx.riichi.action import (
     TSUMOGIRI,
 )
 from suphx.riichi.record import I16
-from suphx.riichi.tile import RED_IDS, face_of_id
+from suphx.riichi.tile import ALL_RED_FIVES, RED_IDS, face_of_id
 from suphx.riichi.wall import LAST_DRAW
 
-FACES = [face_of_id(tile, 1) for tile in range(136)]
+FACES = [face_of_id(tile, ALL_RED_FIVES) for tile in range(136)]
 
 _PLAIN = {
     int(ActionType.RIICHI): RIICHI,

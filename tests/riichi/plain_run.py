@@ -17,9 +17,9 @@ from suphx.riichi import yaku
 from suphx.riichi.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.hanchan import start_game
 from suphx.riichi.kyoku import step
-from suphx.riichi.rules import tenhou
+from suphx.riichi.rules import apply_rules, tenhou
 from suphx.riichi.shanten import shanten
-from suphx.riichi.simulator import apply_rules, deal_next, finish_kyoku
+from suphx.riichi.simulator import deal_next, finish_kyoku
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.riichi.tile import kind_of_face

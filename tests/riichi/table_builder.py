@@ -17,8 +17,7 @@ from suphx.riichi.action import PASS, TSUMOGIRI, action_name
 from suphx.riichi.kyoku import start_kyoku, step
 from suphx.riichi.legal import fill_own_turn, tiles_left
 from suphx.riichi.record import I8, I16
-from suphx.riichi.rules import Rules
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import (
     ANKAN_MELD,
@@ -90,7 +89,7 @@ class Deal:
         apply_rules(tables, rules)
         self.table["scores"] = scores
         self.table["kyoku"], self.table["honba"], self.table["kyotaku"] = kyoku, honba, kyotaku
-        self.table["wall"] = make_wall(hands, draws, rinshan, dora, ura, kyoku % 4, left, int(rules.red_fives))
+        self.table["wall"] = make_wall(hands, draws, rinshan, dora, ura, kyoku % 4, left, rules.red_bits)
         start_kyoku(tables[0], self._suits)
         if left != 69:
             # In the middle of a deal: nobody's first turn.
@@ -156,7 +155,7 @@ class Deal:
 
 
 def make_wall(
-    hands: Sequence[str], draws: str, rinshan: str, dora: str, ura: str, dealer: int, left: int, has_red: int
+    hands: Sequence[str], draws: str, rinshan: str, dora: str, ura: str, dealer: int, left: int, red_fives: int
 ) -> I16:
     """Return int16 (136,) tile ids that deal these hands and draws; ValueError for a fifth tile of a kind."""
     wanted: dict[int, int] = {}
@@ -173,15 +172,15 @@ def make_wall(
     free = list(_SPREAD)
     wall = np.full(136, -1, np.int16)
     for place, face in wanted.items():
-        wall[place] = _take(free, face, has_red)
+        wall[place] = _take(free, face, red_fives)
     wall[wall < 0] = free
     return wall
 
 
-def _take(free: list[int], face: int, has_red: int) -> int:
+def _take(free: list[int], face: int, red_fives: int) -> int:
     """Take a tile of ``face`` out of ``free``."""
     for tile_id in sorted(free):
-        if face_of_id(tile_id, has_red) == face:
+        if face_of_id(tile_id, red_fives) == face:
             free.remove(tile_id)
             return tile_id
     raise ValueError(f"no tile of face {face} (kind {kind_of_face(face)}) is left: too many of it are asked for")

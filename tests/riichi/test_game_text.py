@@ -9,6 +9,7 @@ from suphx.riichi.action import ANKAN, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.game_text import describe_kyoku, kyoku_name
 from suphx.riichi.gamelog import GameLog, move
 from suphx.riichi.table import EXHAUSTIVE_DRAW, WIN_RESULT
+from suphx.riichi.tile import ALL_RED_FIVES
 from tests.riichi.random_game import random_game
 from tests.riichi.table_builder import make_wall
 
@@ -17,7 +18,7 @@ def game_of(hands: list[str], moves: list[int], *, draws: str, rinshan: str = ""
     """Return a game of one deal on a hand-made wall."""
     log = dataclasses.replace(
         random_game(0).kyokus[0],
-        wall=make_wall(hands, draws, rinshan, dora, "", 0, 69, 1).astype(np.uint8),
+        wall=make_wall(hands, draws, rinshan, dora, "", 0, 69, ALL_RED_FIVES).astype(np.uint8),
         moves=np.array(moves, np.uint16),
     )
     return dataclasses.replace(random_game(0), names=("Anna", "Ben", "Cleo", "Dora"), kyokus=[log], final_scores=None)

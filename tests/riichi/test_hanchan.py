@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.riichi.hanchan import end_kyoku, start_game
-from suphx.riichi.rules import Rules, tonpuu
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import Rules, apply_rules, tonpuu
 from suphx.riichi.table import (
     EXHAUSTIVE_DRAW,
     FOUR_RIICHI_DRAW,

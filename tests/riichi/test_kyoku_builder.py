@@ -17,7 +17,7 @@ from suphx.riichi.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.riichi.tile import face_of_id
+from suphx.riichi.tile import ALL_RED_FIVES, face_of_id
 from tests.riichi.record_text import builder_of, drawn_kyoku
 
 ORDERED = np.arange(136, dtype=np.uint8)  # seat 0 holds 1m and 5m four times, and so on; the draws are 52, 53, …
@@ -32,7 +32,7 @@ def after_discard() -> KyokuBuilder:
 
 
 def test_faces_are_those_of_tile_py() -> None:
-    assert tuple(face_of_id(tile, 1) for tile in range(136)) == FACE_OF_ID
+    assert tuple(face_of_id(tile, ALL_RED_FIVES) for tile in range(136)) == FACE_OF_ID
 
 
 def test_a_kyoku_of_a_known_wall_shows_its_wall_again() -> None:

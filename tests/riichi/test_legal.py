@@ -17,6 +17,7 @@ from suphx.riichi.action import (
     TSUMO,
 )
 from suphx.riichi.legal import chi_forbidden
+from suphx.riichi.rules import rule_flags, tenhou
 from suphx.riichi.tile import format_faces, parse_faces, parse_kinds
 from tests.riichi.table_builder import Deal, bits_of
 
@@ -224,7 +225,7 @@ def test_no_call_on_the_last_discard_but_ron() -> None:
     ],
 )
 def test_kuikae_forbids_the_same_tile_and_the_other_end_of_the_run(claimed: str, position: int, forbidden: str) -> None:
-    assert chi_forbidden(parse_kinds(claimed)[0], position) == bits_of(forbidden)
+    assert chi_forbidden(parse_kinds(claimed)[0], position, rule_flags(tenhou())) == bits_of(forbidden)
 
 
 def test_after_chi_neither_the_same_tile_nor_the_other_end_is_discarded() -> None:

@@ -15,7 +15,7 @@ from suphx.riichi.mjai import parse_mjai
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.mjlog import parse_mjlog
 from suphx.riichi.record_error import RecordError
-from suphx.riichi.rules import Rules
+from suphx.riichi.rules import Rules, tenhou_no_red
 from tests.riichi.random_game import random_game
 from tests.riichi.record_text import drawn_game, shuffled_wall
 from tests.riichi.same_game import assert_same_game
@@ -40,6 +40,12 @@ def assert_mjai_keeps(game: GameLog) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_game_of_our_engine_survives_writing_and_reading(seed: int) -> None:
     assert_mjai_keeps(random_game(seed))
+
+
+def test_a_game_by_rules_that_mjai_cannot_say_is_refused() -> None:
+    game = dataclasses.replace(drawn_game(shuffled_wall(1)), rules=tenhou_no_red())
+    with pytest.raises(ValueError, match="was played with red_fives = '', which a record cannot say"):
+        write_mjai(game)
 
 
 def test_each_line_is_one_event_of_the_protocol() -> None:

@@ -41,6 +41,12 @@ def test_rules_and_room_survive() -> None:
     assert_same_game(parse_mjlog(write_mjlog(game), game.id), game)
 
 
+def test_a_game_by_rules_that_mjlog_cannot_say_is_refused() -> None:
+    game = dataclasses.replace(drawn_game(shuffled_wall(1)), rules=Rules(kiriage_mangan=True))
+    with pytest.raises(ValueError, match="was played with kiriage_mangan = True, which a record cannot say"):
+        write_mjlog(game)
+
+
 def test_the_head_is_written_as_tenhou_does() -> None:
     text = write_mjlog(drawn_game(shuffled_wall(1)), "a seed")
     assert text.startswith(

@@ -11,6 +11,7 @@ from suphx.riichi.gamelog import ACTION_BITS, GameLog, KyokuLog, move
 from suphx.riichi.replay import Difference, Replayer
 from suphx.riichi.rules import tonpuu
 from suphx.riichi.table import TRIPLE_RON_DRAW, WIN_RESULT
+from suphx.riichi.tile import ALL_RED_FIVES
 from tests.riichi.random_game import random_game
 from tests.riichi.table_builder import make_wall
 
@@ -79,7 +80,7 @@ def test_marks_of_absent_seats_change_nothing() -> None:
 
 def test_a_triple_ron_needs_no_moves() -> None:
     hands = ["", "123456789m1123p", "123456789s2399p", "555z345678s56p77z"]
-    wall = make_wall(hands, "4p", "", "", "", 0, 69, 1).astype(np.uint8)
+    wall = make_wall(hands, "4p", "", "", "", 0, 69, ALL_RED_FIVES).astype(np.uint8)
     game = random_game(0)
     result = game.kyokus[0].result.copy()
     for name in result.dtype.names or ():

@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.riichi.rules import rule_flags, tenhou
 from suphx.riichi.score import base_points, pay_honba, pay_liable, pay_win
 
 DEALER, OTHER = 0, 1
+TENHOU = rule_flags(tenhou())
 
 # Points of a ron by another seat than the dealer, and by the dealer (the usual tables, no rounding up to mangan).
 RON_POINTS = {
@@ -57,7 +59,7 @@ TSUMO_SHARES = {
 def test_ron_points(han: int, fu: int) -> None:
     deltas = np.zeros(4, np.int32)
     for winner, expected in zip((OTHER, DEALER), RON_POINTS[han, fu], strict=True):
-        assert pay_win(winner, 3, DEALER, base_points(han, fu, 0), deltas) == expected
+        assert pay_win(winner, 3, DEALER, base_points(han, fu, 0, TENHOU), deltas) == expected
         assert deltas[winner] == expected
         assert deltas[3] == -expected
         assert np.count_nonzero(deltas) == 2
@@ -67,14 +69,14 @@ def test_ron_points(han: int, fu: int) -> None:
 def test_tsumo_shares(han: int, fu: int) -> None:
     of_dealer, of_others = TSUMO_SHARES[han, fu]
     deltas = np.zeros(4, np.int32)
-    assert pay_win(2, 2, DEALER, base_points(han, fu, 0), deltas) == of_dealer + 2 * of_others
+    assert pay_win(2, 2, DEALER, base_points(han, fu, 0, TENHOU), deltas) == of_dealer + 2 * of_others
     assert deltas.tolist() == [-of_dealer, -of_others, of_dealer + 2 * of_others, -of_others]
-    assert pay_win(DEALER, DEALER, DEALER, base_points(han, fu, 0), deltas) == 3 * of_dealer
+    assert pay_win(DEALER, DEALER, DEALER, base_points(han, fu, 0, TENHOU), deltas) == 3 * of_dealer
     assert deltas.tolist() == [3 * of_dealer, -of_dealer, -of_dealer, -of_dealer]
 
 
 def test_yakuman_add_up_without_a_limit() -> None:
-    assert [base_points(0, 0, n) for n in (1, 2, 3, 7)] == [8000, 16_000, 24_000, 56_000]
+    assert [base_points(0, 0, n, TENHOU) for n in (1, 2, 3, 7)] == [8000, 16_000, 24_000, 56_000]
 
 
 def test_honba_are_300_from_one_or_100_from_each() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.riichi.action import PASS, RON, TSUMO
 from suphx.riichi.record import I64, Records
-from suphx.riichi.rules import Rules, tenhou, tonpuu
+from suphx.riichi.rules import Rules, rule_flags, tenhou, tonpuu
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.table import GAME_END, KYOKU_END
 
@@ -72,12 +72,13 @@ def test_a_reset_simulator_plays_like_a_new_one() -> None:
 
 
 def test_rules_reach_the_tables() -> None:
-    rules = Rules(num_winds=1, start_points=30_000, target_points=35_000, open_tanyao=False, red_fives=False)
+    rules = Rules(num_winds=1, start_points=30_000, target_points=35_000, open_tanyao=False, red_fives="")
     simulator = Simulator(2, rules)
     simulator.reset([1, 2])
     assert simulator.scores().tolist() == [[30_000] * 4] * 2
-    for name in ("num_winds", "target_points", "open_tanyao", "red_fives", "tenpai_ends_game"):
+    for name in ("num_winds", "target_points"):
         assert (simulator.tables[name] == getattr(rules, name)).all()
+    assert (simulator.tables["rule_flags"] == rule_flags(rules)).all()
     assert (simulator.tables["red"] == 0).all()
 
 

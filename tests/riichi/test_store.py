@@ -105,7 +105,7 @@ def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
     write(tmp_path, [random_game(0)])
     manifest = json.loads((tmp_path / "store.json").read_text())
     (tmp_path / "store.json").write_text(json.dumps({**manifest, "format": 99}))
-    with pytest.raises(ValueError, match="has format 99, this version reads 1"):
+    with pytest.raises(ValueError, match="has format 99, this version reads 2"):
         KyokuStore.open(tmp_path)
 
 
@@ -116,9 +116,9 @@ def test_a_store_of_another_format_is_refused(tmp_path: Path) -> None:
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b"[1]", "has format None"),
-        (b'{"format": 1}', "has no counts or no sum"),
-        (b'{"format": 1, "games": "1", "kyokus": 1, "moves": 1, "sha256": "x"}', "has no counts or no sum"),
-        (b'{"format": 1, "games": 1, "kyokus": -1, "moves": 1, "sha256": "x"}', "bytes instead of"),
+        (b'{"format": 2}', "has no counts or no sum"),
+        (b'{"format": 2, "games": "1", "kyokus": 1, "moves": 1, "sha256": "x"}', "has no counts or no sum"),
+        (b'{"format": 2, "games": 1, "kyokus": -1, "moves": 1, "sha256": "x"}', "bytes instead of"),
     ],
 )
 def test_a_damaged_manifest_is_refused_with_its_name(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -132,7 +132,7 @@ def test_a_damaged_manifest_is_refused_with_its_name(tmp_path: Path, content: by
 UNPLAYABLE = {
     "a game that is not there": ("game", 7),
     "a game below zero": ("game", -1),
-    "North 1": ("kyoku", 12),
+    "after North 4": ("kyoku", 16),
     "a kyoku below zero": ("kyoku", -1),
     "honba below zero": ("honba", -1),
     "sticks below zero": ("kyotaku", -1),

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suphx.riichi.tile import (
+    ALL_RED_FIVES,
     NUM_FACES,
     NUM_TILES,
     TERMINALS_AND_HONOURS,
@@ -63,7 +64,7 @@ def test_an_eighth_honour_is_refused(text: str) -> None:
 
 
 def test_ids_hold_four_tiles_of_each_kind_and_one_red_five_of_each_suit() -> None:
-    faces = [face_of_id(tile_id, 1) for tile_id in range(NUM_TILES)]
+    faces = [face_of_id(tile_id, ALL_RED_FIVES) for tile_id in range(NUM_TILES)]
     assert [faces.index(face) for face in (34, 35, 36)] == [16, 52, 88]
     for kind in range(34):
         assert sum(kind_of_face(face) == kind for face in faces) == 4

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
+from suphx.riichi.rules import Rules, rule_flags, tenhou
 from suphx.riichi.tile import parse_kinds
 from suphx.riichi.yaku import (
     IS_CHANKAN,
@@ -21,6 +22,8 @@ from suphx.riichi.yaku import (
 from tests.riichi.table_builder import counts_of, melds_of
 
 EAST, SOUTH, WEST, NORTH = 27, 28, 29, 30
+TENHOU = tenhou()
+NO_OPEN_TANYAO = Rules(open_tanyao=False)
 
 
 class Score(NamedTuple):
@@ -37,14 +40,14 @@ def score(
     circumstances: int = 0,
     seat_wind: int = SOUTH,
     round_wind: int = EAST,
-    open_tanyao: bool = True,
     dora: int = 0,
+    rules: Rules = TENHOU,
 ) -> Score:
     """Score concealed ``tiles`` (the winning one included) with ``melds``."""
     types, kinds = melds_of(melds)
     (kind,) = parse_kinds(win)
     yaku, han, fu, num_yakuman = score_hand(
-        counts_of(tiles), len(melds), types, kinds, kind, circumstances, seat_wind, round_wind, int(open_tanyao), dora
+        counts_of(tiles), len(melds), types, kinds, kind, circumstances, seat_wind, round_wind, rule_flags(rules), dora
     )
     return Score({name for number, name in enumerate(YAKU_NAMES) if yaku >> number & 1}, han, fu, num_yakuman)
 
@@ -175,10 +178,10 @@ def test_dora_add_han_to_a_yaku() -> None:
 
 
 def test_open_tanyao_is_an_option() -> None:
-    assert score("678p678s23455p", "4p", "chi 234m", open_tanyao=False) == Score(set(), 0, 0, 0)
-    closed = score("234m678p678s23455p", "4p", open_tanyao=False)
+    assert score("678p678s23455p", "4p", "chi 234m", rules=NO_OPEN_TANYAO) == Score(set(), 0, 0, 0)
+    closed = score("234m678p678s23455p", "4p", rules=NO_OPEN_TANYAO)
     assert "tanyao" in closed.yaku
-    assert "tanyao" in score("678p678s23455p", "4p", "ankan 2222m", open_tanyao=False).yaku
+    assert "tanyao" in score("678p678s23455p", "4p", "ankan 2222m", rules=NO_OPEN_TANYAO).yaku
 
 
 @pytest.mark.parametrize("wind", range(4))

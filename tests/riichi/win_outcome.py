@@ -8,10 +8,9 @@ import numpy as np
 
 from suphx.riichi.kyoku_end import end_by_wins
 from suphx.riichi.legal import score_win
-from suphx.riichi.rules import Rules
-from suphx.riichi.simulator import apply_rules
+from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.table import CLAIM, OWN_TURN, ROB_KAN, TABLE
-from suphx.riichi.tile import face_of_id
+from suphx.riichi.tile import ALL_RED_FIVES, face_of_id
 from suphx.riichi.wall import DORA, LAST_DRAW, URA
 from tests.riichi.generated_win import Win
 
@@ -27,8 +26,8 @@ def outcome_of(win: Win, rules: Rules) -> Outcome | None:
     loser = (win.seat + 1) % 4
     t["phase"] = OWN_TURN if win.is_tsumo else ROB_KAN if win.is_chankan else CLAIM
     t["kyoku"], t["turn"], t["actor"] = win.kyoku, win.seat if win.is_tsumo else loser, win.seat
-    faces = [face_of_id(tile, 1) for tile in win.concealed]
-    win_face = face_of_id(win.win_tile, 1)
+    faces = [face_of_id(tile, ALL_RED_FIVES) for tile in win.concealed]
+    win_face = face_of_id(win.win_tile, ALL_RED_FIVES)
     t["drawn" if win.is_tsumo else "claimed_face"] = win_face
     held = list(faces)
     if not win.is_tsumo:
@@ -39,7 +38,7 @@ def outcome_of(win: Win, rules: Rules) -> Outcome | None:
     t["num_melds"][win.seat] = len(win.melds)
     for i, (meld, ids) in enumerate(win.melds):
         t["meld_type"][win.seat, i], t["meld_kind"][win.seat, i] = meld, min(ids) // 4
-        t["meld_red"][win.seat, i] = sum(face_of_id(tile, 1) >= 34 for tile in ids)
+        t["meld_red"][win.seat, i] = sum(face_of_id(tile, ALL_RED_FIVES) >= 34 for tile in ids)
     t["num_dora"] = len(win.dora)
     for i, (indicator, ura) in enumerate(zip(win.dora, win.ura, strict=True)):
         t["wall"][DORA - 2 * i], t["wall"][URA - 2 * i] = indicator, ura

@@ -13,9 +13,9 @@ from suphx.riichi.kyoku import step
 from suphx.riichi.kyoku_end import count_dora, count_red
 from suphx.riichi.legal import circumstances_of, dealer_of, score_win
 from suphx.riichi.record import I32, Records
-from suphx.riichi.rules import tenhou
+from suphx.riichi.rules import apply_rules, tenhou
 from suphx.riichi.score import base_points, pay_win
-from suphx.riichi.simulator import apply_rules, deal_next, finish_kyoku
+from suphx.riichi.simulator import deal_next, finish_kyoku
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import (
     ANKAN_MELD,
@@ -105,7 +105,8 @@ def score_wins(wins: Records, scores: I32) -> None:
         _, han, fu, yakuman = score_win(t, seat, kind, dora)
         scores[i, 0] = han
         scores[i, 1] = fu
-        scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base_points(han, fu, yakuman), deltas)
+        base = base_points(han, fu, yakuman, t.rule_flags)
+        scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base, deltas)
 
 
 def describe_win(t: Any) -> Win:
