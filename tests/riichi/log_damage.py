@@ -26,7 +26,7 @@ def damage_log(random: Random, log: GameLog) -> GameLog:
     rules = log.rules
     if random.random() < 0.1:
         rules = Rules(
-            num_winds=random.randint(1, 2), open_tanyao=random.random() < 0.5, red_fives=random.random() < 0.5
+            num_winds=random.randint(1, 2), open_tanyao=random.random() < 0.5, red_fives=random.choice(("mps", "p", ""))
         )
     if random.random() < 0.1:
         random.shuffle(kyokus)
