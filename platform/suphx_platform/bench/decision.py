@@ -18,8 +18,8 @@ from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.record import I64, Records
 from suphx.riichi.replay import follow, recorded_action
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator, apply_rules
+from suphx.riichi.rules import apply_rules, tenhou
+from suphx.riichi.simulator import Simulator
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.selfplay.agent import BaselineAgent
