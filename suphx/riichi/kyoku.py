@@ -27,13 +27,13 @@ from suphx.riichi.legal import (
     dealer_of,
     fill_claim,
     fill_own_turn,
+    has_four_kans_draw,
     is_closed_kan_robbed,
     may_rob,
     pon_forbidden,
     tiles_left,
 )
 from suphx.riichi.rule_flag import (
-    DRAW_BY_FOUR_KANS,
     DRAW_BY_FOUR_RIICHI,
     DRAW_BY_FOUR_WINDS,
     IPPATSU,
@@ -305,21 +305,16 @@ def _abortive_draw(t: Table) -> int:
     """Return the abortive draw that the last discard brings about, or 0."""
     num_riichi = 0
     has_four_winds = t.num_calls == 0
-    num_seats_with_kans = 0
     first = t.river[t.turn, 0]
     for seat in range(4):
         num_riichi += t.riichi[seat] != 0
         has_four_winds &= t.river_length[seat] == 1 and t.river[seat, 0] == first
-        kans = 0
-        for i in range(t.num_melds[seat]):
-            kans += t.meld_type[seat, i] >= ANKAN_MELD
-        num_seats_with_kans += kans > 0
     rules = t.rule_flags
     if num_riichi == 4 and rules & DRAW_BY_FOUR_RIICHI:
         return FOUR_RIICHI_DRAW
     if has_four_winds and 27 <= first < 31 and rules & DRAW_BY_FOUR_WINDS:
         return FOUR_WINDS_DRAW
-    if t.num_kans == 4 and num_seats_with_kans > 1 and rules & DRAW_BY_FOUR_KANS:
+    if has_four_kans_draw(t):
         return FOUR_KANS_DRAW
     return 0
 

@@ -20,6 +20,7 @@ from suphx.riichi.action import (
 from suphx.riichi.jit import jit
 from suphx.riichi.rule_flag import (
     ANKAN_AFTER_RIICHI,
+    DRAW_BY_FOUR_KANS,
     DRAW_BY_NINE_TERMINALS,
     NO_KUIKAE_ENDS,
     NO_KUIKAE_SAME,
@@ -224,7 +225,7 @@ def fill_claim(t: Table, seat: int) -> bool:
     can_win = t.waits[seat] >> kind & 1 != 0 and may_rob(t, seat) and not is_furiten(t, seat)
     if can_win and score_win(t, seat, kind, 0)[0] != 0:
         _allow(t, RON)
-    if t.phase != ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0:
+    if t.phase != ROB_KAN and t.riichi[seat] == 0 and tiles_left(t) > 0 and not has_four_kans_draw(t):
         _fill_pon(t, seat, kind)
         if seat == (t.turn + 1) % 4 and kind < 27:
             for position in range(3):
@@ -255,6 +256,19 @@ def may_rob(t: Table, seat: int) -> bool:
     for kind in TERMINALS_AND_HONOURS:
         num_kinds += t.hand[seat, kind] > 0
     return t.num_melds[seat] == 0 and num_kinds >= 12
+
+
+@jit
+def has_four_kans_draw(t: Table) -> bool:
+    """Tell whether four kans of two or more seats call off the deal after this discard: it can be won, not called."""
+    if t.num_kans < 4 or not t.rule_flags & DRAW_BY_FOUR_KANS:
+        return False
+    owners = 0
+    for seat in range(4):
+        for i in range(t.num_melds[seat]):
+            if t.meld_type[seat, i] >= ANKAN_MELD:
+                owners |= 1 << seat
+    return owners & (owners - 1) != 0
 
 
 @jit

@@ -14,6 +14,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from suphx.riichi.action import action_name
 from suphx.riichi.game_recorder import GameRecorder
 from suphx.riichi.kyoku import start_kyoku
 from suphx.riichi.mjai_writer import write_mjai
-from suphx.riichi.rules import Rules
+from suphx.riichi.rules import Rules, tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import CLAIM, GAME_END, KYOKU_END, ROB_KAN, WIN_RESULT
@@ -174,7 +175,8 @@ class PeerGame:
         if self._pays_alike:
             self._expect("final scores", t["scores"].tolist(), env.scores())
             self._expect("places", t["placement"].tolist(), env.ranks())
-        log = self._recorder.finish(0, "", NAMES)
+        # A record cannot say all rules, and the events do not need them.
+        log = replace(self._recorder.finish(0, "", NAMES), rules=tenhou())
         deals = split_deals(plain_events(map(json.loads, write_mjai(log).splitlines())))
         for ours, theirs in zip(deals, self._events, strict=True):
             if theirs:

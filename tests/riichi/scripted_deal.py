@@ -9,7 +9,7 @@ import numpy as np
 
 from suphx.riichi.action import ANKAN, KAKAN, MINKAN, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.record import I16
-from suphx.riichi.tile import parse_faces
+from suphx.riichi.tile import ALL_RED_FIVES, parse_faces
 from tests.riichi.staged_wall import plain_wall
 from tests.riichi.table_builder import make_wall
 
@@ -42,7 +42,7 @@ class ScriptedDeal:
         self._left = {seat: list(moves) for seat, moves in self.moves.items()} if self._num_deals == 1 else {}
         if self._num_deals > 1:
             return plain_wall(rng)
-        return make_wall(self.hands, self.draws, self.rinshan, self.dora, self.ura, 0, 69, 1)
+        return make_wall(self.hands, self.draws, self.rinshan, self.dora, self.ura, 0, 69, ALL_RED_FIVES)
 
     def play(self, t: np.void, rng: np.random.Generator) -> int:
         """Return the actor's next written move if it is legal, or a default one."""
@@ -106,6 +106,12 @@ SCRIPTED_DEALS = {
     ),
     "the feeder of three dragons deals in": ScriptedDeal(
         "daisangen", [_DRAGONS, "", "", ""], {0: [*_CALL_DRAGONS, RON]}, draws=_FEED_DRAGONS + "1m"
+    ),
+    "a feeder answers for all of two yakuman": ScriptedDeal(
+        "pao by ron",
+        ["556677z1122z348p", "", "", ""],
+        {0: [PON, face("3p"), PON, face("4p"), PON, face("8p"), RON]},
+        draws=_FEED_DRAGONS + "9p 1z",
     ),
     "four kans of one seat": ScriptedDeal(
         "suukantsu",

@@ -13,19 +13,37 @@ import numpy as np
 import pytest
 from riichienv import GameRule
 
-from suphx.riichi.rules import Rules, tenhou, tonpuu
+from suphx.riichi.rules import Rules, mahjong_soul, tenhou, tonpuu
 from suphx.riichi.suit_table import load_suits
 from suphx.selfplay.baseline import choose_ukeire
 from tests.riichi.peer_game import DifferenceError, PeerGame, Play
 from tests.riichi.random_game import choose_hastily
 from tests.riichi.scripted_deal import SCRIPTED_DEALS
+from tests.riichi.staged_wall import staged_start, staged_wall
+
+
+def peer_mahjong_soul() -> GameRule:
+    """Return Mahjong Soul's rules; how the dealer's first discard is written down is no rule."""
+    rules = GameRule.default_mjsoul()
+    rules.dealer_first_discard_is_tedashi = False
+    return rules
+
 
 ROOMS: tuple[tuple[Rules, GameRule], ...] = (
     (tenhou(), GameRule.default_tenhou()),
     (tonpuu(), GameRule.default_tenhou()),
+    (mahjong_soul(), peer_mahjong_soul()),
 )
 LAST_DEAL = {"kyoku": 8, "honba": 2, "sticks": 1, "scores": [25_000, 25_000, 25_000, 24_000]}
 SUITS = load_suits()
+
+SITUATIONS = {
+    "tsumo", "ron", "double ron", "triple ron", "four kans", "four riichi", "nine terminals", "exhaustive draw",
+    "double riichi", "ippatsu", "ura dora", "ron of a riichi discard", "closed kan after riichi", "rinshan kaihou",
+    "kuikae forbids a tile of the hand", "win with honba", "several yakuman", "game ended below zero",
+    "deal of the extra wind", "game ended in the extra wind", "places of equal scores",
+}  # fmt: skip
+RARE_SITUATIONS = {"haitei", "houtei", "furiten by a missed win, this turn", "pao by tsumo", "draw with 4 tenpai"}
 
 
 def play_at_random(t: Any, rng: np.random.Generator) -> int:
@@ -54,6 +72,25 @@ def play_scripted_deal(name: str, rules: Rules, peer_rules: GameRule) -> Counter
     return game.seen
 
 
+def play_fickly(t: Any, rng: np.random.Generator) -> int:
+    """Play hastily, but let every third chance go: missed wins, passes, odd calls and discards."""
+    return play_at_random(t, rng) if rng.random() < 0.3 else choose_hastily(t, rng)
+
+
+def play_staged_games(seeds: range) -> Counter[str]:
+    """Play the last deals of games with staged scores and walls; return what happened."""
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        rules, peer_rules = ROOMS[seed % len(ROOMS)]
+        play: Play = (choose_hastily, play_fickly, play_at_random)[rng.choice(3, p=[0.45, 0.45, 0.1])]
+        start = staged_start(rules, rng)
+        game = PeerGame(rules, peer_rules, seed=seed, play=play, make_wall=staged_wall, start=start)
+        game.play()
+        seen += game.seen
+    return seen
+
+
 def test_games_of_random_agents() -> None:
     assert play_whole_games(range(20), play_at_random)["game"] == 20
 
@@ -72,9 +109,22 @@ def test_1000_games(play: Play) -> None:
     assert play_whole_games(range(1000, 2000), play)["game"] == 1000
 
 
+def test_200_staged_games_full_of_rare_things() -> None:
+    seen = play_staged_games(range(200))
+    assert seen["game"] == 200
+    assert SITUATIONS - seen.keys() == set()
+
+
+@pytest.mark.slow
+def test_4000_staged_games() -> None:
+    seen = play_staged_games(range(10_000, 14_000))
+    assert (SITUATIONS | RARE_SITUATIONS) - seen.keys() == set()
+
+
 @pytest.mark.parametrize("name", list(SCRIPTED_DEALS))
-def test_scripted_deal(name: str) -> None:
-    seen = play_scripted_deal(name, tenhou(), GameRule.default_tenhou())
+@pytest.mark.parametrize("room", [0, 2], ids=["tenhou", "mahjong soul"])
+def test_scripted_deal(room: int, name: str) -> None:
+    seen = play_scripted_deal(name, *ROOMS[room])
     assert seen[SCRIPTED_DEALS[name].happens], dict(seen)
 
 

@@ -295,6 +295,21 @@ def test_four_kans_of_two_seats_end_the_deal_after_the_discard() -> None:
     assert deal.table["result"] == FOUR_KANS_DRAW
 
 
+def test_the_discard_after_the_fourth_kan_of_two_seats_can_be_won_but_not_called() -> None:
+    hands = ["1111m2222m147p19s", "3333m4444m147p28s", "66z258p258s12345z", "123456789p111s6z"]
+    deal = Deal(hands, draws="5z 6z", rinshan="7z 3s 7z 3z")
+    deal.act(0, ANKAN + kind("1m"))
+    deal.act(0, ANKAN + kind("2m"))
+    deal.discard(0, "5z")
+    deal.act(1, ANKAN + kind("3m"))
+    deal.act(1, ANKAN + kind("4m"))
+    deal.discard(1, "6z")
+    assert not deal.is_offered(2, PON)
+    assert deal.is_offered(3, RON)
+    deal.pass_all()
+    assert deal.table["result"] == FOUR_KANS_DRAW
+
+
 def test_four_kans_of_one_seat_play_on_and_a_fifth_is_refused() -> None:
     deal = Deal(["1111m2222m3333m4m", "0555p666s", "", "88p"], draws="4m 6s 8p", rinshan="4m 4m 7z 5z")
     for tile in ("1m", "2m", "3m", "4m"):
