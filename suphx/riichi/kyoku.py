@@ -2,6 +2,10 @@
 
 Claims are asked seat by seat from the discarder's right; the answers stay hidden until the window closes (``answers``),
 so that every decision is one seat's. How a deal ends stands in kyoku_end.py.
+
+Whatever changes the table leaves a ``phase`` and fills no mask; ``step`` then asks whoever may claim, closes the window
+when nobody may, and fills the mask of the seat whose turn it is. This is flat on purpose: a kernel is compiled with all
+that it calls, so a long chain of kernels would compile its end again and again.
 """
 
 from __future__ import annotations
@@ -83,8 +87,8 @@ def start_kyoku(t: Table, suits: Suits) -> None:
     t.num_dora = 1
     for seat in range(4):
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], 0)
-    t.turn = dealer
-    _draw(t, suits, dealer)
+    _draw(t, dealer)
+    fill_own_turn(t, suits)
 
 
 @jit
@@ -150,30 +154,29 @@ def _give(t: Table, seat: int, face: int) -> None:
 
 
 @jit
-def _draw(t: Table, suits: Suits, seat: int) -> None:
-    """Draw from the live wall and wait for the seat's decision."""
+def _draw(t: Table, seat: int) -> None:
+    """Draw from the live wall: it is the seat's turn."""
     face = face_of_id(t.wall[t.next_draw], t.red_fives)
     t.next_draw += 1
     t.is_rinshan = 0
-    _begin_turn(t, suits, seat, face)
+    _begin_turn(t, seat, face)
 
 
 @jit
-def _draw_rinshan(t: Table, suits: Suits, seat: int) -> None:
+def _draw_rinshan(t: Table, seat: int) -> None:
     """Draw the tile of the kan just made."""
     face = face_of_id(t.wall[RINSHAN[t.num_kans - 1]], t.red_fives)
     t.is_rinshan = 1
-    _begin_turn(t, suits, seat, face)
+    _begin_turn(t, seat, face)
 
 
 @jit
-def _begin_turn(t: Table, suits: Suits, seat: int, face: int) -> None:
+def _begin_turn(t: Table, seat: int, face: int) -> None:
     _take(t, seat, face)
     t.drawn = face
     t.turn = t.actor = seat
     t.phase = OWN_TURN
     t.forbidden = 0
-    fill_own_turn(t, suits)
 
 
 @jit
@@ -182,7 +185,6 @@ def step(t: Table, suits: Suits, action: int) -> None:
     t.num_decisions += 1
     if t.phase == CLAIM or t.phase == ROB_KAN:
         t.answers[t.actor] = action
-        _ask_from(t, suits, (t.actor - t.turn) % 4 + 1)
     elif action <= TSUMOGIRI:
         _discard(t, suits, action)
     elif action == RIICHI:
@@ -193,6 +195,10 @@ def step(t: Table, suits: Suits, action: int) -> None:
         end_by_draw(t, NINE_TERMINALS_DRAW)
     else:
         _declare_kan(t, suits, action)
+    if (t.phase == CLAIM or t.phase == ROB_KAN) and not _ask_next(t):
+        _close_window(t, suits)
+    if t.phase == OWN_TURN or t.phase == RIICHI_DISCARD or t.phase == CALL_DISCARD:
+        fill_own_turn(t, suits)
 
 
 @jit
@@ -202,7 +208,6 @@ def _declare_riichi(t: Table, suits: Suits) -> None:
     t.is_stick_due = 1
     t.phase = RIICHI_DISCARD
     t.forbidden = _ALL_KINDS & ~tenpai_discards(suits, t.hand[seat], t.num_melds[seat])
-    fill_own_turn(t, suits)
 
 
 @jit
@@ -228,26 +233,25 @@ def _discard(t: Table, suits: Suits, action: int) -> None:
     if t.riichi[seat] == 0 or t.is_stick_due:
         t.passed_kinds[seat] = 0
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-    _open_window(t, suits, CLAIM, face)
+    _open_window(t, CLAIM, face)
 
 
 @jit
-def _open_window(t: Table, suits: Suits, phase: int, face: int) -> None:
+def _open_window(t: Table, phase: int, face: int) -> None:
     t.phase = phase
     t.claimed_face = face
     t.answers[:] = -1
-    _ask_from(t, suits, 1)
 
 
 @jit
-def _ask_from(t: Table, suits: Suits, distance: int) -> None:
-    """Ask the next seat at least ``distance`` to the right of the turn; close the window when none is left."""
-    for i in range(distance, 4):
-        seat = (t.turn + i) % 4
+def _ask_next(t: Table) -> bool:
+    """Let the next seat to the right of the actor that may claim be asked; return whether there is one."""
+    for distance in range((t.actor - t.turn) % 4 + 1, 4):
+        seat = (t.turn + distance) % 4
         if fill_claim(t, seat):
             t.actor = seat
-            return
-    _close_window(t, suits)
+            return True
+    return False
 
 
 @jit
@@ -271,7 +275,7 @@ def _close_window(t: Table, suits: Suits) -> None:
     elif num_rons > 0:
         end_by_wins(t, rons)
     elif t.phase == ROB_KAN:
-        _complete_kan(t, suits, is_closed_kan)
+        _complete_kan(t, is_closed_kan)
     else:
         _after_discard(t, suits)
 
@@ -297,7 +301,7 @@ def _after_discard(t: Table, suits: Suits) -> None:
     elif tiles_left(t) == 0:
         end_exhaustive(t)
     else:
-        _draw(t, suits, (t.turn + 1) % 4)
+        _draw(t, (t.turn + 1) % 4)
 
 
 @jit
@@ -347,11 +351,10 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
     if action == MINKAN:
         _add_kan(t, False)
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
-        _draw_rinshan(t, suits, seat)
+        _draw_rinshan(t, seat)
         return
     t.turn = t.actor = seat
     t.phase = CALL_DISCARD
-    fill_own_turn(t, suits)
 
 
 @jit
@@ -422,9 +425,9 @@ def _declare_kan(t: Table, suits: Suits, action: int) -> None:
     t.drawn = -1
     t.waits[seat] = waiting_kinds(suits, t.hand[seat], t.num_melds[seat])
     if is_closed and not t.rule_flags & KOKUSHI_ROBS_CLOSED_KAN:
-        _complete_kan(t, suits, True)
+        _complete_kan(t, True)
     else:
-        _open_window(t, suits, ROB_KAN, face)
+        _open_window(t, ROB_KAN, face)
 
 
 @jit
@@ -449,10 +452,10 @@ def _add_to_pon(t: Table, seat: int, kind: int) -> int:
 
 
 @jit
-def _complete_kan(t: Table, suits: Suits, is_closed: bool) -> None:
+def _complete_kan(t: Table, is_closed: bool) -> None:
     """Nobody robs the kan: it stands, and its rinshan tile is drawn."""
     t.num_calls += is_closed
     t.is_first_turn[:] = 0
     t.ippatsu[:] = 0
     _add_kan(t, is_closed)
-    _draw_rinshan(t, suits, t.turn)
+    _draw_rinshan(t, t.turn)
