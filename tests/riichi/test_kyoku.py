@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from suphx.riichi.action import ANKAN, CHI, KAKAN, MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO
@@ -427,6 +428,21 @@ def test_robbing_a_kan_keeps_ippatsu() -> None:
     deal = before_added_kan(has_riichi=True)
     deal.act(1, RON)
     assert {RIICHI_YAKU, IPPATSU, CHANKAN} <= deal.win_yaku()
+
+
+@pytest.mark.parametrize("answer", [RON, PASS])
+def test_the_mask_of_a_robbed_kan_does_not_outlive_it(answer: int) -> None:
+    deal = before_added_kan(has_riichi=False)
+    assert set(np.flatnonzero(deal.table["legal"])) == {RON, PASS}
+    deal.act(1, answer)
+    if answer == RON:
+        assert deal.table["num_legal"] == 0
+        assert not deal.table["legal"].any()
+    else:
+        assert not deal.table["legal"][RON:].any()
+        deal.discard(0, "8s")
+        # The seat that let the kan pass is in furiten until its discard: the same tile gives it no ron either.
+        assert not deal.is_offered(1, RON)
 
 
 def test_a_kan_that_nobody_robs_stands_and_its_dora_waits_for_the_discard() -> None:
