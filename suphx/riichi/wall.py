@@ -18,7 +18,7 @@ _MASK32 = 0xFFFFFFFF
 
 
 @jit
-def _mix(x: int) -> int:
+def mix(x: int) -> int:
     """Return 32 well mixed bits of a 32-bit number (Wellons' lowbias32 construction)."""
     x ^= x >> 16
     x = x * 0x7FEB352D & _MASK32
@@ -36,12 +36,12 @@ def shuffle_wall(seed: int, number: int, wall: I16) -> None:
     """
     for i in range(136):
         wall[i] = i
-    key = _mix((seed & _MASK32) ^ 0x9E3779B9)
-    key = _mix(key ^ (seed >> 32 & _MASK32))
-    key = _mix(key + number * 0x85EBCA6B & _MASK32)
-    second = _mix(key ^ 0x5851F42D)
+    key = mix((seed & _MASK32) ^ 0x9E3779B9)
+    key = mix(key ^ (seed >> 32 & _MASK32))
+    key = mix(key + number * 0x85EBCA6B & _MASK32)
+    second = mix(key ^ 0x5851F42D)
     for i in range(135, 0, -1):
         key = key + 0x9E3779B9 & _MASK32
-        bits = _mix(_mix(key) ^ second)
+        bits = mix(mix(key) ^ second)
         j = bits * (i + 1) >> 32
         wall[i], wall[j] = wall[j], wall[i]
