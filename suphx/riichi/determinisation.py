@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import fill_own_turn
+from suphx.riichi.legal import fill_own_turn
 from suphx.riichi.record import I64, Records
 from suphx.riichi.shanten import waiting_kinds
 from suphx.riichi.simulator import MAX_SEED

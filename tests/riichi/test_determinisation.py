@@ -18,32 +18,10 @@ from suphx.selfplay.agent import BaselineAgent
 from tests.riichi.random_game import choose_hastily
 
 PUBLIC = (
-    *(
-        "scores",
-        "kyoku",
-        "honba",
-        "kyotaku",
-        "phase",
-        "actor",
-        "turn",
-        "next_draw",
-        "num_kans",
-        "num_dora",
-        "pending_dora",
-    ),
-    *(
-        "num_melds",
-        "meld_type",
-        "meld_kind",
-        "meld_tile",
-        "meld_from",
-        "meld_red",
-        "river_length",
-        "river",
-        "river_flags",
-    ),
-    *("river_kinds", "riichi", "is_stick_due", "ippatsu", "pao_dragons", "pao_winds", "claimed_face", "is_first_turn"),
-    "passed_kinds",
+    *("scores", "kyoku", "honba", "kyotaku", "phase", "actor", "turn", "next_draw", "num_kans", "num_dora"),
+    *("pending_dora", "num_melds", "meld_type", "meld_kind", "meld_tile", "meld_from", "meld_red", "river_length"),
+    *("river", "river_flags", "river_kinds", "riichi", "is_stick_due", "ippatsu", "pao_dragons", "pao_winds"),
+    *("claimed_face", "is_first_turn", "passed_kinds"),
 )
 
 

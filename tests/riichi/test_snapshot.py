@@ -60,4 +60,4 @@ def test_other_bytes_are_refused(data: bytes, message: str) -> None:
 
 def test_something_that_is_no_table_is_refused() -> None:
     with pytest.raises(ValueError, match="TABLE records"):
-        take_snapshot(np.zeros(3))
+        take_snapshot(np.zeros((1, 1), TABLE))
