@@ -14,7 +14,7 @@ from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.simulator import MAX_SEED
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import TABLE, Table
-from suphx.riichi.tile import face_name, face_of_id
+from suphx.riichi.tile import NUM_TILES, face_name, face_of_id
 from suphx.riichi.wall import DEALT, shuffle_wall
 
 
@@ -85,7 +85,10 @@ def _deal(tables: Records, suits: Suits, seat: int, faces: I16, start: I64) -> N
         shuffle_wall(t.wall_seed, 0, t.wall)
         t.num_kyoku = 1
         for n in range(len(faces)):
-            _fix_tile(t, _place(t, seat, n), seat, n, faces[n])
+            same = 0
+            for earlier in range(n):
+                same += faces[earlier] == faces[n]
+            _bring(t, _place(t, seat, n), _id_of(faces[n], same, t.red_fives))
         start_kyoku(t, suits)
 
 
@@ -99,13 +102,20 @@ def _place(t: Table, seat: int, n: int) -> int:
 
 
 @jit
-def _fix_tile(t: Table, place: int, seat: int, num_fixed: int, face: int) -> None:
-    """Swap a tile of ``face`` to ``place``: the first in the wall that is not fixed yet."""
-    for other in range(len(t.wall)):
-        if face_of_id(t.wall[other], t.red_fives) == face:
-            is_fixed = False
-            for n in range(num_fixed):
-                is_fixed |= _place(t, seat, n) == other
-            if not is_fixed:
-                t.wall[place], t.wall[other] = t.wall[other], t.wall[place]
-                return
+def _id_of(face: int, number: int, red_fives: int) -> int:
+    """Return the tile id of copy ``number`` of a face. By id: the first in the wall would be biased."""
+    for tile in range(NUM_TILES):
+        if face_of_id(tile, red_fives) == face:
+            if number == 0:
+                return tile
+            number -= 1
+    return -1
+
+
+@jit
+def _bring(t: Table, place: int, tile: int) -> None:
+    """Swap a tile to a place of the wall."""
+    for other in range(NUM_TILES):
+        if t.wall[other] == tile:
+            t.wall[place], t.wall[other] = t.wall[other], t.wall[place]
+            return
