@@ -175,8 +175,9 @@ def _read_stored(read: Callable[[Path, int], None], folder: Path, number: int) -
 
 
 def normalised(text: str) -> str:
-    """Return an error's text without the numbers, names and values in it."""
-    return _VARYING.sub("…", _NAMED.sub(r"\1 …", text))[:80]
+    """Return an error's text without the numbers, names and values in it, as a terminal can show it."""
+    short = _VARYING.sub("…", _NAMED.sub(r"\1 …", text))[:80]
+    return short.encode("utf-8", "backslashreplace").decode()
 
 
 @contextlib.contextmanager

@@ -43,6 +43,7 @@ def test_an_input_follows_from_its_number_alone(tmp_path: Path) -> None:
 
 def test_kinds_of_errors_have_no_numbers_or_names() -> None:
     assert normalised("tile 77 appears a second time") == "tile … appears a second time"
+    assert normalised("unexpected key \ud800").isprintable()
     assert normalised("ten='a,b' has 3 numbers instead of 4") == "ten=… has … numbers instead of …"
 
 
