@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from suphx.riichi.record import Records
+from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.table import ANKAN_MELD, CHI_MELD, CLAIM, KAKAN_MELD, MINKAN_MELD, OWN_TURN, PON_MELD, TABLE
 from suphx.riichi.tile import TERMINALS_AND_HONOURS
 from suphx.riichi.wall import DORA
@@ -28,7 +29,7 @@ def near_win_tables(count: int, seed: int) -> Records:
 
 
 def fill(table: np.void, rng: np.random.Generator) -> None:
-    table["num_winds"], table["red_fives"], table["open_tanyao"] = 2, 1, rng.integers(0, 2)
+    apply_rules(table, Rules(open_tanyao=bool(rng.integers(0, 2))))
     table["kyoku"], table["actor"] = rng.integers(0, 12), rng.integers(0, 4)
     table["drawn"] = table["claimed_face"] = table["meld_tile"] = -1
     table["wall"] = rng.permutation(136)

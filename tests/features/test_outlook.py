@@ -5,6 +5,7 @@ import pytest
 
 from suphx.features.outlook import Outlook, look_ahead
 from suphx.riichi.action import PON
+from suphx.riichi.rules import apply_rules, tenhou
 from suphx.riichi.table import CLAIM, OWN_TURN, PON_MELD, TABLE
 from suphx.riichi.tile import parse_kinds
 from suphx.riichi.wall import DORA
@@ -18,7 +19,8 @@ def table_with(tiles: str, indicator: str = "9s", kyoku: int = 0, seat: int = 1,
     kinds = parse_kinds(tiles)
     np.add.at(table["hand"][seat], kinds, 1)
     table["wall"][DORA] = 4 * parse_kinds(indicator)[0]
-    table["num_dora"], table["open_tanyao"], table["kyoku"], table["actor"] = 1, 1, kyoku, seat
+    apply_rules(table, tenhou())
+    table["num_dora"], table["kyoku"], table["actor"] = 1, kyoku, seat
     table["drawn"] = table["claimed_face"] = -1
     table["phase"] = OWN_TURN if len(kinds) % 3 == 2 else CLAIM
     for kind in parse_kinds(pon):
