@@ -43,7 +43,8 @@ SITUATIONS = {
     "kuikae forbids a tile of the hand", "win with honba", "several yakuman", "game ended below zero",
     "deal of the extra wind", "game ended in the extra wind", "places of equal scores",
 }  # fmt: skip
-RARE_SITUATIONS = {"haitei", "houtei", "furiten by a missed win, this turn", "pao by tsumo", "draw with 4 tenpai"}
+# Rarer ones (robbed kans, pao, four winds, nagashi …) are scripted.
+RARE_SITUATIONS = {"haitei", "houtei", "furiten by a missed win, this turn", "draw with 4 tenpai"}
 
 
 def play_at_random(t: Any, rng: np.random.Generator) -> int:
