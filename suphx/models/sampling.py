@@ -37,3 +37,17 @@ def sample_actions(
     times = torch.empty_like(log_probs).exponential_(generator=generator).clamp_min(torch.finfo(torch.float32).tiny)
     actions = (log_probs - times.log()).argmax(dim=1)
     return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+
+
+def actions_at(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the actions int64 [n] that stand at ``places`` [n] in 0 … 1 of the distributions, and their log-probs [n].
+
+    ``logits`` and ``masks`` as in ``sample_actions``. With places drawn evenly these are samples, and whoever draws
+    the places decides what comes out, in whatever batches and on whatever machine the logits are computed.
+    """
+    log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    sums = log_probs.exp().cumsum(dim=1)
+    # Below the sum itself, so that the last action with a chance is taken at the latest.
+    wanted = torch.minimum(places.float() * sums[:, -1], torch.nextafter(sums[:, -1], torch.zeros_like(sums[:, -1])))
+    actions = (sums <= wanted.unsqueeze(1)).sum(dim=1)
+    return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from suphx.models.sampling import masked_logits, sample_actions
+from suphx.models.sampling import actions_at, masked_logits, sample_actions
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
 
@@ -54,3 +54,20 @@ def test_the_only_legal_action_is_certain() -> None:
 def test_a_negative_temperature_is_refused() -> None:
     with pytest.raises(ValueError, match=r"temperature is -1: use 0 \(the most probable action\) or more"):
         sample_actions(torch.zeros(3, 2), NO_MASKS, temperature=-1)
+
+
+def test_places_choose_actions_in_proportion_and_never_an_illegal_one() -> None:
+    logits = torch.tensor([[1.0, 5.0, 0.0, 0.0]]).repeat(1001, 1)
+    masks = torch.tensor([[1, 0, 1, 1]]).repeat(1001, 1)
+    places = torch.linspace(0, 1, 1001)
+    actions, log_probs = actions_at(logits, masks, places)
+    shares = torch.bincount(actions, minlength=4) / 1001
+    probabilities = torch.softmax(torch.tensor([1.0, -torch.inf, 0.0, 0.0]), dim=0)
+    torch.testing.assert_close(shares, probabilities, atol=0.002, rtol=0)
+    torch.testing.assert_close(log_probs.exp(), probabilities[actions])
+
+
+def test_the_ends_of_a_certain_choice_are_that_choice() -> None:
+    actions, log_probs = actions_at(torch.zeros(2, 34), torch.eye(34)[[7, 33]], torch.tensor([0.0, 1.0]))
+    assert actions.tolist() == [7, 33]
+    assert log_probs.tolist() == [0.0, 0.0]

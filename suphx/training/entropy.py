@@ -1,0 +1,57 @@
+"""The entropy coefficient alpha that follows a target entropy (paper, equation 3).
+
+>>> control = EntropyControl(target=1.0, alpha=0.01)
+>>> control = control.after(0.7, EntropyConfig())  # below the target: alpha rises
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyConfig:
+    """How strongly, and towards what, the policy is kept uncertain. Entropies are in nats."""
+
+    target: float = 1.0
+    """Mean entropy wanted of the discard net (of 34 kinds the most is 3.5)."""
+    answer_target: float = 0.2
+    """The same of a net that says yes or no (the most is 0.69)."""
+    alpha: float = 0.01
+    """Coefficient at the start."""
+    rate: float = 0.0005
+    """How fast alpha moves (beta of the paper's equation 3); 0 leaves it where it starts."""
+    max_alpha: float = 0.5
+    """Alpha stays between 0 and this."""
+    memory: float = 0.9
+    """Share of the past in the recent entropy that is compared with the target (an exponential mean); 0 = none."""
+
+    def __post_init__(self) -> None:
+        for name in ("target", "answer_target", "alpha", "rate", "max_alpha"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if self.alpha > self.max_alpha:
+            raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
+        if not 0 <= self.memory < 1:
+            raise ValueError(f"memory is {self.memory}: use a share from 0 to below 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyControl:
+    """Alpha of one net, and what it depends on."""
+
+    target: float
+    alpha: float
+    recent: float | None = None
+    """Exponential mean of the entropies so far; None before the first."""
+
+    def after(self, entropy: float, config: EntropyConfig) -> EntropyControl:
+        """Return the control after an update whose batch had the mean ``entropy``."""
+        past = entropy if self.recent is None else self.recent
+        recent = config.memory * past + (1 - config.memory) * entropy
+        return replace(self, alpha=next_alpha(self.alpha, recent, self.target, config), recent=recent)
+
+
+def next_alpha(alpha: float, entropy: float, target: float, config: EntropyConfig) -> float:
+    """Return alpha + beta * (target - entropy), kept in 0 … ``max_alpha`` (paper, equation 3)."""
+    return min(max(alpha + config.rate * (target - entropy), 0.0), config.max_alpha)

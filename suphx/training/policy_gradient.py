@@ -1,0 +1,120 @@
+"""The policy gradient of self-play with importance ratios and an entropy term (paper, equations 1 and 2).
+
+Everything is a pure function of a batch of decisions: what the nets say now, and what was stored when they were made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from suphx.models.sampling import masked_logits
+
+Baseline = Literal["critic", "none"]
+
+_QUANTILES = {"ratio_low": 0.05, "ratio_median": 0.5, "ratio_high": 0.95}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyGradientConfig:
+    """What the gradient is made of."""
+
+    baseline: Baseline = "critic"
+    """What is taken off the reward: what a small critic net expects, or nothing (the plain formula of the paper)."""
+    reward_unit: float = 5000.0
+    """Rewards are divided by it: points of a kyoku become numbers around 1."""
+    max_ratio: float = 2.0
+    """Importance ratios above it count as this much (truncation, biased but calm); 0 = no limit."""
+    reject_ratio: float = 0.0
+    """Decisions with a ratio above it teach nothing and are counted; 0 = none is rejected."""
+
+    def __post_init__(self) -> None:
+        if self.baseline not in get_args(Baseline):
+            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
+        if not self.reward_unit > 0:
+            raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
+        for name in ("max_ratio", "reject_ratio"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLoss:
+    """The loss of one batch and the terms that it was made of, [n] each, without gradients."""
+
+    loss: Tensor
+    """0-d: its gradient is the negative of equation 2."""
+    ratios: Tensor
+    """Target over behaviour probability of the action that was taken."""
+    entropies: Tensor
+    """Of the target policy over the legal actions, in nats."""
+    is_rejected: Tensor
+
+
+def policy_loss(
+    logits: Tensor,
+    masks: Tensor,
+    actions: Tensor,
+    behaviour_log_probs: Tensor,
+    advantages: Tensor,
+    *,
+    alpha: float,
+    max_ratio: float = 0.0,
+    reject_ratio: float = 0.0,
+) -> PolicyLoss:
+    """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
+
+    ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
+    legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
+    ``PolicyGradientConfig``. Paper, equations 1 and 2.
+    """
+    log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    entropies = entropy(log_probs)
+    ratios = (taken.detach() - behaviour_log_probs).exp()
+    is_rejected = ratios > reject_ratio if reject_ratio else torch.zeros_like(ratios, dtype=torch.bool)
+    weights = ratios.clamp_max(max_ratio) if max_ratio else ratios
+    gains = weights.masked_fill(is_rejected, 0.0) * advantages * taken
+    loss = -(gains + alpha * entropies).mean()
+    return PolicyLoss(loss, ratios, entropies.detach(), is_rejected)
+
+
+def entropy(log_probs: Tensor) -> Tensor:
+    """Return the entropy [n] in nats of ``log_probs`` [n, k], minus infinity where illegal; differentiable."""
+    finite = log_probs.masked_fill(log_probs == -torch.inf, 0.0)  # 0 * -inf would be no number, nor its gradient
+    return -(finite * log_probs.exp()).sum(dim=1)
+
+
+def critic_loss(values: Tensor, rewards: Tensor) -> Tensor:
+    """Return the mean squared error of what the critic expected, ``values`` [n], against ``rewards`` [n]."""
+    return (values - rewards).square().mean()
+
+
+def kl_divergence(logits: Tensor, reference_logits: Tensor, masks: Tensor) -> Tensor:
+    """Return the mean over rows of KL(policy || reference) in nats; arguments as in ``policy_loss``."""
+    own = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    reference = torch.log_softmax(masked_logits(reference_logits, masks), dim=1)
+    difference = (own - reference).masked_fill(own == -torch.inf, 0.0)
+    return (own.exp() * difference).sum(dim=1).mean()
+
+
+def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
+    """Return what to watch of a batch, 0-d each.
+
+    ``effective_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows; ``kl``: from
+    the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
+    """
+    ratios = loss.ratios
+    levels = torch.tensor(list(_QUANTILES.values()), device=ratios.device, dtype=ratios.dtype)
+    quantiles = dict(zip(_QUANTILES, torch.quantile(ratios, levels), strict=True))
+    return {
+        **quantiles,
+        "ratio_max": ratios.max(),
+        "effective_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()),
+        "kl": (ratios - 1 - ratios.log()).mean(),
+        "entropy": loss.entropies.mean(),
+        "rejected_share": loss.is_rejected.float().mean(),
+    }

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.training.policy_gradient import (
+    PolicyGradientConfig,
+    PolicyLoss,
+    critic_loss,
+    entropy,
+    kl_divergence,
+    loss_figures,
+    policy_loss,
+)
+from tests.training import policy_gradient_twin as twin
+
+
+class Batch:
+    """Random decisions over ``k`` actions, of which some are illegal."""
+
+    def __init__(self, n: int, k: int, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.logits = rng.normal(size=(n, k))
+        self.masks = (rng.random((n, k)) < 0.6).astype(np.float64)
+        self.actions = [int(a) for a in rng.integers(k, size=n)]
+        self.masks[np.arange(n), self.actions] = 1
+        self.behaviour = np.log(rng.uniform(0.05, 1.0, size=n))
+        self.advantages = rng.normal(size=n)
+
+    def loss(self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0) -> PolicyLoss:
+        return policy_loss(
+            logits,
+            torch.from_numpy(self.masks),
+            torch.tensor(self.actions),
+            torch.from_numpy(self.behaviour).float(),
+            torch.from_numpy(self.advantages).float(),
+            alpha=alpha,
+            max_ratio=max_ratio,
+            reject_ratio=reject,
+        )
+
+    def gradient(self, **options: float) -> np.ndarray:
+        """Return what a step of gradient descent would add to the logits."""
+        logits = torch.from_numpy(self.logits).float().requires_grad_()
+        torch.autograd.backward(self.loss(logits, **options).loss)
+        assert logits.grad is not None
+        return -logits.grad.numpy()
+
+
+@pytest.mark.parametrize(("n", "alpha", "max_ratio"), [(50, 0.1, 0.0), (50, 0.0, 1.5), (1, 0.3, 0.0)])
+def test_the_gradient_is_that_of_equation_2(n: int, alpha: float, max_ratio: float) -> None:
+    batch = Batch(n, 34)
+    expected = twin.gradient(
+        batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, alpha, max_ratio
+    )
+    np.testing.assert_allclose(batch.gradient(alpha=alpha, max_ratio=max_ratio), expected, atol=1e-6)
+
+
+def test_on_policy_without_entropy_it_is_reinforce() -> None:
+    batch = Batch(20, 5)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    batch.behaviour = np.array([math.log(row[action]) for row, action in zip(p, batch.actions, strict=True)])
+    expected = [
+        a * (np.eye(5)[action] - row) for a, action, row in zip(batch.advantages, batch.actions, p, strict=True)
+    ]
+    np.testing.assert_allclose(batch.gradient(alpha=0.0), np.array(expected) / 20, atol=1e-6)
+    ratios = batch.loss(torch.from_numpy(batch.logits).float()).ratios
+    np.testing.assert_allclose(ratios.numpy(), np.ones(20), atol=1e-5)
+
+
+def test_a_forced_action_teaches_nothing() -> None:
+    batch = Batch(1, 4)
+    batch.masks[:] = np.eye(4)[batch.actions]
+    assert not batch.gradient(alpha=0.5).any()
+
+
+def test_rejected_rows_teach_only_entropy_and_are_counted() -> None:
+    batch = Batch(40, 6)
+    kept = batch.loss(torch.from_numpy(batch.logits).float(), reject=1.0)
+    assert 0 < kept.is_rejected.sum() < 40
+    batch.advantages[kept.is_rejected.numpy()] = 0
+    np.testing.assert_allclose(batch.gradient(reject=1.0), batch.gradient(), atol=1e-7)
+    assert loss_figures(kept)["rejected_share"].item() == pytest.approx(kept.is_rejected.float().mean().item())
+
+
+def test_a_two_output_net_has_no_mask() -> None:
+    empty = torch.zeros(3, 0)
+    actions, zeros = torch.tensor([0, 1, 1]), torch.zeros(3)
+    loss = policy_loss(torch.zeros(3, 2), empty, actions, zeros + math.log(0.5), zeros, alpha=1.0)
+    assert loss.loss.item() == pytest.approx(-math.log(2))
+    assert loss.ratios.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_figures_of_a_batch_on_policy() -> None:
+    ones = torch.ones(10)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0))
+    plain = {name: value.item() for name, value in figures.items()}
+    assert plain == pytest.approx(
+        {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_share": 1, "kl": 0}
+        | {"entropy": 0.5, "rejected_share": 0}
+    )
+
+
+def test_one_heavy_row_is_a_small_effective_share() -> None:
+    ratios = torch.tensor([100.0] + [0.01] * 99)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0))
+    assert figures["effective_share"].item() == pytest.approx(0.01, rel=0.05)
+    assert figures["kl"].item() > 0.5
+
+
+def test_entropy_of_equal_and_of_certain_choices() -> None:
+    log_probs = torch.log_softmax(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]), dim=1)
+    assert entropy(log_probs).tolist() == pytest.approx([math.log(2), 0.0])
+
+
+def test_kl_is_zero_for_equal_policies_and_positive_for_others() -> None:
+    batch = Batch(30, 7)
+    logits, masks = torch.from_numpy(batch.logits).float(), torch.from_numpy(batch.masks)
+    assert kl_divergence(logits, logits + 3, masks).item() == pytest.approx(0, abs=1e-6)
+    other = torch.from_numpy(Batch(30, 7, seed=1).logits).float()
+    p = [twin.probabilities(a, m) for a, m in zip(batch.logits, batch.masks, strict=True)]
+    q = [twin.probabilities(a, m) for a, m in zip(other.double().numpy(), batch.masks, strict=True)]
+    expected = sum(float((x[x > 0] * np.log(x[x > 0] / y[x > 0])).sum()) for x, y in zip(p, q, strict=True)) / 30
+    assert kl_divergence(logits, other, masks).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_critic_learns_the_mean_reward() -> None:
+    assert critic_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 2.0])).item() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"baseline": "mean"}, {"reward_unit": 0.0}, {"max_ratio": -1.0}, {"reject_ratio": -2.0}]
+)
+def test_wrong_settings_are_refused_with_what_was_given(wrong: dict[str, object]) -> None:
+    name, value = next(iter(wrong.items()))
+    with pytest.raises(ValueError, match=f"{name} is '?{value}'?: use"):
+        PolicyGradientConfig(**wrong)  # type: ignore[arg-type]
