@@ -1,24 +1,12 @@
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from suphx.atomic_file import write_atomically
-
-
-@contextmanager
-def files_limited_to(num_bytes: int) -> Iterator[None]:
-    """Make the kernel refuse longer files: the nearest thing to a full disk that needs no rights."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+from tests.full_disk import files_limited_to
 
 
 def test_the_parts_stand_in_the_file_in_order(tmp_path: Path) -> None:

@@ -97,7 +97,10 @@ class Runner(Generic[R]):
             recipe_file = self.folder / "recipe.toml"
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             store = TrackingStore(self._runs)
-            with _tracked(store.start(self.run_id, key=self.run_id, tags=_tags())) as tracker:
+            with (
+                _tracked(store.start(self.run_id, key=self.run_id, tags=_tags())) as tracker,
+                self._storage.uploads(),
+            ):
                 tracker.log_params(flatten(self._identity))
                 tracker.log_artifact(recipe_file)
                 result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)

@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeVar
 
 from suphx_platform.console import Console
 from suphx_platform.tracking import Tracker
+from suphx_platform.upload_queue import Save
 
 
 class RunRecipe(Protocol):
@@ -51,8 +52,9 @@ class StageContext(Generic[R]):
     """From the recipe's seed and the stage's name: 0 <= seed < 2**56."""
     storage_name: str
     """What the folder is called in the storage, if the run has one."""
-    keep: Callable[[int], None]
-    """Stores the folder as it is at this step, so that another machine can go on; nothing without a storage."""
+    keep: Save
+    """Has the folder stored as it is at this step, so that another machine can go on; nothing without a storage.
+    Returns at once: files must be replaced, not changed in place. Raises OSError of an earlier step's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,6 @@ last of all. Both appear whole or not at all, so that a kill at any moment leave
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.json_file import read_json, write_json
+from suphx_platform.linked_copy import copy_linked
 
 DONE = "done.json"
 STARTED = "started.json"
@@ -74,9 +74,7 @@ def find_finished(runs: Path, stage_name: str, digest: str) -> tuple[Path, Done]
 def copy_result(source: Path, target: Path) -> None:
     """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out."""
     _empty(target)
-    shutil.copytree(
-        source, target, copy_function=_link_or_copy, ignore=shutil.ignore_patterns(DONE, STARTED), dirs_exist_ok=True
-    )
+    copy_linked(source, target, DONE, STARTED, ".*")
 
 
 def _empty(folder: Path) -> None:
@@ -85,11 +83,3 @@ def _empty(folder: Path) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
-
-
-def _link_or_copy(source: str, target: str) -> str:
-    try:
-        os.link(source, target)
-    except OSError:  # another disk, or one without links
-        shutil.copy2(source, target)
-    return target

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_platform.console import Console
-from suphx_platform.storage import Storage
+from suphx_platform.storage import Storage, Version
+from suphx_platform.upload_queue import UploadQueue
 
 FINISHED = 10**12 - 1
 """Number of the version that a finished stage leaves: above all steps."""
@@ -18,8 +21,13 @@ class StageStorage:
 
     def __init__(self, storage: Storage | None, run_id: str, console: Console) -> None:
         self._storage = storage
+        self._uploads = None if storage is None else UploadQueue(storage, max_waiting=storage.config.max_waiting)
         self._run_id = run_id
         self._console = console
+
+    def uploads(self) -> AbstractContextManager[object]:
+        """Return a context at whose end everything that was to be kept is stored."""
+        return nullcontext() if self._uploads is None else self._uploads
 
     def name(self, stage_name: str) -> str:
         """Return what the stage's folder is called in the storage."""
@@ -33,16 +41,22 @@ class StageStorage:
         if not versions or versions[-1].path <= self._stored_path(folder):
             return
         folder.parent.mkdir(parents=True, exist_ok=True)
-        version = self._storage.restore(self.name(stage_name), folder)
+        version = self._storage.load_newest(self.name(stage_name), folder)
         if version is not None:
-            write_json(folder / _MARK, {"version": version.path})
+            self._mark(folder, version)
             self._console.say(f"{stage_name}: taken from the storage ({version.path})")
 
-    def keep(self, stage_name: str, folder: Path, number: int) -> None:
-        """Store ``folder`` as version ``number``, unless it is what was stored or fetched last."""
-        if self._storage is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
+    def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
+        """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
+
+        Returns at once; raises the OSError of an earlier one that could not be stored.
+        """
+        if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
             return
-        version = self._storage.save(self.name(stage_name), folder, number=number)
+        then = partial(self._mark, folder)
+        self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=then)
+
+    def _mark(self, folder: Path, version: Version) -> None:
         write_json(folder / _MARK, {"version": version.path})
 
     def _stored_path(self, folder: Path) -> str:

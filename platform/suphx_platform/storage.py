@@ -1,33 +1,38 @@
-"""Versions of folders, kept in another folder or in a bucket: whole, checked, and the newest one first.
+"""Checkpoints and results: versions of folders, kept in another folder or in a bucket, whole and checked.
 
-One layout for both: ``<name>/<version>/<files>`` and, written last and only if it is not there yet,
-``<name>/<version>/manifest.json`` with the size and the SHA-256 of every part of every file. A version without a
-manifest is not finished and is never read; one whose files are not what its manifest says is passed over with a
-warning.
+One layout for both. ``<name>/<number>.<attempt>/<writer>/`` holds the files, where every writer has a part of its own,
+and ``<name>/<number>.<attempt>/manifest.json`` names the writer and gives size and SHA-256 of every part of every
+file. The manifest is written last and only if there is none yet: of two who write the same version one wins, the
+other is told. A version without a manifest is not finished and is never read.
 
 >>> storage = Storage(StorageConfig(address="s3://bucket/runs"))
->>> storage.save("laptop-1/supervised/discard", folder, number=1200)
->>> storage.restore("laptop-1/supervised/discard", folder)  # on another machine
+>>> storage.save("laptop-1/reinforcement", folder, number=1200, score=-0.4)
+>>> storage.load_newest("laptop-1/reinforcement", folder)  # on another machine; damaged versions are passed over
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import re
 import shutil
-from collections.abc import Iterator
+import uuid
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
 
-from suphx_platform.object_store import PART_BYTES, BucketStore, FolderStore, ObjectStore
+from suphx_platform.folder_store import FolderStore
+from suphx_platform.object_store import PART_BYTES, DamagedObjectError, ObjectStore, Part
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT = 2
 _DIGITS = 12
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
+
+AddressingStyle = Literal["path", "virtual"]
+Checksums = Literal["when_required", "when_supported"]
 
 _log = logging.getLogger(__name__)
 
@@ -41,19 +46,33 @@ class StorageConfig:
     as usual (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or the machine's role)."""
     endpoint_url: str = ""
     """Of an S3-compatible server that is not Amazon's; empty: AWS_ENDPOINT_URL_S3, if it is set."""
+    addressing_style: AddressingStyle = "path"
+    """Where the bucket stands in the URL: ``path``, or ``virtual`` for servers that want it in the host's name."""
+    checksums: Checksums = "when_required"
+    """Amazon's own checksums; ``when_supported`` sends more of them, which many other servers refuse."""
     threads: int = 8
     """Parts that are sent or fetched at a time."""
+    max_attempts: int = 8
+    """Times that a request is tried: 8 take up to a minute of a server that does not answer."""
     keep_last: int = 2
     """Versions of an unfinished training that are kept."""
     keep_best: int = 0
     """Versions with the best scores that are kept besides the last ones, where there are scores."""
+    max_waiting: int = 2
+    """Saves of one training that may wait while another is being sent; beyond that, older ones give way to new ones."""
 
     def __post_init__(self) -> None:
         if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
             raise ValueError(f"address is {self.address!r}: use s3://bucket/prefix, or a folder")
-        for name, least in (("threads", 1), ("keep_last", 1), ("keep_best", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+        if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
+            raise ValueError(f"endpoint_url is {self.endpoint_url!r}: begin with http:// or https://")
+        for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
+        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_best": 0, "max_waiting": 1}
+        for name, smallest in least.items():
+            if getattr(self, name) < smallest:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {smallest}")
 
     @property
     def is_bucket(self) -> bool:
@@ -70,8 +89,14 @@ class Version:
     number: int
     score: float | None
     """How good it is, larger is better; None if nobody said."""
-    files: dict[str, list[tuple[int, str]]]
-    """Size and SHA-256 of every part, by the file's path in the folder."""
+    writer: str
+    """Folder of its files below ``path``."""
+    files: dict[str, list[Part]]
+    """Parts by the file's path in the folder."""
+
+    def key(self, file: str) -> str:
+        """Return the key of one of its files."""
+        return f"{self.path}/{self.writer}/{file}"
 
 
 class DamagedVersionError(Exception):
@@ -79,87 +104,128 @@ class DamagedVersionError(Exception):
 
 
 class Storage:
-    """All names and versions below one address."""
+    """All names and versions below one address. Every call may raise OSError that says what to do."""
 
     def __init__(self, config: StorageConfig) -> None:
-        self._config = config
+        """Reach no server yet; ValueError without an address."""
+        self.config = config
         self._store = _open(config)
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> Version:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
-        counts as newer. Raises OSError if it cannot be written: then the versions before are as they were.
+        counts as newer. Raises FileExistsError if another writer has finished this version meanwhile. After any error
+        the versions before are as they were.
         """
-        paths = {_path_of(key, name) for key in self._store.keys(f"{name}/{number:0{_DIGITS}}.")}
-        attempt = 1 + max((int(path.rpartition(".")[2]) for path in paths), default=0)
-        path = f"{name}/{number:0{_DIGITS}}.{attempt:03}"
-        files = {}
-        for file in _files(folder):
-            relative = file.relative_to(folder).as_posix()
-            files[relative] = list(_parts(file))
-            self._store.upload(f"{path}/{relative}", file)
-        version = Version(path, number, score, files)
-        manifest = {"format": FORMAT, "score": score, "part_bytes": PART_BYTES, "files": files}
-        self._store.put_new(f"{path}/{MANIFEST}", json.dumps(manifest).encode())
+        path = self._next_path(name, number)
+        writer = uuid.uuid4().hex
+        files = _files(folder)
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                uploads = pool.map(lambda file: self._store.upload(f"{path}/{writer}/{file}", folder / file), files)
+                version = Version(path, number, score, writer, dict(zip(files, uploads, strict=True)))
+            self._store.put_new(f"{path}/{MANIFEST}", _manifest(version))
+        except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
+            if not self._finished_paths(path):
+                raise
+            self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
+            raise FileExistsError(f"{text}: let only one of them work on {name}") from error
         self._prune(name)
         return version
 
     def versions(self, name: str) -> list[Version]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
-        keys = self._store.keys(f"{name}/")
-        paths = [key.removesuffix(f"/{MANIFEST}") for key in keys if key.endswith(f"/{MANIFEST}")]
-        found = (self._version(path) for path in paths if _VERSION.fullmatch(path.removeprefix(f"{name}/")))
+        found = (self._version(path) for path in self._finished_paths(f"{name}/"))
         return [version for version in found if version is not None]
 
-    def restore(self, name: str, folder: Path) -> Version | None:
-        """Make ``folder`` the newest undamaged version of ``name``; return None, having done nothing, without one."""
+    def load(self, version: Version, folder: Path) -> None:
+        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged."""
         partial = folder.with_name(f".{folder.name}.partial")
-        for version in reversed(self.versions(name)):
-            shutil.rmtree(partial, ignore_errors=True)
-            try:
-                self._fetch(version, partial)
-            except (DamagedVersionError, FileNotFoundError) as error:
-                _log.warning("%s/%s is passed over: %s", self._config.address, version.path, error)
-                continue
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            self._fetch(version, partial)
             if folder.exists():
                 shutil.rmtree(folder)
             partial.rename(folder)
-            return version
-        shutil.rmtree(partial, ignore_errors=True)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def load_newest(self, name: str, folder: Path) -> Version | None:
+        """Load the newest version that is not damaged; return None, having done nothing, if there is none."""
+        return self._load_first(reversed(self.versions(name)), folder)
+
+    def load_best(self, name: str, folder: Path) -> Version | None:
+        """Load the version with the best score that is not damaged, of equal ones the newest; or return None."""
+        scored = [
+            (version.score, version.path, version) for version in self.versions(name) if version.score is not None
+        ]
+        return self._load_first([version for _, _, version in sorted(scored, reverse=True)], folder)
+
+    def _load_first(self, versions: Iterable[Version], folder: Path) -> Version | None:
+        for version in versions:
+            try:
+                self.load(version, folder)
+            except DamagedVersionError as error:
+                _log.warning("%s/%s is passed over: %s", self.config.address, version.path, error)
+            else:
+                return version
         return None
 
     def _fetch(self, version: Version, folder: Path) -> None:
-        folder.mkdir(parents=True)
-        for name, parts in version.files.items():
-            path = folder / name
+        def fetch(file: str) -> None:
+            path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._store.download(f"{version.path}/{name}", path, sum(size for size, _ in parts))
-            if list(_parts(path)) != parts:
-                raise DamagedVersionError(f"{name} is not what its manifest says")
+            self._store.download(version.key(file), path, version.files[file])
+
+        folder.mkdir(parents=True)
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                list(pool.map(fetch, version.files))
+        except (DamagedObjectError, FileNotFoundError) as error:
+            raise DamagedVersionError(str(error)) from error
+
+    def _next_path(self, name: str, number: int) -> str:
+        """Return the first path of ``number`` that nobody has finished."""
+        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
+        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
+
+    def _finished_paths(self, prefix: str) -> list[str]:
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(prefix) if key.endswith(f"/{MANIFEST}")]
+        return [
+            path
+            for path in paths
+            if _VERSION.fullmatch(path.rpartition("/")[2]) and path.count("/") == prefix.count("/")
+        ]
 
     def _version(self, path: str) -> Version | None:
         try:
-            manifest: Any = json.loads(self._store.get(f"{path}/{MANIFEST}"))
-            files = {name: [(size, digest) for size, digest in parts] for name, parts in manifest["files"].items()}
-            number = int(path.rpartition("/")[2].split(".")[0])
-            return Version(path, number, manifest["score"], files)
+            return _read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
         except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError) as error:
-            _log.warning("%s/%s has no readable manifest: %s", self._config.address, path, error)
+            _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
     def _prune(self, name: str) -> None:
-        """Remove all but the last and best versions, and what was never finished before the newest one."""
+        """Remove all but the last and best versions, and what killed writers left up to the newest one."""
         versions = self.versions(name)
+        if not versions:  # another process has removed them all
+            return
         scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
-        kept = {v.path for v in versions[-self._config.keep_last :]}
-        kept |= {v.path for v in scored[len(scored) - self._config.keep_best :]}
+        kept = versions[-self.config.keep_last :] + scored[len(scored) - self.config.keep_best :]
+        owned = tuple(start for v in kept for start in (f"{v.path}/{MANIFEST}", v.key("")))
         newest = versions[-1].path
-        by_path = {key: _path_of(key, name) for key in self._store.keys(f"{name}/")}
-        by_path = {key: path for key, path in by_path.items() if _VERSION.fullmatch(path.removeprefix(f"{name}/"))}
-        old = [key for key, path in by_path.items() if path < newest and path not in kept]
+
+        def is_old(key: str) -> bool:
+            version = key.removeprefix(f"{name}/").partition("/")[0]
+            is_version = _VERSION.fullmatch(version) is not None
+            return is_version and f"{name}/{version}" <= newest and not key.startswith(owned)
+
+        old = [key for key in self._store.keys(f"{name}/") if is_old(key)]
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=lambda key: not key.endswith(f"/{MANIFEST}")))
+        self._store.delete_unfinished(f"{name}/", is_old)
 
 
 def _open(config: StorageConfig) -> ObjectStore:
@@ -167,22 +233,41 @@ def _open(config: StorageConfig) -> ObjectStore:
         raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
     if not config.is_bucket:
         return FolderStore(Path(config.address))
+    from suphx_platform.bucket_store import BucketConnection, BucketStore  # boto3: only when somebody needs it
+
     bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
     prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
-    return BucketStore(bucket, prefix, endpoint_url=config.endpoint_url, threads=config.threads)
+    connection = BucketConnection(
+        endpoint_url=config.endpoint_url,
+        threads=config.threads,
+        max_attempts=config.max_attempts,
+        addressing_style=config.addressing_style,
+        checksums=config.checksums,
+    )
+    return BucketStore(bucket, prefix, connection)
 
 
-def _path_of(key: str, name: str) -> str:
-    return f"{name}/{key.removeprefix(f'{name}/').split('/')[0]}"
+def _files(folder: Path) -> list[str]:
+    """Return the paths of the files below a folder, without what begins with a dot."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
 
 
-def _files(folder: Path) -> list[Path]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(p for p in found if not any(part.startswith(".") for part in p.relative_to(folder).parts))
+def _manifest(version: Version) -> bytes:
+    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "part_bytes": PART_BYTES}
+    return json.dumps(content | {"files": version.files}, allow_nan=False).encode()
 
 
-def _parts(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield size and SHA-256 of each part of a file; an empty file has none."""
-    with path.open("rb") as file:
-        while part := file.read(PART_BYTES):
-            yield len(part), hashlib.sha256(part).hexdigest()
+def _read_manifest(path: str, data: bytes) -> Version:
+    manifest: Any = json.loads(data)
+    if manifest["format"] != FORMAT or manifest["part_bytes"] != PART_BYTES:
+        raise ValueError(
+            f"format {manifest['format']} is not {FORMAT}: it was written by another version of this program"
+        )
+    files = {name: [(int(size), str(digest)) for size, digest in parts] for name, parts in manifest["files"].items()}
+    for name in files:
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise ValueError(f"{name!r} would be outside of the folder")
+    score = None if manifest["score"] is None else float(manifest["score"])
+    number = int(path.rpartition("/")[2].split(".")[0])
+    return Version(path, number, score, str(manifest["writer"]), files)

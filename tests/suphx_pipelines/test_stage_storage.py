@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.atomic_file import write_atomically
 from suphx_pipelines.stage import StageContext
 from suphx_pipelines.stage_storage import FINISHED, StageStorage
 from suphx_platform.console import Console
@@ -60,8 +61,9 @@ def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> N
     folder = tmp_path / "stage"
     folder.mkdir()
     (folder / "state").write_text("stored")
-    storage.keep("a", folder, 5)
-    (folder / "state").write_text("further than what was stored")
+    with storage.uploads():
+        storage.keep("a", folder, 5)
+    write_atomically(folder / "state", [b"further than what was stored"])
     storage.fetch("a", folder)
     assert (folder / "state").read_text() == "further than what was stored"
 
@@ -69,10 +71,11 @@ def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> N
 def test_what_another_machine_stored_later_replaces_what_is_here(tmp_path: Path) -> None:
     storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
     here, there = tmp_path / "here", tmp_path / "there"
-    for folder, text, number in ((here, "early", 5), (there, "late", 9)):
-        folder.mkdir()
-        (folder / "state").write_text(text)
-        storage.keep("a", folder, number)
+    with storage.uploads():
+        for folder, text, number in ((here, "early", 5), (there, "late", 9)):
+            folder.mkdir()
+            (folder / "state").write_text(text)
+            storage.keep("a", folder, number)
     storage.fetch("a", here)
     assert (here / "state").read_text() == "late"
 
@@ -83,5 +86,6 @@ def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:
     folder = tmp_path / "stage"
     folder.mkdir()
     for _ in range(3):
-        storage.keep("a", folder, FINISHED)
+        with storage.uploads():
+            storage.keep("a", folder, FINISHED)
     assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"]

@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
 START_SECONDS = 180
+BUCKET = "suphx"
 ACCESS_KEY, SECRET_KEY = "suphx-test", "suphx-test-secret"
 
 
@@ -41,6 +43,18 @@ class S3Server:
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_ENDPOINT_URL_S3": self.endpoint_url,
         }
+
+    def client(self) -> Any:
+        """Return a client of boto3 that needs nothing from the environment."""
+        import boto3
+
+        return boto3.session.Session().client(
+            "s3",
+            endpoint_url=self.endpoint_url,
+            aws_access_key_id=ACCESS_KEY,
+            aws_secret_access_key=SECRET_KEY,
+            region_name="us-east-1",
+        )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 from suphx.training.supervised import Report
 from suphx_platform.data_parallel import DataParallelConfig, checkpoint_place, train_on_workers
 from suphx_platform.storage import StorageConfig
-from tests.suphx_platform.s3_server import missing_programs, s3_server
+from tests.suphx_platform.s3_server import S3Server
 from tests.training.lowest_legal import SHORT, job
 
 
@@ -25,24 +25,18 @@ def test_with_a_folder_as_storage_they_are_under_their_name(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.ray
-def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if missing_programs():
-        pytest.skip(f"{', '.join(missing_programs())} is missing: apt-get install radosgw ceph-mon ceph-osd")
-    with s3_server(tmp_path / "s3") as server:
-        for key, value in server.environment.items():
-            monkeypatch.setenv(key, value)
-        import boto3
+def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(server: S3Server, tmp_path: Path) -> None:
+    server.client().create_bucket(Bucket="checkpoints")
+    client = server.client()
+    seen: set[str] = set()
 
-        client = boto3.session.Session().client("s3")
-        client.create_bucket(Bucket="suphx")
-        seen: set[str] = set()
+    def look(report: Report) -> None:
+        seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="checkpoints").get("Contents", []))
 
-        def look(report: Report) -> None:
-            seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="suphx").get("Contents", []))
-
-        training = job(replace(SHORT, report_every=5, save_seconds=1000))
-        place = checkpoint_place(StorageConfig(address="s3://suphx/runs"), "run-1/discard", tmp_path)
-        metrics = train_on_workers(training, tmp_path / "out", DataParallelConfig(num_workers=2), place, report=look)
-        assert metrics["history"][-1]["step"] == 60
-        assert any(key.startswith("runs/run-1/discard/workers/checkpoint_") for key in seen)
-        assert "Contents" not in client.list_objects_v2(Bucket="suphx", Prefix="runs/run-1/discard/workers/checkpoint")
+    training = job(replace(SHORT, report_every=5, save_seconds=1000))
+    place = checkpoint_place(StorageConfig(address="s3://checkpoints/runs"), "run-1/discard", tmp_path)
+    metrics = train_on_workers(training, tmp_path / "out", DataParallelConfig(num_workers=2), place, report=look)
+    assert metrics["history"][-1]["step"] == 60
+    assert any(key.startswith("runs/run-1/discard/workers/checkpoint_") for key in seen)
+    left = client.list_objects_v2(Bucket="checkpoints", Prefix="runs/run-1/discard/workers/checkpoint")
+    assert "Contents" not in left

@@ -1,0 +1,85 @@
+"""A TCP proxy on loopback that does what networks do: it holds messages back and cuts connections."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+_CHUNK = 1 << 16
+
+
+class FaultyProxy:
+    """Passes bytes on in both directions, until it is told otherwise."""
+
+    def __init__(self, target_port: int) -> None:
+        self._target = ("127.0.0.1", target_port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._cuts: list[tuple[bytes, int]] = []
+        self._lock = threading.Lock()
+        self.is_open = threading.Event()
+        """While it is not set nothing is passed on."""
+        self.is_open.set()
+        self.num_cut = 0
+        """Connections that were cut."""
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    def cut(self, request: bytes, num_bytes: int, times: int = 1) -> None:
+        """Cut the connection after ``num_bytes`` of the answer to a request that begins with ``request``."""
+        with self._lock:
+            self._cuts += [(request, num_bytes)] * times
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with suppress(OSError), client, socket.create_connection(self._target) as server:
+            allowed: list[int] = []  # bytes of the next answer, once a cut is due
+            threading.Thread(target=self._answer, args=(server, client, allowed), daemon=True).start()
+            while data := client.recv(_CHUNK):
+                self.is_open.wait()
+                self._look(data, allowed)
+                server.sendall(data)
+
+    def _look(self, data: bytes, allowed: list[int]) -> None:
+        with self._lock:
+            for cut in self._cuts:
+                if data.startswith(cut[0]):
+                    self._cuts.remove(cut)
+                    allowed.append(cut[1])
+                    return
+
+    def _answer(self, server: socket.socket, client: socket.socket, allowed: list[int]) -> None:
+        with suppress(OSError):
+            while data := server.recv(_CHUNK):
+                if allowed:
+                    client.sendall(data[: allowed[0]])
+                    allowed[0] -= len(data)
+                    if allowed[0] <= 0:
+                        self.num_cut += 1
+                        break
+                else:
+                    client.sendall(data)
+            for end in (client, server):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def faulty_proxy(target_port: int) -> Iterator[FaultyProxy]:
+    proxy = FaultyProxy(target_port)
+    try:
+        yield proxy
+    finally:
+        proxy.close()
