@@ -1,4 +1,4 @@
-"""The whole pipeline: records -> supervised (five nets, also from fewer games if wanted) -> evaluation -> report."""
+"""The whole pipeline: records -> supervised (five nets, others to compare) -> evaluation -> report."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from suphx_pipelines import report
+from suphx_pipelines.ablation import ablation_stages
 from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
@@ -36,7 +37,7 @@ class PipelineResult:
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
-    learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe)]
+    learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe), *ablation_stages(recipe)]
     before = [records_stage(), *learning, evaluation_stage()]
     names = tuple(stage.name for stage in before)
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe

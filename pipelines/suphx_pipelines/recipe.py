@@ -21,6 +21,8 @@ from suphx_pipelines.recipe_file import load_config
 from suphx_platform.data_parallel import DataParallelConfig
 from suphx_platform.storage import StorageConfig
 
+EncoderName = Literal["mini", "suphx", "suphx-plain"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsConfig:
@@ -56,10 +58,38 @@ class LearningCurveConfig:
     def __post_init__(self) -> None:
         if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
             raise ValueError(f"games is {list(self.games)}: use different numbers from 1 on, ascending")
-        for head in self.heads:
-            head_index(head)
-        if not self.heads or len(set(self.heads)) < len(self.heads):
-            raise ValueError(f"heads is {list(self.heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
+        _check_heads(self.heads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AblationConfig:
+    """Which planes are compared, by equal nets that learn the same number of samples from the same games."""
+
+    encoders: tuple[EncoderName, ...] = ()
+    """The encoders; the others are compared with the first. Empty: no ablation."""
+    heads: tuple[str, ...] = ("discard",)
+    """The nets."""
+    seeds: int = 3
+    """Nets of each kind, which differ in their first weights and their order of samples."""
+    games: int = 0
+    """Training games; 0 = all."""
+    max_steps: int = 2000
+    """Steps of each training, with the other settings of [supervised]."""
+
+    def __post_init__(self) -> None:
+        if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
+            raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
+        _check_heads(self.heads)
+        for name, least in (("seeds", 1), ("games", 0), ("max_steps", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+
+def _check_heads(heads: tuple[str, ...]) -> None:
+    for head in heads:
+        head_index(head)
+    if not heads or len(set(heads)) < len(heads):
+        raise ValueError(f"heads is {list(heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +100,7 @@ class Recipe:
     """Begins the run's id: small letters, digits, - and _."""
     seed: int = 1
     """The seeds of all stages come from it."""
-    encoder: Literal["mini", "suphx", "suphx-plain"] = "mini"
+    encoder: EncoderName = "mini"
     """Which planes the nets see (docs/features.md): the small ones, the paper's, or the paper's without look-ahead."""
     records: RecordsConfig = field(default_factory=RecordsConfig)
     """Where the games come from."""
@@ -84,6 +114,8 @@ class Recipe:
     """How each net learns from records."""
     learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
     """The same from fewer games."""
+    ablation: AblationConfig = field(default_factory=AblationConfig)
+    """The same net with other planes."""
     data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
     """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)

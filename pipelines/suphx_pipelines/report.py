@@ -14,6 +14,9 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     record's choice, columns the net's
 ``learning_curve/summary/curve.json``
     ``{head: [{"games", "rows", "accuracy"}]}``, ascending by games
+``ablation/summary/ablation.json``
+    ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "rows", "accuracies": [], "difference",
+    "interval": [2]}]}}``
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -60,6 +63,8 @@ class Results:
     """By head."""
     curve: Mapping[str, Sequence[Mapping[str, Any]]]
     """By head: accuracy for each number of training games."""
+    ablation: Mapping[str, Mapping[str, Any]]
+    """By head: accuracy with the planes of each encoder."""
     match: Mapping[str, Any]
 
 
@@ -82,6 +87,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
             if (metrics := _read(folders.get(f"supervised/{head}"), "metrics.json"))
         },
         curve=_read(folders.get("learning_curve/summary"), "curve.json"),
+        ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
     )
 
@@ -93,6 +99,7 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Data", _data(results.records)),
         ("Test accuracy beside the paper", _table_3(results)),
         ("What more games bring", _curve(results.curve)),
+        ("What the planes bring", _ablation(results.ablation)),
         ("Learning", _learning(results.supervised)),
         ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
@@ -188,6 +195,30 @@ def _curve(curve: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     picture = report_figure.accuracy_by_games(curve, {head: PAPER_TABLE_3[head][1] for head in curve})
     note = "Test accuracy by the number of training games, all with the same settings. Dotted: the paper's Table 3."
     return report_page.table(columns, rows) + report_page.figure(picture, note)
+
+
+def _ablation(ablation: Mapping[str, Mapping[str, Any]]) -> str:
+    columns = ("net", "encoder", "planes", "samples learned", "accuracy", "difference", "95 % interval")
+    body = ""
+    for head, result in ablation.items():
+        rows = [
+            (head, entry["encoder"], number(entry["planes"]), number(entry["rows"]),
+             ", ".join(percent(accuracy) for accuracy in entry["accuracies"]),
+             *(("–", "–") if i == 0 else (percent(entry["difference"]), _percent_interval(entry["interval"]))))
+            for i, entry in enumerate(result["encoders"])
+        ]  # fmt: skip
+        body += report_page.table(columns, rows)
+        body += report_page.paragraph(
+            f"Equal nets, equal games, the same {number(result['samples'])} test samples of {number(result['games'])} "
+            "games; one accuracy for each seed. Difference: mean over seeds against the first encoder, interval by "
+            "bootstrap over test games.",
+            is_soft=True,
+        )
+    return body
+
+
+def _percent_interval(bounds: Sequence[float]) -> str:
+    return f"{percent(bounds[0])} … {percent(bounds[1])}"
 
 
 def _learning(supervised: Mapping[str, Mapping[str, Any]]) -> str:

@@ -35,12 +35,17 @@ SMALL = {
     "stream.num_workers": "0",
     "learning_curve.games": "[5]",
     "learning_curve.heads": '["discard", "pong"]',
+    "ablation.encoders": '["mini", "suphx-plain"]',
+    "ablation.seeds": "2",
+    "ablation.max_steps": "10",
     "evaluation.hanchans": "8",
     "evaluation.workers": "1",
 }
 _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
-STAGES = ["records", *CURVE, *(f"supervised/{head}" for head in HEAD_NAMES), _SUMMARY, "evaluation", "report"]
+SUPERVISED = [f"supervised/{head}" for head in HEAD_NAMES]
+ABLATION = [f"ablation/discard/{encoder}/{n}" for n in (0, 1) for encoder in ("mini", "suphx-plain")]
+STAGES = ["records", *CURVE, *SUPERVISED, _SUMMARY, *ABLATION, "ablation/summary", "evaluation", "report"]
 START_SECONDS = 300
 """A limit for a process that may first have to compile the kernels; nothing waits that long otherwise."""
 
@@ -79,6 +84,20 @@ def outcome(result: dict[str, Any]) -> dict[str, Any]:
     return {"weights": weights, "tests": tests, "match": match["players"], "records": summary}
 
 
+def check_ablation(ablation: dict[str, Any]) -> None:
+    """Four different nets, of two encoders and two seeds, that have learned and answered as many samples."""
+    first, second = ablation["discard"]["encoders"]
+    assert (first["encoder"], second["encoder"]) == ("mini", "suphx-plain")
+    assert first["rows"] == second["rows"] == 10 * int(SMALL["supervised.batch_size"])
+    assert len(set(first["accuracies"] + second["accuracies"])) == 4
+    assert first["interval"] == [0, 0]
+    assert second["differences"] == pytest.approx(
+        [b - a for a, b in zip(first["accuracies"], second["accuracies"], strict=True)]
+    )
+    low, high = second["interval"]
+    assert low < second["difference"] == pytest.approx(sum(second["differences"]) / 2) < high
+
+
 def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     whole = finish(other)
@@ -86,6 +105,7 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp
     curve = json.loads((Path(whole["report"]).parents[1] / _SUMMARY / "curve.json").read_text())
     assert [points[0]["games"] for points in curve.values()] == [5, 5]
     assert all(points[0]["kyokus"] < points[1]["kyokus"] for points in curve.values())
+    check_ablation(json.loads((Path(whole["report"]).parents[1] / "ablation/summary/ablation.json").read_text()))
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)
     continued = finish(runs)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe import LearningCurveConfig, Recipe, load_recipe
+from suphx_pipelines.recipe import AblationConfig, LearningCurveConfig, Recipe, load_recipe
 from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
@@ -38,8 +39,9 @@ def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     curve = LearningCurveConfig(games=(10,))
-    stages = pipeline_stages(Recipe(name="all", learning_curve=curve))
-    used = {key for stage in stages if stage.name != "report" for key in stage.recipe_keys}
+    ablation = AblationConfig(encoders=("suphx", "mini"))
+    stages = pipeline_stages(Recipe(name="all", learning_curve=curve, ablation=ablation))
+    used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
     settings -= set(Recipe(name="all").free_keys)
     assert used == settings
@@ -57,6 +59,20 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
 def test_a_learning_curve_that_makes_no_sense_is_refused(fields: dict[str, tuple[int, ...]], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LearningCurveConfig(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"encoders": ("mini",)}, "name two or more different ones, or none"),
+        ({"encoders": ("mini", "mini")}, "name two or more different ones, or none"),
+        ({"heads": ("chi",)}, "'chi' is no head"),
+        ({"seeds": 0}, "seeds is 0: use at least 1"),
+    ],
+)
+def test_an_ablation_that_makes_no_sense_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        AblationConfig(**fields)
 
 
 def test_every_free_key_is_a_key_of_the_recipe() -> None:

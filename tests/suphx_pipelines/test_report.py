@@ -88,6 +88,19 @@ CURVE = {
     "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
 }
 
+ABLATION = {
+    "discard": {
+        "samples": 12_000,
+        "games": 25,
+        "encoders": [
+            {"encoder": "suphx", "planes": 838, "rows": 5120, "accuracies": [0.61, 0.62], "difference": 0,
+             "interval": [0, 0]},
+            {"encoder": "mini", "planes": 288, "rows": 5120, "accuracies": [0.59, 0.603], "difference": -0.0185,
+             "interval": [-0.022, -0.015]},
+        ],
+    }
+}  # fmt: skip
+
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
@@ -100,6 +113,9 @@ def results(tmp_path: Path) -> Results:
     folders["learning_curve/summary"] = tmp_path / "learning_curve"
     folders["learning_curve/summary"].mkdir()
     write_json(folders["learning_curve/summary"] / "curve.json", CURVE)
+    folders["ablation/summary"] = tmp_path / "ablation"
+    folders["ablation/summary"].mkdir()
+    write_json(folders["ablation/summary"] / "ablation.json", ABLATION)
     for head in ("discard", "kong"):
         write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
     return read_results(folders)
@@ -164,6 +180,12 @@ def test_the_report_shows_accuracy_by_the_number_of_games(results: Results) -> N
     assert "55.12 %" in words
 
 
+def test_the_report_shows_what_other_planes_change(results: Results) -> None:
+    words = read(render("Suphx: laptop", results, "", MACHINE)).words
+    start = words.index("mini")
+    assert words[start : start + 6] == ["mini", "288", "5,120", "59.00 %, 60.30 %", "-1.85 %", "-2.20 % … -1.50 %"]
+
+
 def test_text_of_strangers_is_escaped(results: Results) -> None:
     page = render("Suphx: laptop", results, "", MACHINE)
     assert "<script" not in page
@@ -177,7 +199,7 @@ def test_text_of_strangers_is_escaped(results: Results) -> None:
 )
 def test_better_is_claimed_only_when_the_interval_excludes_zero(bounds: list[float | None], said: str) -> None:
     match = MATCH | {"paired_difference": {"average_placement": 0.0, "interval": bounds}}
-    assert said in render("t", Results({}, {}, {}, match), "", MACHINE)
+    assert said in render("t", Results({}, {}, {}, {}, match), "", MACHINE)
 
 
 def test_a_run_without_results_still_has_a_report() -> None:
