@@ -113,23 +113,24 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
     return {"samples": len(games), "games": len(np.unique(games)), "encoders": entries}
 
 
-def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Return whether the net of each of the k folders is right, [k, n], and the games of the n test samples, [n]."""
+def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return [k, n], 1 where the net of each of k folders is right, and [n], the games of the n test samples."""
     name, planes = checkpoint_name(HEAD_NAMES[data.head]), PlanesVersion.of(data.layout)
     nets = [load_checkpoint(folder / name, head=data.head, planes=planes)[0] for folder in folders]
     bf16 = uses_bf16(precision, find_device("cpu"))
     test_games = data.game_of_kyoku[data.split.test]
-    hits: list[NDArray[np.bool_]] = []
+    hits: list[NDArray[np.float64]] = []
     games: list[int] = []
     for game in np.unique(test_games):
         if len(games) >= data.max_test_samples:
             break
         samples = data.encode(data.split.test[test_games == game])
         if num_samples(samples):
-            hits.append(np.stack([predict(net, samples, bf16).argmax(1) == samples.labels for net in nets]))
+            answers = np.stack([predict(net, samples, bf16).argmax(1) for net in nets])
+            hits.append((answers == samples.labels).astype(np.float64))
             games += [game] * num_samples(samples)
     if len(set(games)) < 2:
         raise ValueError(
-            f"the test samples of {HEAD_NAMES[data.head]} are of {len(set(games))} games: give more records"
+            f"the test samples of {HEAD_NAMES[data.head]} are of one game: raise max_test_samples or give more records"
         )
     return np.concatenate(hits, axis=1), np.array(games, np.int64)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -15,13 +14,14 @@ from suphx.features.encoder import Encoder, encode_candidate, encode_row
 from suphx.features.head import CHOW, CLAIM_HEADS, DISCARD, HEAD_NAMES, KONG, PONG
 from suphx.features.lookup import Lookup, load_lookup
 from suphx.features.oracle import ORACLE, encode_oracle
+from suphx.kernel_threads import map_on_threads
 from suphx.riichi.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, TSUMO, action_name
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I64, U8, Records
 from suphx.riichi.table import KYOKU_END, KYOKU_START, TABLE
 
-_PARTS_A_THREAD = 4  # smaller parts end at nearly the same moment
-_LEAST_PART = 64
+_PARTS_A_THREAD = 16  # smaller parts end at nearly the same moment
+_LEAST_PART = 16
 
 
 def encode_batch(
@@ -67,12 +67,8 @@ def encode_oracle_batch(tables: Records, indices: I64, rows: U8, *, num_threads:
 
 def _in_parts(work: Callable[[slice], None], count: int, num_threads: int) -> None:
     """Do ``work`` for slices of 0 … count - 1 on several threads; the kernels in it run side by side."""
-    if num_threads == 1:
-        work(slice(0, count))
-        return
-    step = max(_LEAST_PART, -(-count // (num_threads * _PARTS_A_THREAD)))
-    with ThreadPoolExecutor(num_threads) as threads:
-        list(threads.map(work, [slice(start, start + step) for start in range(0, count, step)]))
+    step = count if num_threads == 1 else max(_LEAST_PART, -(-count // (num_threads * _PARTS_A_THREAD)))
+    map_on_threads(work, [slice(start, start + step) for start in range(0, count, max(1, step))], num_threads)
 
 
 @jit

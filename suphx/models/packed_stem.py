@@ -11,7 +11,6 @@ bit reaches (left neighbour, itself, right neighbour), so that a bit is one addi
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
@@ -23,6 +22,7 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
 from suphx.features.planes import ALL_KINDS, NUM_COLUMNS
+from suphx.kernel_threads import map_on_threads
 from suphx.models.unpack import check_rows
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I64, U8
@@ -81,10 +81,7 @@ def _in_threads(call: Callable[[slice], T], num_rows: int) -> list[T]:
     num_threads = torch.get_num_threads()
     share = max(1, -(-num_rows // num_threads))
     parts = [slice(start, start + share) for start in range(0, num_rows, share)] or [slice(0, 0)]
-    if len(parts) == 1:
-        return [call(parts[0])]
-    with ThreadPoolExecutor(len(parts)) as threads:
-        return list(threads.map(call, parts))
+    return map_on_threads(call, parts, num_threads)
 
 
 def _scratch(num_out: int) -> F32:

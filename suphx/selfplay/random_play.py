@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from suphx.kernel_threads import map_on_threads
 from suphx.riichi.hanchan import start_game
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import step
@@ -48,17 +48,13 @@ def play_random(num_hanchans: int, rules: Rules, *, seed: int = 0, num_threads: 
     suits = load_suits()
     play = RandomPlay(np.zeros(num_hanchans, np.int32), np.zeros(num_hanchans, np.int32))
 
-    parts = iter(range(0, num_hanchans, GAMES_A_CALL))  # shared: whichever thread is free takes the next
-
-    def play_parts(_: int) -> None:
+    def play_part(first: int) -> None:
         table = np.zeros(1, TABLE)
         apply_rules(table, rules)
-        for first in parts:
-            part = slice(first, first + GAMES_A_CALL)
-            _play(table, suits, rules.start_points, seed + first, play.decisions[part], play.kyokus[part])
+        part = slice(first, first + GAMES_A_CALL)
+        _play(table, suits, rules.start_points, seed + first, play.decisions[part], play.kyokus[part])
 
-    with ThreadPoolExecutor(num_threads) as threads:
-        list(threads.map(play_parts, range(num_threads)))
+    map_on_threads(play_part, range(0, num_hanchans, GAMES_A_CALL), num_threads)
     return play
 
 

@@ -30,7 +30,7 @@ SMALL = {
     "supervised.validate_every": "10",
     "split.validation_fraction": "0.1",
     "split.test_fraction": "0.1",
-    "split.max_test_samples": "500",
+    "split.max_test_samples": "1500",
     "split.max_validation_samples": "200",
     "stream.num_workers": "0",
     "learning_curve.games": "[5]",
@@ -69,7 +69,8 @@ def kill_when(marker: str, runs: Path) -> None:
 
 
 def finish(runs: Path) -> dict[str, Any]:
-    done = subprocess.run(command(runs), capture_output=True, text=True, check=True, timeout=START_SECONDS)
+    done = subprocess.run(command(runs), capture_output=True, text=True, check=False, timeout=START_SECONDS)
+    assert done.returncode == 0, done.stderr
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 
@@ -95,7 +96,8 @@ def check_ablation(ablation: dict[str, Any]) -> None:
         [b - a for a, b in zip(first["accuracies"], second["accuracies"], strict=True)]
     )
     low, high = second["interval"]
-    assert low < second["difference"] == pytest.approx(sum(second["differences"]) / 2) < high
+    assert low < second["difference"] < high
+    assert second["difference"] == pytest.approx(sum(second["differences"]) / 2)
 
 
 def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp_path: Path) -> None:
