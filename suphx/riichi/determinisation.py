@@ -5,8 +5,8 @@ other hands, the live wall, the rest of the dead wall and later deals are drawn 
 section 3.4) and search start from such positions.
 
 - Hidden tiles are shuffled; every split among hands and wall is equally likely, but for hands after riichi.
-- A hand after riichi must be ready: it is built from hidden tiles as sets and a pair (now and then seven pairs), each
-  chosen in proportion to the ways to draw it, less one tile: close to, but not exactly, uniform over ready hands.
+- A hand after riichi is ready: every ready hand that the hidden tiles allow is equally likely (ready_hand.py), seven
+  pairs and thirteen orphans included. With several such hands every way to deal them is, or nearly so (ready_deal.py).
 - What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
   tiles is not used. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
 - The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.
@@ -19,17 +19,17 @@ from numpy.typing import ArrayLike
 
 from suphx.riichi.jit import jit
 from suphx.riichi.legal import fill_own_turn
-from suphx.riichi.record import I64, Records
+from suphx.riichi.random_number import seed_counter, shuffle
+from suphx.riichi.ready_deal import READY_DEAL, ReadyDeal, deal_ready
+from suphx.riichi.ready_table import ReadyTable, load_ready_table
+from suphx.riichi.record import I8, I64, Records
 from suphx.riichi.shanten import waiting_kinds
 from suphx.riichi.simulator import MAX_SEED
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import CALLED_FLAG, CHI_MELD, OWN_TURN, PON_MELD, TABLE, Table
 from suphx.riichi.tile import NUM_TILES, face_of_id, kind_of_face
-from suphx.riichi.wall import DORA, RINSHAN, mix
+from suphx.riichi.wall import DORA, RINSHAN
 
-_TRIES = 64
-_SEVEN_PAIRS_SHARE = 16  # one ready hand in so many is seven pairs, where the hidden tiles allow it
-_MASK32 = 0xFFFFFFFF
 _HIDDEN, _VISIBLE = 0, 1
 
 
@@ -53,45 +53,32 @@ def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
             f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal anew for seat "
             f"{all_seats[i]} when it decides itself, or at another seat's own turn"
         )
-    ids, counts = np.zeros(NUM_TILES, np.int64), np.zeros((2, 34), np.int64)
-    failed = _determinise(copies, load_suits(), np.ascontiguousarray(all_seats), all_seeds.copy(), ids, counts)
+    deal, ids = np.zeros(1, READY_DEAL)[0], np.zeros(NUM_TILES, np.int64)
+    failed = _determinise(
+        copies, load_suits(), load_ready_table(), deal, np.ascontiguousarray(all_seats), all_seeds.copy(), ids
+    )
     if failed >= 0:
         raise ValueError(f"table {failed}: the hidden tiles gave no ready hand to a seat in riichi: is it damaged?")
     return copies
 
 
 @jit
-def _determinise(tables: Records, suits: Suits, seats: I64, seeds: I64, ids: I64, counts: I64) -> int:
+def _determinise(
+    tables: Records, suits: Suits, ready: ReadyTable, deal: ReadyDeal, seats: I64, seeds: I64, ids: I64
+) -> int:
+    """Deal each table anew; return the first one for which there is no deal, or -1."""
+    state = np.zeros(1, np.int64)
     for i in range(len(tables)):
         t = tables[i]
         t.wall_seed = seeds[i]
         num_hidden = _collect_hidden(t, seats[i], ids)
-        state = np.zeros(1, np.int64)
-        state[0] = mix((seeds[i] & _MASK32) ^ mix(seeds[i] >> 32 & _MASK32))
-        is_dealt = False
-        for _ in range(_TRIES):
-            _shuffle(ids, num_hidden, state)
-            if _deal_hands(t, suits, seats[i], ids, num_hidden, counts, state):
-                is_dealt = True
-                break
-        if not is_dealt:
+        seed_counter(state, seeds[i])
+        shuffle(ids[:num_hidden], state)
+        if not _deal_ready_hands(t, suits, ready, deal, seats[i], ids[:num_hidden], state):
             return i
+        _deal_hands(t, deal, seats[i], ids, num_hidden, state)
         _know_again(t, suits, seats[i])
     return -1
-
-
-@jit
-def _draw_number(state: I64, bound: int) -> int:
-    """Return a number in 0 … bound - 1 and move the counter ``state`` (1,) on."""
-    state[0] = state[0] + 0x9E3779B9 & _MASK32
-    return mix(mix(state[0]) ^ 0x5851F42D) * bound >> 32
-
-
-@jit
-def _shuffle(ids: I64, count: int, state: I64) -> None:
-    for i in range(count - 1, 0, -1):
-        j = _draw_number(state, i + 1)
-        ids[i], ids[j] = ids[j], ids[i]
 
 
 @jit
@@ -157,38 +144,60 @@ def _sort_by_mark(ids: I64) -> int:
 
 
 @jit
-def _deal_hands(t: Table, suits: Suits, seat: int, ids: I64, num_hidden: int, counts: I64, state: I64) -> bool:
-    """Give the other seats their tiles, ready hands first, and lay the walls; False when a ready hand was not found."""
-    used = 0
-    for wants_riichi in (True, False):
-        for other in range(4):
-            if other == seat or (t.riichi[other] != 0) != wants_riichi:
-                continue
-            size = 13 - 3 * t.num_melds[other]
-            if wants_riichi:
-                if not _choose_ready(t, suits, other, ids, used, num_hidden, counts, state):
-                    return False
-                _bring_forward(ids, used, num_hidden, counts[1])
-            holds_draw = t.phase == OWN_TURN and t.actor == other
-            _fill_hand(t, other, ids, used, size + holds_draw, holds_draw)
-            used += size + holds_draw
-    _lay_wall(t, ids, used, num_hidden)
-    return True
+def _deal_ready_hands(
+    t: Table, suits: Suits, ready: ReadyTable, deal: ReadyDeal, seat: int, hidden: I64, state: I64
+) -> bool:
+    """Fill ``deal.hand`` with the kinds of ready hands for the other seats in riichi; False when there are none."""
+    deal.left[:] = 0
+    for tile in hidden:
+        deal.left[tile >> 2] += 1
+    for other in range(4):
+        deal.num_melds[other] = t.num_melds[other] if _needs_ready(t, seat, other) else -1
+    return deal_ready(ready, suits, deal, state)
 
 
 @jit
-def _fill_hand(t: Table, seat: int, ids: I64, first: int, size: int, holds_draw: bool) -> None:
-    """Give ``size`` tiles to a seat; the last one is what it has just drawn, if it has."""
+def _needs_ready(t: Table, seat: int, other: int) -> bool:
+    return other != seat and t.riichi[other] != 0
+
+
+@jit
+def _deal_hands(t: Table, deal: ReadyDeal, seat: int, ids: I64, num_hidden: int, state: I64) -> None:
+    """Give the other seats their tiles, those of ready hands first, and lay the walls."""
+    used = 0
+    for other in range(4):
+        if _needs_ready(t, seat, other):
+            _bring_forward(ids[used:num_hidden], deal.hand[other])
+            used += _fill_hand(t, other, ids[used:])
+    if used > 0:
+        # Of a kind that a ready hand has, those left over were the last ones in order.
+        shuffle(ids[used:num_hidden], state)
+    for other in range(4):
+        if other != seat and not _needs_ready(t, seat, other):
+            used += _fill_hand(t, other, ids[used:])
+    if t.phase == OWN_TURN and t.actor != seat:
+        t.drawn = face_of_id(ids[used], t.red_fives)
+        _give(t, t.actor, t.drawn)
+        used += 1
+    _lay_wall(t, ids, used, num_hidden)
+
+
+@jit
+def _fill_hand(t: Table, seat: int, ids: I64) -> int:
+    """Give the first of ``ids`` to a seat, as many as it holds without a drawn tile, and return how many these are."""
     t.hand[seat, :] = 0
     t.red[seat] = 0
-    face = -1
-    for n in range(first, first + size):
-        face = face_of_id(ids[n], t.red_fives)
-        t.hand[seat, kind_of_face(face)] += 1
-        if face >= 34:
-            t.red[seat] |= 1 << (face - 34)
-    if holds_draw:
-        t.drawn = face
+    size = 13 - 3 * t.num_melds[seat]
+    for n in range(size):
+        _give(t, seat, face_of_id(ids[n], t.red_fives))
+    return size
+
+
+@jit
+def _give(t: Table, seat: int, face: int) -> None:
+    t.hand[seat, kind_of_face(face)] += 1
+    if face >= 34:
+        t.red[seat] |= 1 << (face - 34)
 
 
 @jit
@@ -220,109 +229,13 @@ def _is_shown(t: Table, place: int) -> bool:
 
 
 @jit
-def _choose_ready(
-    t: Table, suits: Suits, seat: int, ids: I64, used: int, num_hidden: int, counts: I64, state: I64
-) -> bool:
-    """Choose the kinds of a ready hand, ``counts[1]`` (34,), from the hidden tiles from ``used`` on."""
-    for _ in range(_TRIES):
-        counts[:] = 0
-        for n in range(used, num_hidden):
-            counts[0, ids[n] >> 2] += 1
-        num_sets = 4 - t.num_melds[seat]
-        if num_sets == 4 and _draw_number(state, _SEVEN_PAIRS_SHARE) == 0:
-            is_built = _add_pairs(counts, 7, state)
-        else:
-            is_built = _add_pairs(counts, 1, state)
-            for _ in range(num_sets):
-                is_built = is_built and _add_set(counts, state)
-        if is_built:
-            _drop_one(counts[1], 3 * num_sets + 2, state)
-            hand = t.hand[seat]
-            for kind in range(34):
-                hand[kind] = counts[1, kind]
-            if waiting_kinds(suits, hand, t.num_melds[seat]) != 0:
-                return True
-    return False
-
-
-@jit
-def _add_pairs(counts: I64, num_pairs: int, state: I64) -> bool:
-    """Move pairs of different kinds from what is left, ``counts[0]``, to the hand, ``counts[1]``; by their ways."""
-    for _ in range(num_pairs):
-        total = 0
-        for kind in range(34):
-            total += _pair_ways(counts, kind)
-        if total == 0:
-            return False
-        place = _draw_number(state, total)
-        for kind in range(34):
-            place -= _pair_ways(counts, kind)
-            if place < 0:
-                _move(counts, kind, 2)
-                break
-    return True
-
-
-@jit
-def _pair_ways(counts: I64, kind: int) -> int:
-    return counts[0, kind] * (counts[0, kind] - 1) // 2 if counts[1, kind] == 0 else 0
-
-
-@jit
-def _add_set(counts: I64, state: I64) -> bool:
-    """Move three alike or three in a row, in proportion to the ways to draw them."""
-    total = 0
-    for code in range(68):
-        total += _set_ways(counts[0], code)
-    if total == 0:
-        return False
-    place = _draw_number(state, total)
-    for code in range(68):
-        place -= _set_ways(counts[0], code)
-        if place < 0:
-            if code < 34:
-                _move(counts, code, 3)
-            else:
-                for step in range(3):
-                    _move(counts, code - 34 + step, 1)
-            return True
-    return False
-
-
-@jit
-def _set_ways(left: I64, code: int) -> int:
-    """Return the ways to draw a set: code 0-33 three alike, 34-67 the run that begins with kind ``code - 34``."""
-    if code < 34:
-        return left[code] * (left[code] - 1) * (left[code] - 2) // 6
-    kind = code - 34
-    return left[kind] * left[kind + 1] * left[kind + 2] if kind < 27 and kind % 9 < 7 else 0
-
-
-@jit
-def _move(counts: I64, kind: int, number: int) -> None:
-    counts[0, kind] -= number
-    counts[1, kind] += number
-
-
-@jit
-def _drop_one(hand: I64, size: int, state: I64) -> None:
-    """Take one tile out of a complete hand."""
-    place = _draw_number(state, size)
-    for kind in range(34):
-        place -= hand[kind]
-        if place < 0:
-            hand[kind] -= 1
-            return
-
-
-@jit
-def _bring_forward(ids: I64, used: int, num_hidden: int, wanted: I64) -> None:
-    """Reorder the hidden ids from ``used`` on so that those of the ``wanted`` kinds (34,) come first."""
-    front = used
-    for n in range(used, num_hidden):
+def _bring_forward(ids: I64, hand: I8) -> None:
+    """Reorder ``ids`` so that those of a hand (34,), which becomes empty, come first."""
+    front = 0
+    for n in range(len(ids)):
         kind = ids[n] >> 2
-        if wanted[kind] > 0:
-            wanted[kind] -= 1
+        if hand[kind] > 0:
+            hand[kind] -= 1
             ids[front], ids[n] = ids[n], ids[front]
             front += 1
 
