@@ -6,7 +6,8 @@ section 3.4) and search start from such positions.
 
 - Hidden tiles are shuffled; every split among hands and wall is equally likely, but for hands after riichi.
 - A hand after riichi is ready: every ready hand that the hidden tiles allow is equally likely (ready_hand.py), seven
-  pairs and thirteen orphans included. With several such hands every way to deal them is, or nearly so (ready_deal.py).
+  pairs (about a fifth of all) and thirteen orphans included. With several such hands every way to deal them is equally
+  likely, too, or nearly so (ready_deal.py). How players come to their hands is not considered.
 - What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
   tiles is not used. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
 - The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.

@@ -26,12 +26,12 @@ Records: TypeAlias = NDArray[np.void]
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    format: str
+    format: str | np.dtype[np.void]
     shape: tuple[int, ...]
 
 
-def field(format: str, *shape: int) -> Any:
-    """Declare one field of a record class: numpy ``format`` ("i1", "u1", "i4", "i8" …) and its inner shape."""
+def field(format: str | np.dtype[np.void], *shape: int) -> Any:
+    """Declare one field of a record class: numpy ``format`` ("i1", "i8" …, or another record) and its inner shape."""
     return _Field(format, shape)
 
 

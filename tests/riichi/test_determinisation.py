@@ -14,7 +14,8 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.snapshot import take_snapshot
 from suphx.riichi.table import CLAIM, GAME_END, OWN_TURN
-from suphx.riichi.tile import parse_faces
+from suphx.riichi.tile import TERMINALS_AND_HONOURS, parse_faces
+from suphx.riichi.wall import LAST_DRAW
 from suphx.selfplay.agent import BaselineAgent
 from tests.riichi.random_game import choose_hastily
 
@@ -119,6 +120,39 @@ def test_every_hidden_tile_is_equally_likely_in_every_hidden_place() -> None:
         possible = expected > 0
         assert (counts[~possible] == 0).all()
         assert ((counts - expected) ** 2 / np.maximum(expected, 1))[possible].sum() < 70
+
+
+def test_what_a_ready_hand_leaves_is_equally_likely_in_every_hidden_place(seen: Records) -> None:
+    others = (seen["riichi"] != 0) & (np.arange(4) != seen["actor"][:, None])
+    before = seen[(others.sum(axis=1) == 1) & (seen["phase"] == OWN_TURN)][0]
+    seat, num_deals = int(before["actor"]), 4000
+    after = determinise(np.repeat(before, num_deals), seat, np.arange(num_deals))
+    in_wall = after["wall"][:, before["next_draw"] : LAST_DRAW] >> 2
+    wall = np.bincount(in_wall.ravel(), minlength=34) / in_wall.size
+    for other in range(4):
+        if other != seat and not before["riichi"][other]:
+            hands = after["hand"][:, other].astype(np.int64)
+            mean_error = hands.std(axis=0) / np.sqrt(num_deals)
+            assert (np.abs(hands.mean(axis=0) - wall * hands[0].sum()) <= 6 * mean_error + 1e-9).all()
+
+
+def test_hands_after_riichi_may_be_seven_pairs_or_thirteen_orphans() -> None:
+    start = deal_hand(tenhou(), 0, parse_faces("22334455667788m"), [3])
+    start["riichi"][0, 1] = 1
+    hands = determinise(np.repeat(start, 20_000), 0, np.arange(20_000))["hand"][:, 1]
+    assert 0.2 < ((hands == 2).sum(axis=1) == 6).mean() < 0.3
+    assert ((hands[:, TERMINALS_AND_HONOURS] > 0).sum(axis=1) >= 12).any()
+
+
+@pytest.mark.slow
+def test_thousands_of_positions_with_seats_in_riichi_are_dealt_anew() -> None:
+    tables = positions(60, 1)
+    others = ((tables["riichi"] != 0) & (np.arange(4) != tables["actor"][:, None])).sum(axis=1)
+    assert (np.bincount(others)[1:4] > [3000, 500, 10]).all()
+    for num_seats, repeats in ((1, 1), (2, 2), (3, 20)):
+        chosen = np.repeat(tables[others == num_seats][:3000], repeats)
+        for table in determinise(chosen, chosen["actor"], np.arange(len(chosen))):
+            check_invariants(table)
 
 
 def test_a_claim_of_another_seat_is_refused(seen: Records) -> None:
