@@ -75,7 +75,7 @@ def weigh_ready(table: ReadyTable, weights: ReadyWeights, left: I64) -> None:
 def count_ready(table: ReadyTable, weights: ReadyWeights, num_melds: int) -> int:
     """Return how many ready hands there are beside ``num_melds`` melds; seven pairs that are also sets count twice.
 
-    At most 137 tiles over 13: it fits into 59 bits.
+    There are fewer than 2**59 sets of 13 tiles.
     """
     standard = weights.node[_WHOLE, _first_end(table, WHOLE, NUM_FORMS) + READY_FORM - num_melds]
     return standard + _count_special(table, weights, num_melds)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from suphx.riichi.record import I8, I64
 from suphx.riichi.tile import parse_kinds
 from suphx.riichi.ukeire import find_waits
 
+H = TypeVar("H", bound=Hashable)
 Kinds = tuple[int, ...]
 """The kinds of a hand in order."""
 
@@ -40,14 +42,14 @@ def kinds_held(hand: I8) -> Kinds:
     return tuple(np.repeat(np.arange(34), hand).tolist())
 
 
-def surprise(draws: Iterable[Kinds], ways: Mapping[Kinds, int]) -> float:
+def surprise(draws: Iterable[H], ways: Mapping[H, int]) -> float:
     """Return chi-square in standard deviations from its mean; infinite when something impossible was drawn."""
     seen = Counter(draws)
     if not seen.keys() <= ways.keys():
         return float("inf")
     shares = np.array(list(ways.values())) / sum(ways.values())
     expected = shares * seen.total()
-    counts = np.array([seen[kinds] for kinds in ways])
+    counts = np.array([seen[hand] for hand in ways])
     chi_square = ((counts - expected) ** 2 / expected).sum()
     freedom = len(ways) - 1
     # The second term is for hands that are hardly ever expected.
