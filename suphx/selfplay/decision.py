@@ -41,17 +41,17 @@ def decide(tables: Records, indices: I64, encoder: Encoder, forward: Forward) ->
     apply_rules(tables, indices, actions)
     confidence = np.full(indices.shape, 0.5, np.float32)
     for head in (KONG, PONG, CHOW):
-        rows, owners, candidates = _gather(tables, indices, actions, encoder, head)
+        rows, owners, candidates = gather_questions(tables, indices, actions, encoder, head)
         if owners.size:
             choose_best(forward(head, rows, _NO_MASK), owners, candidates, confidence, actions)
     pass_claims(tables, indices, actions)
-    rows, owners, candidates = _gather(tables, indices, actions, encoder, RIICHI)
+    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, RIICHI)
     if owners.size:
         says_yes = forward(RIICHI, rows, _NO_MASK) > 0.5
         actions[owners[says_yes]] = RIICHI_ACTION
-    rows, owners, candidates = _gather(tables, indices, actions, encoder, DISCARD)
+    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, DISCARD)
     masks = np.zeros((owners.size, 34), np.uint8)
-    _fill_masks(tables, indices, owners, masks)
+    fill_masks(tables, indices, owners, masks)
     if owners.size:
         kinds = forward(DISCARD, rows, masks).argmax(axis=1)
         fill_discards(tables, indices, owners, kinds, actions)
@@ -65,18 +65,24 @@ _NO_MASK = np.zeros((0, 0), np.uint8)
 def apply_rules(tables: Records, indices: I64, actions: I16) -> None:
     """Decide what needs no net: wins, nine terminals, robbing a kan, turns with one kind to discard."""
     for i in range(len(indices)):
-        t = tables[indices[i]]
-        if (t.legal[TSUMO] or t.legal[RON]) and should_win(t):
-            actions[i] = TSUMO if t.legal[TSUMO] else RON
-        elif t.phase == ROB_KAN:
-            actions[i] = PASS
-        elif t.legal[NINE_TERMINALS]:
-            actions[i] = NINE_TERMINALS
-        elif t.phase != CLAIM and t.num_legal == 1:
-            actions[i] = t.legal.argmax()
+        actions[i] = rule_action(tables[indices[i]])
 
 
-def _gather(tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int) -> tuple[U8, I64, I64]:
+@jit
+def rule_action(t: Table) -> int:
+    """Return the action that needs no net, or UNDECIDED."""
+    if (t.legal[TSUMO] or t.legal[RON]) and should_win(t):
+        return TSUMO if t.legal[TSUMO] else RON
+    if t.phase == ROB_KAN:
+        return PASS
+    if t.legal[NINE_TERMINALS]:
+        return NINE_TERMINALS
+    if t.phase != CLAIM and t.num_legal == 1:
+        return int(t.legal.argmax())
+    return UNDECIDED
+
+
+def gather_questions(tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int) -> tuple[U8, I64, I64]:
     """Return the rows of all questions to ``head``, which of ``indices`` each belongs to, and its candidate."""
     count = list_questions(tables, indices, actions, head, _NONE, _NONE)
     owners = np.zeros(count, np.int64)
@@ -140,7 +146,8 @@ def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
 
 
 @jit
-def _fill_masks(tables: Records, indices: I64, owners: I64, masks: U8) -> None:
+def fill_masks(tables: Records, indices: I64, owners: I64, masks: U8) -> None:
+    """Fill uint8 [n, 34] with the kinds that the owners of the questions may discard."""
     for q in range(len(owners)):
         fill_discard_mask(tables[indices[owners[q]]], masks[q])
 

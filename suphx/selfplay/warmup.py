@@ -17,13 +17,16 @@ from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tenhou
 from suphx.riichi.store import KyokuStore, StoreWriter
 from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.question import Questions, Replies
 from suphx.selfplay.rollout import play_games
+from suphx.selfplay.table_group import GroupConfig, TableGroup
 
 
 def warm_up() -> None:
     """Fill the kernel cache (jit.cache_root); takes a minute or two at first, seconds afterwards."""
     for encoder in ENCODERS.values():
         agents: list[Agent] = [BaselineAgent("ukeire"), BaselineAgent("random"), _untrained(encoder)]
+        _play_without_end(encoder)
         logs = list(play_games(agents, np.array([[0, 1, 2, 0]]), [0], tenhou()))
         replayer = Replayer()
         assert not [difference for log in logs for difference in replayer.replay(log)]
@@ -35,6 +38,23 @@ def warm_up() -> None:
             for head in range(len(HEAD_NAMES)):
                 encode_kyokus(store, np.arange(store.num_kyokus), head, encoder.name)
     _learn()
+
+
+def _play_without_end(encoder: Encoder) -> None:
+    """Compile what self-play needs besides the decision flow: every question is answered with no."""
+    heads = tuple(range(len(HEAD_NAMES)))
+    group = TableGroup(GroupConfig(num_tables=2, heads=heads), encoder, tenhou(), first_seed=0)
+    num_deals = 0
+    while not num_deals:
+        ended = group.reply([_no(questions) for questions in group.ask()])
+        num_deals = len(ended.kyokus.games)
+
+
+def _no(questions: Questions) -> Replies:
+    num_rows = len(questions.rows)
+    nothing = np.zeros(num_rows, np.float32)
+    actions = questions.masks.argmax(axis=1) if questions.head == DISCARD else nothing
+    return Replies(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
 
 
 def _learn() -> None:

@@ -1,0 +1,40 @@
+"""Who sits at a table of self-play: one learning seat at least, the others from a mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.selfplay.question import FIRST_OLDER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpponentConfig:
+    """The three seats beside the learning one. Each is drawn anew for every game; shares need not add up to 1."""
+
+    latest: float = 1.0
+    """Share of seats that the learning policy plays itself: these learn too."""
+    older: float = 0.0
+    """Share of seats that older versions of it play, all of them equally often."""
+    weak: float = 0.0
+    """Share of seats that the weak policy plays: SL-weak, or the weights that the run began with."""
+    num_older: int = 4
+    """Older versions that are kept for it."""
+
+    def __post_init__(self) -> None:
+        shares = (self.latest, self.older, self.weak)
+        if min(shares) < 0 or sum(shares) <= 0:
+            raise ValueError(f"opponents are {shares} (latest, older, weak): use shares from 0 on, one of them above 0")
+        if not 1 <= self.num_older <= 64:
+            raise ValueError(f"num_older is {self.num_older}: use 1 to 64")
+
+    def borders(self) -> NDArray[np.float64]:
+        """Return for each policy number (question.py) the place in 0 … 1 where its part ends; ascending up to 1."""
+        shares = np.zeros(FIRST_OLDER + self.num_older)
+        shares[:FIRST_OLDER] = self.latest, self.weak
+        shares[FIRST_OLDER:] = self.older / self.num_older
+        borders: NDArray[np.float64] = np.cumsum(shares / shares.sum())
+        borders[-1] = 1.0
+        return borders

@@ -1,0 +1,322 @@
+"""Games without end at many tables: they ask the nets, get their replies, and play on until every table asks again.
+
+>>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
+>>> while True:
+...     ended = group.reply([answer(questions) for questions in group.ask()])
+...     transitions = ended.with_rewards(round_score(ended.kyokus))
+
+A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
+What comes out of a game follows from its seed and the replies alone, whatever other tables do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.features.encoder import Encoder
+from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.features.samples import list_claims
+from suphx.riichi.action import PASS
+from suphx.riichi.action import RIICHI as RIICHI_ACTION
+from suphx.riichi.hanchan import end_kyoku, start_game
+from suphx.riichi.jit import jit
+from suphx.riichi.kyoku import step
+from suphx.riichi.record import I16, I32, I64, Records
+from suphx.riichi.rules import Rules, apply_rules
+from suphx.riichi.simulator import deal_next
+from suphx.riichi.suit_table import Suits, load_suits
+from suphx.riichi.table import CLAIM, GAME_END, KYOKU_END, TABLE, Table
+from suphx.selfplay.decision import (
+    UNDECIDED,
+    choose_best,
+    fill_discards,
+    fill_masks,
+    gather_questions,
+    pass_claims,
+    rule_action,
+)
+from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.question import F32, LATEST, Questions, Replies
+from suphx.selfplay.trajectory import KyokuEnds, TrajectoryStore, Transitions, Unrewarded
+
+_MASK32 = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupConfig:
+    """Tables that are played side by side."""
+
+    num_tables: int
+    heads: tuple[int, ...]
+    """Heads that learn: their decisions are kept."""
+    opponents: OpponentConfig = field(default_factory=OpponentConfig)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Deals that ended, and what the learning seats decided in them."""
+
+    kyokus: KyokuEnds
+    decisions: tuple[Unrewarded, ...]
+    """One for each head that learns."""
+
+    def with_rewards(self, rewards: F32) -> list[Transitions]:
+        """Return the transitions of each head; ``rewards`` [deals, 4] by seat."""
+        return [part.with_rewards(rewards) for part in self.decisions]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is remembered of questions until they are answered."""
+
+    questions: Questions
+    owners: I64
+    candidates: I64
+
+
+class TableGroup:
+    """Consumes: replies. Produces: questions, and the decisions of deals that ended. Waits for nothing."""
+
+    def __init__(self, config: GroupConfig, encoder: Encoder, rules: Rules, *, first_seed: int) -> None:
+        """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
+        if config.num_tables < 1:
+            raise ValueError(f"num_tables is {config.num_tables}: use at least 1")
+        self._config = config
+        self._encoder = encoder
+        self._rules = rules
+        self._suits = load_suits()
+        self._borders = config.opponents.borders()
+        self._tables: Records = np.zeros(config.num_tables, TABLE)
+        apply_rules(self._tables, rules)
+        self._seating = np.zeros((config.num_tables, 4), np.int32)
+        self._start_scores = np.zeros((config.num_tables, 4), np.int32)
+        self._start_sticks = np.zeros(config.num_tables, np.int32)
+        self._next_seed = first_seed
+        self._stores = [
+            TrajectoryStore(head, config.num_tables, encoder.layout(head).row_bytes) for head in config.heads
+        ]
+        self._asked: list[_Asked] = []
+        self._all = np.arange(config.num_tables)
+        self._deal(self._all)
+        self._play(np.full(config.num_tables, UNDECIDED, np.int16))
+
+    def ask(self) -> list[Questions]:
+        """Return what the tables want to know, one part for each head that is asked."""
+        undecided = np.full(self._config.num_tables, UNDECIDED, np.int16)
+        self._asked = []
+        for head in range(len(HEAD_NAMES)):
+            rows, owners, candidates = gather_questions(self._tables, self._all, undecided, self._encoder, head)
+            if not owners.size:
+                continue
+            masks = np.zeros((owners.size, 34 if head == DISCARD else 0), np.uint8)
+            if head == DISCARD:
+                fill_masks(self._tables, self._all, owners, masks)
+            policies, places = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
+            _fill_places(self._tables, self._seating, owners, candidates, head, policies, places)
+            self._asked.append(_Asked(Questions(head, rows, masks, policies, places), owners, candidates))
+        return [asked.questions for asked in self._asked]
+
+    def reply(self, replies: Sequence[Replies]) -> Ended:
+        """Play on with the answers to the last ``ask`` until every table asks again; return what ended on the way."""
+        actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
+        used = _decide(self._tables, self._asked, replies, actions)
+        self._keep(replies, used)
+        return Ended(*self._play(actions))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs; questions that wait for replies are asked again."""
+        state: dict[str, np.ndarray] = {
+            "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
+            "seating": self._seating,
+            "start_scores": self._start_scores,
+            "start_sticks": self._start_sticks,
+            "next_seed": np.array([self._next_seed]),
+        }
+        for store in self._stores:
+            state |= {f"{HEAD_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
+        return {name: column.copy() for name, column in state.items()}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from a ``state`` of an equal group."""
+        self._tables = np.ascontiguousarray(state["tables"]).reshape(-1).view(TABLE)
+        self._seating = state["seating"].copy()
+        self._start_scores = state["start_scores"].copy()
+        self._start_sticks = state["start_sticks"].copy()
+        self._next_seed = int(state["next_seed"][0])
+        for store in self._stores:
+            prefix = f"{HEAD_NAMES[store.head]}."
+            store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
+
+    def _keep(self, replies: Sequence[Replies], used: Sequence[NDArray[np.bool_]]) -> None:
+        """Keep what the learning seats decided, unless there was no choice."""
+        for asked, reply, is_used in zip(self._asked, replies, used, strict=True):
+            for store in self._stores:
+                if store.head != asked.questions.head:
+                    continue
+                has_choice = asked.questions.masks.sum(axis=1) != 1
+                chosen = np.flatnonzero(is_used & has_choice & (asked.questions.policies == LATEST))
+                seats = self._tables["actor"][asked.owners].astype(np.int64)
+                store.add(asked.owners, seats, asked.questions, reply, chosen)
+
+    def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
+        """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""
+        parts: list[KyokuEnds] = []
+        first: tuple[Unrewarded, ...] | None = None
+        while True:
+            _play_to_question(self._tables, self._suits, actions)
+            ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
+            if first is None:
+                first = tuple(store.take(ended) for store in self._stores)
+            # A deal that begins and ends without a question has no decisions to take.
+            parts.append(self._finish(ended))
+            if not ended.size:
+                return _joined(parts), first
+            actions = np.full(len(actions), UNDECIDED, np.int16)
+
+    def _finish(self, ended: I64) -> KyokuEnds:
+        """Count the deals that ended at the tables ``ended``; deal anew there, a new game where one is over."""
+        t = self._tables[ended]
+        before = {
+            "tables": ended,
+            "games": t["wall_seed"],
+            "numbers": t["num_kyoku"] - 1,
+            "kyoku": t["kyoku"].astype(np.int32),
+            "honba": t["honba"].astype(np.int32),
+            "kyotaku": self._start_sticks[ended],
+            "scores_before": self._start_scores[ended],
+            "scores_after": t["scores"],
+        }
+        _end_kyokus(self._tables, ended)
+        over = self._tables["phase"][ended] == GAME_END
+        placements = np.where(over[:, None], self._tables["placement"][ended], 0).astype(np.int8)
+        self._deal(ended[over])
+        _deal_next(self._tables, self._suits, ended[~over])
+        self._start_scores[ended] = self._tables["scores"][ended]
+        self._start_sticks[ended] = self._tables["kyotaku"][ended]
+        return KyokuEnds(**before, placements=placements)
+
+    def _deal(self, tables: I64) -> None:
+        """Begin a new game at each of ``tables``."""
+        _start_games(
+            self._tables, self._suits, tables, self._rules.start_points, self._next_seed, self._borders, self._seating
+        )
+        self._next_seed += len(tables)
+        self._start_scores[tables] = self._tables["scores"][tables]
+        self._start_sticks[tables] = 0
+
+
+def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
+    if len(parts) <= 2:
+        return parts[0]  # the last one is always empty
+    names = [field.name for field in fields(KyokuEnds)]
+    return KyokuEnds(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+def _decide(
+    tables: Records, asked: Sequence[_Asked], replies: Sequence[Replies], actions: I16
+) -> list[NDArray[np.bool_]]:  # fmt: skip
+    """Fill ``actions`` as the decision flow does (decision.py); return which rows of each part counted."""
+    indices = np.arange(len(tables))
+    confidence = np.full(len(tables), 0.5, np.float32)
+    by_head = {part.questions.head: (part, reply) for part, reply in zip(asked, replies, strict=True)}
+    used: dict[int, NDArray[np.bool_]] = {}
+    for head in (KONG, PONG, CHOW):
+        if head in by_head:
+            part, reply = by_head[head]
+            used[head] = np.ones(part.owners.size, np.bool_)
+            choose_best(reply.scores, part.owners, part.candidates, confidence, actions)
+    pass_claims(tables, indices, actions)
+    if RIICHI in by_head:
+        part, reply = by_head[RIICHI]
+        used[RIICHI] = actions[part.owners] == UNDECIDED
+        actions[part.owners[used[RIICHI] & (reply.scores > 0.5)]] = RIICHI_ACTION
+    if DISCARD in by_head:
+        part, reply = by_head[DISCARD]
+        used[DISCARD] = open_turns = actions[part.owners] == UNDECIDED
+        kinds = reply.actions[open_turns].astype(np.int64)
+        fill_discards(tables, indices, part.owners[open_turns], kinds, actions)
+    return [used[part.questions.head] for part in asked]
+
+
+@jit
+def _play_to_question(tables: Records, suits: Suits, actions: I16) -> None:
+    """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
+    claims = np.zeros(8, np.int64)
+    for i in range(len(tables)):
+        t = tables[i]
+        action = int(actions[i])
+        while t.phase != KYOKU_END:
+            if action == UNDECIDED:
+                action = rule_action(t)
+            if action == UNDECIDED and t.phase == CLAIM and not _has_claim(t, claims):
+                action = PASS
+            if action == UNDECIDED:
+                break
+            step(t, suits, action)
+            action = UNDECIDED
+
+
+@jit
+def _has_claim(t: Table, claims: I64) -> bool:
+    return list_claims(t, KONG, claims) + list_claims(t, PONG, claims) + list_claims(t, CHOW, claims) > 0
+
+
+@jit
+def _end_kyokus(tables: Records, indices: I64) -> None:
+    for i in indices:
+        end_kyoku(tables[i])
+
+
+@jit
+def _deal_next(tables: Records, suits: Suits, indices: I64) -> None:
+    for i in indices:
+        deal_next(tables[i], suits)
+
+
+@jit
+def _start_games(
+    tables: Records, suits: Suits, indices: I64, start_points: int, first_seed: int, borders: NDArray[np.float64],
+    seating: I32,
+) -> None:  # fmt: skip
+    for n in range(len(indices)):
+        t = tables[indices[n]]
+        t.wall_seed = first_seed + n
+        start_game(t, start_points)
+        deal_next(t, suits)
+        learner = int(4 * place_of(t.wall_seed, 0, 0))
+        for seat in range(4):
+            place = place_of(t.wall_seed, 0, 1 + seat)
+            policy = 0
+            while place >= borders[policy]:
+                policy += 1
+            seating[indices[n], seat] = LATEST if seat == learner else policy
+
+
+@jit
+def _fill_places(
+    tables: Records, seating: I32, owners: I64, candidates: I64, head: int, policies: I32, places: F32
+) -> None:  # fmt: skip
+    for q in range(len(owners)):
+        t = tables[owners[q]]
+        policies[q] = seating[owners[q], t.actor]
+        places[q] = place_of(t.wall_seed, 1 + t.num_decisions, 256 * head + candidates[q])
+
+
+@jit
+def place_of(seed: int, decision: int, question: int) -> float:
+    """Return a number in 0 … 1, 1 excluded, that follows from its arguments as if drawn at random."""
+    x = (int(seed) & _MASK32) * 0x9E3779B1 & _MASK32
+    x = _mixed((x ^ int(seed) >> 32) + int(decision) * 0x85EBCA6B & _MASK32)
+    return (_mixed(x + int(question) * 0xC2B2AE35 & _MASK32) >> 8) / 16777216
+
+
+@jit
+def _mixed(x: int) -> int:
+    """Return 32 bits of which each depends on all 32 bits of ``x``."""
+    x = (x ^ x >> 16) * 0x7FEB352D & _MASK32
+    x = (x ^ x >> 15) * 0x846CA68B & _MASK32
+    return x ^ x >> 16

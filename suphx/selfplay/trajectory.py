@@ -1,0 +1,235 @@
+"""Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
+
+>>> store = TrajectoryStore(DISCARD, num_tables, row_bytes)
+>>> store.add(tables, seats, questions, replies, chosen)  # as often as there are replies
+>>> ended = store.take(tables_whose_kyoku_ended)
+>>> transitions = ended.with_rewards(rewards)  # [tables, 4] by seat
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from suphx.features.head import NUM_OUTPUTS
+from suphx.riichi.jit import jit
+from suphx.riichi.record import I8, I16, I32, I64, U8
+from suphx.selfplay.question import F32, Questions, Replies
+
+_FIRST_CAPACITY = 256
+_NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class KyokuEnds:
+    """How deals ended, one line each: what rewards are made of."""
+
+    tables: I64
+    """int64 [n]: the table's number in its simulator."""
+    games: I64
+    """int64 [n]: the seed of the game, which no other game of the run has."""
+    numbers: I32
+    """int32 [n]: deals of the game before this one."""
+    kyoku: I32
+    """int32 [n]: 0 = East 1."""
+    honba: I32
+    """int32 [n]."""
+    kyotaku: I32
+    """int32 [n]: sticks on the table when it began."""
+    scores_before: I32
+    """int32 [n, 4]: points by seat when it began."""
+    scores_after: I32
+    """int32 [n, 4]."""
+    placements: I8
+    """int8 [n, 4]: 1-4 by seat if the game ended with it, else 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transitions:
+    """Decisions of one head with their rewards: what a learner learns from."""
+
+    head: int
+    rows: U8
+    """uint8 [n, row_bytes]: bit-packed planes."""
+    masks: U8
+    """uint8 [n, 34], or [n, 0]."""
+    actions: I16
+    log_probs: F32
+    """Of the behaviour policy."""
+    versions: I32
+    """Of the behaviour policy."""
+    rewards: F32
+    """Points."""
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def num_bytes(self) -> int:
+        """Size of all columns."""
+        return sum(column.nbytes for column in self.columns().values())
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Return the columns by name."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
+    def take(self, indices: I64) -> Transitions:
+        """Return the lines ``indices``."""
+        return Transitions(self.head, **{name: column[indices] for name, column in self.columns().items()})
+
+
+COLUMNS = tuple(field.name for field in fields(Transitions) if field.name != "head")
+
+
+def concatenate(parts: Sequence[Transitions]) -> Transitions:
+    """Return the lines of all ``parts``, which are of one head, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+    return Transitions(parts[0].head, **columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Unrewarded:
+    """Transitions whose rewards are still to be given."""
+
+    transitions: Transitions
+    """With rewards 0."""
+    ends: I64
+    """int64 [n]: which of the tables that ended."""
+    seats: I64
+    """int64 [n]."""
+
+    def with_rewards(self, rewards: F32) -> Transitions:
+        """Return the transitions with ``rewards`` [tables, 4] by seat."""
+        columns = self.transitions.columns() | {"rewards": rewards[self.ends, self.seats].astype(np.float32)}
+        return Transitions(self.transitions.head, **columns)
+
+
+class TrajectoryStore:
+    """Room for the decisions of one head at many tables; grows when it must and is used again and again.
+
+    The decisions of a seat are chained, the last one first.
+    """
+
+    def __init__(self, head: int, num_tables: int, row_bytes: int) -> None:
+        self.head = head
+        num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
+        self._rows = np.zeros((0, row_bytes), np.uint8)
+        self._masks = np.zeros((0, num_columns), np.uint8)
+        self._actions = np.zeros(0, np.int16)
+        self._log_probs = np.zeros(0, np.float32)
+        self._versions = np.zeros(0, np.int32)
+        self._before = np.zeros(0, np.int64)
+        self._free = np.zeros(0, np.int64)
+        self._num_free = 0
+        self._last = np.full((num_tables, 4), _NOBODY, np.int64)
+
+    def add(self, tables: I64, seats: I64, questions: Questions, replies: Replies, chosen: I64) -> None:
+        """Keep the rows ``chosen`` (indices) of ``questions``: decisions of ``seats`` at ``tables``, int64 [n] each."""
+        while self._num_free < len(chosen):
+            self._grow()
+        self._num_free = _add(
+            *(tables, seats, questions.rows, questions.masks, replies.actions, replies.log_probs, replies.versions),
+            *(chosen, self._rows, self._masks, self._actions, self._log_probs, self._versions, self._before),
+            *(self._last, self._free, self._num_free),
+        )
+
+    def take(self, tables: I64) -> Unrewarded:
+        """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order."""
+        slots = np.zeros(_count(tables, self._last, self._before), np.int64)
+        ends, seats = np.zeros_like(slots), np.zeros_like(slots)
+        self._num_free = _unchain(tables, self._last, self._before, self._free, self._num_free, slots, ends, seats)
+        taken = Transitions(
+            head=self.head,
+            rows=self._rows[slots],
+            masks=self._masks[slots],
+            actions=self._actions[slots],
+            log_probs=self._log_probs[slots],
+            versions=self._versions[slots],
+            rewards=np.zeros(len(slots), np.float32),
+        )
+        return Unrewarded(taken, ends, seats)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs."""
+        return {name: getattr(self, f"_{name}") for name in _STATE} | {"num_free": np.array([self._num_free])}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from a ``state``."""
+        for name in _STATE:
+            setattr(self, f"_{name}", state[name].copy())
+        self._num_free = int(state["num_free"][0])
+
+    def _grow(self) -> None:
+        size = len(self._actions)
+        more = max(_FIRST_CAPACITY, size // 2)
+        for name in _COLUMNS:
+            column = getattr(self, f"_{name}")
+            setattr(self, f"_{name}", np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)]))
+        free = np.zeros(size + more, np.int64)
+        free[: self._num_free] = self._free[: self._num_free]
+        free[self._num_free : self._num_free + more] = np.arange(size + more - 1, size - 1, -1)
+        self._free = free
+        self._num_free += more
+
+
+_COLUMNS = ("rows", "masks", "actions", "log_probs", "versions", "before")
+_STATE = (*_COLUMNS, "last", "free")
+
+
+@jit
+def _add(
+    tables: I64, seats: I64, rows: U8, masks: U8, actions: I16, log_probs: F32, versions: I32, chosen: I64,
+    own_rows: U8, own_masks: U8, own_actions: I16, own_log_probs: F32, own_versions: I32, before: I64, last: I64,
+    free: I64, num_free: int,
+) -> int:  # fmt: skip
+    """Copy the rows ``chosen`` into free slots and chain them; return how many slots are still free."""
+    for i in chosen:
+        num_free -= 1
+        slot = free[num_free]
+        own_rows[slot] = rows[i]
+        own_masks[slot] = masks[i]
+        own_actions[slot] = actions[i]
+        own_log_probs[slot] = log_probs[i]
+        own_versions[slot] = versions[i]
+        before[slot] = last[tables[i], seats[i]]
+        last[tables[i], seats[i]] = slot
+    return num_free
+
+
+@jit
+def _count(tables: I64, last: I64, before: I64) -> int:
+    n = 0
+    for table in tables:
+        for seat in range(4):
+            slot = last[table, seat]
+            while slot >= 0:
+                n += 1
+                slot = before[slot]
+    return n
+
+
+@jit
+def _unchain(
+    tables: I64, last: I64, before: I64, free: I64, num_free: int, slots: I64, ends: I64, seats: I64
+) -> int:  # fmt: skip
+    """Fill ``slots``, ``ends`` and ``seats`` in the order of play; free the slots; return how many are free."""
+    n = 0
+    for e in range(len(tables)):
+        for seat in range(4):
+            first = n
+            slot = last[tables[e], seat]
+            while slot >= 0:
+                slots[n] = slot
+                ends[n] = e
+                seats[n] = seat
+                n += 1
+                slot = before[slot]
+            slots[first:n] = slots[first:n][::-1].copy()
+            last[tables[e], seat] = -1
+    for i in range(n):
+        free[num_free + i] = slots[i]
+    return num_free + n

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.riichi.rules import tenhou
+from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK
+from suphx.selfplay.rollout import play_games
+from suphx.selfplay.table_group import GroupConfig, TableGroup, place_of
+from suphx.selfplay.trajectory import KyokuEnds, Transitions, concatenate
+from tests.selfplay.row_nets import RowAgent, reply
+
+MINI = find_encoder("mini")
+ALL_HEADS = tuple(range(len(HEAD_NAMES)))
+
+
+def new_group(num_tables: int = 3, first_seed: int = 100, **config: object) -> TableGroup:
+    settings = GroupConfig(**{"num_tables": num_tables, "heads": (DISCARD,), **config})  # type: ignore[arg-type]
+    return TableGroup(settings, MINI, tenhou(), first_seed=first_seed)
+
+
+def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnds], list[Transitions]]:
+    """Play ``steps`` decisions a table; return how deals ended and what the first head decided in them."""
+    kyokus, transitions = [], []
+    for _ in range(steps):
+        ended = group.reply([reply(questions, version) for questions in group.ask()])
+        ends = ended.kyokus
+        kyokus.append(ends)
+        rewards = (ends.scores_after - ends.scores_before).astype(np.float32)
+        transitions.append(ended.with_rewards(rewards)[0])
+    return kyokus, transitions
+
+
+def final_scores(kyokus: list[KyokuEnds]) -> dict[int, list[tuple[int, ...]]]:
+    """Return the scores after each deal of the games that are over."""
+    scores: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    over = set()
+    for ends in kyokus:
+        for i, game in enumerate(ends.games):
+            assert len(scores[game]) == ends.numbers[i]
+            scores[int(game)].append(tuple(map(int, ends.scores_after[i])))
+            if ends.placements[i].any():
+                over.add(int(game))
+    return {game: scores[game] for game in over}
+
+
+def test_games_are_those_of_the_plain_decision_flow() -> None:
+    played = final_scores(play(new_group(), 1500)[0])
+    assert len(played) >= 3
+    logs = play_games([RowAgent(MINI)], np.zeros((len(played), 4), np.int64), sorted(played), tenhou())
+    for log, (_, scores) in zip(logs, sorted(played.items()), strict=True):
+        assert len(log.kyokus) == len(scores)
+        starts = [tuple(kyoku.scores) for kyoku in log.kyokus[1:]]
+        assert starts == scores[:-1]
+
+
+def test_a_game_does_not_depend_on_the_tables_beside_it() -> None:
+    many = final_scores(play(new_group(num_tables=5), 1500)[0])
+    alone = final_scores(play(new_group(num_tables=1), 1500)[0])
+    assert alone
+    assert alone == {game: many[game] for game in alone}
+
+
+def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play() -> None:
+    group = new_group(num_tables=2)
+    num_deals = 0
+    for version in range(400):
+        ended = group.reply([reply(questions, version) for questions in group.ask()])
+        gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
+        decisions = ended.decisions[0]
+        transitions = decisions.with_rewards(gains)
+        for deal in range(len(gains)):
+            num_deals += 1
+            for seat in range(4):
+                own = (decisions.ends == deal) & (decisions.seats == seat)
+                assert (transitions.rewards[own] == gains[deal, seat]).all()
+                assert (np.diff(transitions.versions[own]) > 0).all()
+                assert (np.diff(transitions.take(np.flatnonzero(own)).versions) > 0).all()
+    assert num_deals > 5
+
+
+def test_trajectories_hold_what_was_asked_and_replied() -> None:
+    group = new_group(num_tables=2)
+    asked: dict[bytes, tuple[int, float]] = {}
+    kept = []
+    for version in range(200):
+        questions = group.ask()
+        replies = [reply(part, version) for part in questions]
+        for part, answer in zip(questions, replies, strict=True):
+            if part.head == DISCARD:
+                for row, action, log_prob in zip(part.rows, answer.actions, answer.log_probs, strict=True):
+                    asked[row.tobytes()] = (int(action), float(log_prob))
+        ended = group.reply(replies)
+        kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
+    transitions = concatenate(kept)
+    assert len(transitions) > 100
+    for row, action, log_prob in zip(transitions.rows, transitions.actions, transitions.log_probs, strict=True):
+        assert asked[row.tobytes()] == (action, log_prob)
+    assert transitions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
+
+
+def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
+    group = new_group(num_tables=100, heads=ALL_HEADS)
+    counts = dict.fromkeys(ALL_HEADS, 0)
+    for _ in range(300):
+        ended = group.reply([reply(questions) for questions in group.ask()])
+        for part in ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32)):
+            counts[part.head] += len(part)
+            assert part.head == DISCARD or set(part.actions.tolist()) <= {0, 1}
+    assert all(counts.values()), counts
+    assert counts[DISCARD] > counts[RIICHI]
+
+
+def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None:
+    mixture = OpponentConfig(latest=0.2, older=0.5, weak=0.3, num_older=2)
+    group = new_group(num_tables=400, opponents=mixture)
+    seats = np.concatenate([part.policies for part in group.ask() if part.head == DISCARD])
+    shares = np.bincount(seats, minlength=FIRST_OLDER + 2) / len(seats)
+    learner = 1 / 4
+    expected = [learner + 0.75 * 0.2, 0.75 * 0.3, 0.75 * 0.25, 0.75 * 0.25]
+    np.testing.assert_allclose(shares, expected, atol=0.08)
+    assert (LATEST, WEAK) == (0, 1)
+    _, parts = play(new_group(num_tables=8, opponents=OpponentConfig(latest=0, weak=1)), 200)
+    _, alone = play(new_group(num_tables=8), 200)
+    share = sum(map(len, parts)) / sum(map(len, alone))
+    assert 0.15 < share < 0.35, "one seat of four learns"
+
+
+def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
+    first = new_group(num_tables=4)
+    play(first, 130)
+    state = first.state()
+    second = new_group(num_tables=4, first_seed=5)
+    play(second, 7)
+    second.restore(state)
+    (ends, parts), (other_ends, other_parts) = play(first, 200), play(second, 200)
+    assert sum(map(len, parts)) > 100
+    for one, other in zip(ends, other_ends, strict=True):
+        for name in (field.name for field in fields(KyokuEnds)):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    for mine, yours in zip(parts, other_parts, strict=True):
+        for name, column in mine.columns().items():
+            np.testing.assert_array_equal(column, getattr(yours, name))
+
+
+def test_places_are_spread_evenly_and_differ_by_every_argument() -> None:
+    places = np.array([place_of(2**60 + game, decision, 0) for game in range(50) for decision in range(200)])
+    assert abs(places.mean() - 0.5) < 0.01
+    assert len(set(places.tolist())) > 9_980
+    assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.03
+    assert len({place_of(7, 1, 2), place_of(8, 1, 2), place_of(7, 2, 2), place_of(7, 1, 3), place_of(2**40, 1, 2)}) == 5
+
+
+@pytest.mark.parametrize("shares", [(0.0, 0.0, 0.0), (-1.0, 1.0, 1.0)])
+def test_a_mixture_of_nobody_is_refused(shares: tuple[float, float, float]) -> None:
+    with pytest.raises(ValueError, match="use shares from 0 on"):
+        OpponentConfig(latest=shares[0], older=shares[1], weak=shares[2])

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.features.head import DISCARD
+from suphx.selfplay.question import Questions, Replies
+from suphx.selfplay.trajectory import TrajectoryStore, concatenate
+
+ROW_BYTES = 3
+
+
+def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: list[int]) -> None:
+    """Add decisions whose every column can be told from their action."""
+    n = len(actions)
+    numbers = np.array(actions)
+    questions = Questions(
+        DISCARD,
+        np.repeat(numbers[:, None], ROW_BYTES, axis=1).astype(np.uint8),
+        np.ones((n, 34), np.uint8),
+        np.zeros(n, np.int32),
+        np.zeros(n, np.float32),
+    )
+    floats = numbers.astype(np.float32)
+    replies = Replies(numbers.astype(np.int16), floats, -floats, numbers.astype(np.int32))
+    store.add(np.array(tables), np.array(seats), questions, replies, np.arange(n))
+
+
+def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
+    store = TrajectoryStore(DISCARD, 3, ROW_BYTES)
+    add(store, [0, 1, 2], [3, 0, 1], [10, 20, 30])
+    add(store, [0, 1, 2], [0, 0, 1], [11, 21, 31])
+    add(store, [0, 1], [3, 2], [12, 22])
+    taken = store.take(np.array([1, 0]))
+    assert taken.transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
+    assert taken.ends.tolist() == [0, 0, 0, 1, 1, 1]
+    assert taken.seats.tolist() == [0, 0, 2, 0, 3, 3]
+    rewards = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32)
+    transitions = taken.with_rewards(rewards)
+    assert transitions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
+    assert transitions.rows[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
+    assert transitions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
+    assert len(store.take(np.array([1, 0])).transitions) == 0
+    assert store.take(np.array([2])).transitions.actions.tolist() == [30, 31]
+
+
+def test_room_is_used_again() -> None:
+    store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
+    sizes = set()
+    for round_number in range(50):
+        for decision in range(20):
+            add(store, [0], [decision % 4], [decision])
+        assert len(store.take(np.array([0])).transitions) == 20
+        if round_number:
+            sizes.add(len(store.state()["actions"]))
+    assert len(sizes) == 1
+
+
+def test_it_grows_without_losing_what_it_has() -> None:
+    store = TrajectoryStore(DISCARD, 2, ROW_BYTES)
+    for decision in range(2000):
+        add(store, [decision % 2], [1], [decision])
+    assert store.take(np.array([1])).transitions.actions.tolist() == list(range(1, 2000, 2))
+    assert store.take(np.array([0])).transitions.actions.tolist() == list(range(0, 2000, 2))
+
+
+def test_parts_can_be_put_together_and_lines_taken() -> None:
+    store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
+    parts = []
+    for number in range(3):
+        add(store, [0, 0], [0, 0], [number, number + 10])
+        parts.append(store.take(np.array([0])).transitions)
+    whole = concatenate(parts)
+    assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
+    assert whole.take(np.array([5, 0])).actions.tolist() == [12, 0]
+    assert whole.num_bytes == 6 * (ROW_BYTES + 34 + 2 + 4 + 4 + 4)
