@@ -16,7 +16,7 @@ import torch
 from suphx.features.encoder import Encoder, find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.calibration import Calibration
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, load_checkpoint, load_header
+from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
@@ -24,6 +24,7 @@ from suphx.riichi.suit_table import Suits, load_suits
 from suphx.selfplay.answer import Answers, yes_scores
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
 from suphx.selfplay.decision import decide
+from suphx.selfplay.player import find_checkpoint, load_player
 
 BASELINES = ("random", "tsumogiri", "ukeire")
 
@@ -76,7 +77,7 @@ class NetAgent:
     def __init__(
         self,
         name: str,
-        nets: list[PolicyNet],
+        nets: Sequence[PolicyNet],
         encoder: Encoder,
         *,
         calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
@@ -125,17 +126,15 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
             f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
             f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in _WORDS)}"
         )
-    paths = [_find_checkpoint(folder, head, is_weak=_WEAK in words) for head in HEAD_NAMES]
-    encoder = find_encoder(_encoder_name(load_header(paths[DISCARD])))
-    loaded = [
-        load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))
-        for head, path in enumerate(paths)
-    ]
+    is_weak = _WEAK in words
+    discard = find_checkpoint(folder, HEAD_NAMES[DISCARD], is_weak=is_weak)
+    encoder = find_encoder(_encoder_name(load_header(discard)))
+    player = load_player(folder, encoder, is_weak=is_weak)
     return NetAgent(
         address,
-        [net for net, _ in loaded],
+        player.nets,
         encoder,
-        calibrations=[header.calibration or Calibration() for _, header in loaded],
+        calibrations=player.calibrations,
         answers=next((answers for answers in get_args(Answers) if answers in words), "probable"),
         device=device,
     )
@@ -158,11 +157,3 @@ def _split_address(address: str) -> tuple[Path, set[str]]:
 
 def _encoder_name(header: CheckpointHeader) -> str:
     return str(header.extra.get("encoder", header.planes.name.split("-")[0]))
-
-
-def _find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
-    name = checkpoint_name(head, is_weak=is_weak)
-    for path in (folder / name, folder / head / name):
-        if path.is_file():
-            return path
-    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")

@@ -5,6 +5,7 @@ Everything is a pure function of a batch of decisions: what the nets say now, an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -118,3 +119,32 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
         "entropy": loss.entropies.mean(),
         "rejected_share": loss.is_rejected.float().mean(),
     }
+
+
+def decision_loss(
+    logits: Tensor, values: Tensor | None, decisions: Mapping[str, Tensor], alpha: float, config: PolicyGradientConfig
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
+
+    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, log_probs and rewards, by the names
+    of ``Transitions``. The sum of both losses is meant for parameters that they do not share.
+    """
+    rewards = decisions["rewards"] / config.reward_unit
+    advantages = rewards if values is None else rewards - values.detach()
+    policy = policy_loss(
+        logits,
+        decisions["masks"],
+        decisions["actions"].long(),
+        decisions["log_probs"],
+        advantages,
+        alpha=alpha,
+        max_ratio=config.max_ratio,
+        reject_ratio=config.reject_ratio,
+    )
+    figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
+    if values is None:
+        return policy.loss, figures
+    error = critic_loss(values, rewards)
+    spread = rewards.var(correction=0).clamp_min(torch.finfo(torch.float32).tiny)
+    figures |= {"critic_loss": error.detach(), "explained_share": 1 - error.detach() / spread}
+    return policy.loss + error, figures

@@ -1,0 +1,297 @@
+"""The inference engine of the paper's Figure 6: all nets of all players, asked by many simulators.
+
+The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
+sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
+
+>>> engine = InferenceEngine(InferenceEngineConfig(), player, weak, heads=(DISCARD,))
+>>> engine.load(version)
+>>> replies = engine.answer(group.ask())
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Protocol, get_args
+
+import numpy as np
+import torch
+
+from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.models.calibration import Calibration
+from suphx.models.device import DeviceName, Precision, find_device
+from suphx.models.inference import InferenceConfig, InferenceNet
+from suphx.models.policy import PolicyNet
+from suphx.models.sampling import actions_at
+from suphx.selfplay.answer import Answers, yes_scores
+from suphx.selfplay.player import Player
+from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK, Questions, Replies
+from suphx_platform.parameter_server import Version
+
+UNLEARNED_VERSION = -1
+"""Stands in replies of weights that no learner made: the weak policy's, and those of heads that do not learn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceEngineConfig:
+    """How requests are answered."""
+
+    group_rows: int = 4096
+    """Requests are answered together, up to about so many rows."""
+    wait_seconds: float = 0.0
+    """How long the first request of a group waits for others; 0 = only those that are there already."""
+    answers: Answers = "probable"
+    """How the riichi, chow, pong and kong nets that do not learn say yes (selfplay/answer.py)."""
+    precision: Precision = "auto"
+    """fp32, bf16, or auto: bf16 where the hardware has it."""
+    device: DeviceName = "auto"
+    """cpu, cuda, or auto: cuda if there is one."""
+    batch_sizes: tuple[int, ...] = ()
+    """Rows of a batch, ascending, to which groups are padded; empty: by device (models/inference.py)."""
+
+    def __post_init__(self) -> None:
+        if self.group_rows < 1:
+            raise ValueError(f"group_rows is {self.group_rows}: use 1 or more")
+        if not 0 <= self.wait_seconds <= 10:
+            raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
+        if self.answers not in get_args(Answers):
+            raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
+
+
+Request = Sequence[Questions]
+Reply = list[Replies]
+
+
+class EnginePort(Protocol):
+    """How a simulator reaches an engine, wherever that runs."""
+
+    def submit(self, request: Request) -> Future[Reply]:
+        """Send a request and return at once."""
+        ...
+
+
+class InferenceEngine:
+    """Consumes: requests, versions. Produces: replies. Waits for: more requests of a group, for ``wait_seconds``."""
+
+    def __init__(
+        self,
+        config: InferenceEngineConfig,
+        player: Player,
+        weak: Player,
+        *,
+        heads: Sequence[int],
+        num_older: int = 1,
+    ) -> None:
+        """``heads``: those that learn; ``num_older``: older versions that can be asked for."""
+        self._config = config
+        self._device = find_device(config.device)
+        self._heads = frozenset(heads)
+        self._player, self._weak = player, weak
+        self._nets = {(head, LATEST): self._make(net) for head, net in enumerate(player.nets)}
+        self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.nets)}
+        self._versions = {LATEST: 0, WEAK: UNLEARNED_VERSION}
+        for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
+            self._versions[policy] = 0
+            for head in range(len(HEAD_NAMES)):
+                learns = head in self._heads
+                self._nets[head, policy] = self._make(player.nets[head]) if learns else self._nets[head, LATEST]
+        self._groups = _Groups(config.group_rows, config.wait_seconds)
+
+    @property
+    def version(self) -> int:
+        """The policy version that answers as the latest."""
+        return self._versions[LATEST]
+
+    def load(self, version: Version, older: Sequence[Version] = ()) -> None:
+        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
+        self._load(LATEST, version)
+        if older:
+            policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
+            for number, policy in enumerate(policies):
+                self._load(policy, older[number % len(older)])
+
+    def answer(self, request: Request) -> Reply:
+        """Return the replies to a request, part by part; may be called from several threads at a time."""
+        return self._groups.answer(request, self._answer_together)
+
+    def _load(self, policy: int, version: Version) -> None:
+        if self._versions[policy] == version.number:
+            return
+        for head in self._heads:
+            template = self._player.nets[head]
+            net = PolicyNet(head, template.num_planes, template.config)
+            weights = version.weights[HEAD_NAMES[head]]
+            net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+            self._nets[head, policy].load(net)
+        self._versions[policy] = version.number
+
+    def _answer_together(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer several requests in one go: the rows of a head all together."""
+        replies: list[dict[int, Replies]] = [{} for _ in requests]
+        for head in sorted({part.head for request in requests for part in request}):
+            asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
+            whole = self._answer_head(_joined([part for _, part in asked]))
+            start = 0
+            for i, part in asked:
+                replies[i][head] = _lines(whole, slice(start, start + len(part.rows)))
+                start += len(part.rows)
+        return [[own[part.head] for part in request] for own, request in zip(replies, requests, strict=True)]
+
+    def _answer_head(self, questions: Questions) -> Replies:
+        """Answer each policy's rows with its own net."""
+        policies = np.unique(questions.policies)
+        if len(policies) == 1:
+            return self._answer_policy(questions, int(policies[0]))
+        whole = _empty_replies(len(questions.rows))
+        for policy in policies:
+            own = np.flatnonzero(questions.policies == policy)
+            part = self._answer_policy(_rows_of(questions, own), int(policy))
+            for name in ("actions", "scores", "log_probs", "versions"):
+                getattr(whole, name)[own] = getattr(part, name)
+        return whole
+
+    @torch.inference_mode()
+    def _answer_policy(self, questions: Questions, policy: int) -> Replies:
+        head = questions.head
+        logits = self._nets[head, policy](torch.from_numpy(questions.rows))
+        if head in self._heads:
+            masks = torch.from_numpy(questions.masks).to(logits.device)
+            places = torch.from_numpy(questions.places).to(logits.device)
+            actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, places))
+            return _replies(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
+        calibration = (self._weak if policy == WEAK else self._player).calibrations[head]
+        return _unlearned(head, logits.cpu().numpy(), questions, calibration, self._config.answers)
+
+    def _make(self, net: PolicyNet) -> InferenceNet:
+        config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
+        return InferenceNet(net, self._device, config)
+
+
+class LocalEngine:
+    """An engine in this process, which answers in a thread of its own while the simulator goes on."""
+
+    def __init__(self, engine: InferenceEngine) -> None:
+        self._engine = engine
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference")
+
+    def submit(self, request: Request) -> Future[Reply]:
+        """Hand a request to the thread."""
+        return self._thread.submit(self._engine.answer, request)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+
+class _Groups:
+    """Lets the first caller of a group wait for others, answer for all, and wake them."""
+
+    def __init__(self, max_rows: int, wait_seconds: float) -> None:
+        self._max_rows = max_rows
+        self._wait_seconds = wait_seconds
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[Request, Future[Reply]]] = []
+        self._has_leader = False
+
+    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
+        future: Future[Reply] = Future()
+        with self._changed:
+            self._waiting.append((request, future))
+            self._changed.notify_all()
+        while not future.done():
+            group = self._lead(future)
+            if group:
+                self._finish(group, answer_together)
+        return future.result()
+
+    def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:
+        """Become the leader, or wait until somebody else has answered; return the group to answer, if any."""
+        with self._changed:
+            self._changed.wait_for(lambda: future.done() or not self._has_leader)
+            if future.done():
+                return []
+            self._has_leader = True
+            end = time.monotonic() + self._wait_seconds
+            while self._num_rows() < self._max_rows and (left := end - time.monotonic()) > 0:
+                self._changed.wait(left)
+            group: list[tuple[Request, Future[Reply]]] = []
+            rows = 0
+            while self._waiting and (not group or rows < self._max_rows):
+                group.append(self._waiting.pop(0))
+                rows += _num_rows(group[-1][0])
+            return group
+
+    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
+        try:
+            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
+                future.set_result(reply)
+        except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+        finally:
+            with self._changed:
+                self._has_leader = False
+                self._changed.notify_all()
+
+    def _num_rows(self) -> int:
+        return sum(_num_rows(request) for request, _ in self._waiting)
+
+
+class _AnswerTogether(Protocol):
+    def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
+
+
+def _num_rows(request: Request) -> int:
+    return sum(len(part.rows) for part in request)
+
+
+def _replies(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> Replies:
+    """Return sampled answers; a yes counts the more, the more probable it was."""
+    scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, 0.5 + np.exp(log_probs) / 2, 0)
+    return Replies(
+        actions=actions.astype(np.int16),
+        scores=scores.astype(np.float32),
+        log_probs=log_probs.astype(np.float32),
+        versions=np.full(len(actions), version, np.int32),
+    )
+
+
+def _unlearned(
+    head: int, logits: np.ndarray, questions: Questions, calibration: Calibration, answers: Answers
+) -> Replies:  # fmt: skip
+    """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``answers`` says."""
+    whole = _empty_replies(len(logits))
+    if head == DISCARD:
+        whole.actions[:] = np.where(questions.masks > 0, logits, -np.inf).argmax(axis=1)
+        return whole
+    scores = yes_scores(logits, questions.rows, calibration, answers)
+    return replace(whole, scores=scores, actions=(scores > 0.5).astype(np.int16))
+
+
+def _empty_replies(n: int) -> Replies:
+    return Replies(
+        actions=np.zeros(n, np.int16),
+        scores=np.zeros(n, np.float32),
+        log_probs=np.zeros(n, np.float32),
+        versions=np.full(n, UNLEARNED_VERSION, np.int32),
+    )
+
+
+def _joined(parts: list[Questions]) -> Questions:
+    if len(parts) == 1:
+        return parts[0]
+    names = ("rows", "masks", "policies", "places")
+    return Questions(parts[0].head, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _rows_of(questions: Questions, indices: np.ndarray) -> Questions:
+    names = ("rows", "masks", "policies", "places")
+    return Questions(questions.head, *(getattr(questions, name)[indices] for name in names))
+
+
+def _lines(replies: Replies, part: slice) -> Replies:
+    return Replies(replies.actions[part], replies.scores[part], replies.log_probs[part], replies.versions[part])

@@ -1,0 +1,84 @@
+"""The parameter server of the paper's Figure 6: versions of the learned weights, and who has fetched which.
+
+>>> server = ParameterServer(ParameterServerConfig())
+>>> server.publish(learner.weights())
+1
+>>> server.newer_than(0).version
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+Weights = Mapping[str, Mapping[str, np.ndarray]]
+"""Head name -> name of a tensor -> its values: what a learner gives and an engine takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterServerConfig:
+    """Which versions are kept."""
+
+    older_every: int = 10
+    """Every so many versions one is kept for the opponents' mixture."""
+    num_older: int = 4
+    """How many of these are kept, the newest ones."""
+
+    def __post_init__(self) -> None:
+        for name in ("older_every", "num_older"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the weights."""
+
+    number: int
+    weights: Weights
+
+
+class ParameterServer:
+    """Consumes: weights of the learner. Produces: versions for whoever asks. Waits for: nothing."""
+
+    def __init__(self, config: ParameterServerConfig, first: Weights, *, number: int = 0) -> None:
+        """``first``: the weights that the run begins with, as version ``number``."""
+        self._config = config
+        self._latest = Version(number, first)
+        self._older = [self._latest]
+        self._fetched: dict[str, int] = {}
+
+    @property
+    def latest(self) -> int:
+        """The number of the newest version."""
+        return self._latest.number
+
+    def publish(self, weights: Weights) -> int:
+        """Make ``weights`` the newest version and return its number, which is one higher than the last."""
+        self._latest = Version(self._latest.number + 1, weights)
+        if self._latest.number % self._config.older_every == 0:
+            self._older = [*self._older, self._latest][-self._config.num_older :]
+        return self._latest.number
+
+    def newer_than(self, number: int, fetcher: str = "") -> Version | None:
+        """Return the newest version if it is newer than ``number``; note that ``fetcher`` has it then."""
+        if fetcher:
+            self._fetched[fetcher] = self._latest.number
+        return self._latest if self._latest.number > number else None
+
+    def older(self) -> list[Version]:
+        """Return the versions kept for the opponents' mixture, oldest first; never none."""
+        return list(self._older)
+
+    def behind(self) -> dict[str, int]:
+        """Return how many versions each fetcher is behind the newest."""
+        return {name: self._latest.number - number for name, number in self._fetched.items()}
+
+    def restore(self, latest: Version, older: list[Version]) -> None:
+        """Go on with these versions; ValueError if that would go back."""
+        if latest.number < self._latest.number:
+            raise ValueError(f"version {latest.number} is older than {self._latest.number}: versions never go back")
+        self._latest, self._older = latest, list(older)

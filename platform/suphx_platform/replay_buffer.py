@@ -1,0 +1,161 @@
+"""The experience replay buffer of the paper's Figure 6: decisions on their way from simulators to the learner.
+
+First in, first out; bounded in bytes. A full buffer takes nothing: whoever has decisions keeps them and waits, so that
+nothing grows when the learner is slow. Decisions that are too stale are dropped when they would be learned from, and
+counted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from suphx.features.head import HEAD_NAMES
+from suphx.selfplay.trajectory import COLUMNS, Transitions, concatenate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayBufferConfig:
+    """How much is kept, how long, and how often it is learned from."""
+
+    batch_rows: int = 1024
+    """Decisions of a head in one update."""
+    capacity_bytes: int = 256 * 2**20
+    """Of all decisions that wait (3.7 kB each with the paper's planes)."""
+    max_staleness: int = 20
+    """Decisions of a policy more versions behind than this are dropped."""
+    reuse: int = 1
+    """Times that each decision is learned from."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch_rows", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least:,}")
+
+
+@dataclass(slots=True)
+class BufferCounts:
+    """Decisions since the beginning."""
+
+    added: int = 0
+    refused: int = 0
+    """Offered while the buffer was full: they come again."""
+    stale: int = 0
+    """Dropped because their policy was too old."""
+    learned: int = 0
+    """Given to the learner, each time that they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one update learns from."""
+
+    parts: dict[int, Transitions]
+    """By head."""
+    staleness: float
+    """Mean number of versions behind."""
+
+
+class ReplayBuffer:
+    """Consumes: decisions, unless full. Produces: batches. Waits for: nothing. Unblocked by: ``take``."""
+
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], *, seed: int) -> None:
+        self.counts = BufferCounts()
+        self._config = config
+        self._blocks: dict[int, deque[tuple[Transitions, int]]] = {head: deque() for head in heads}
+        self._num_bytes = 0
+        self._random = np.random.default_rng(seed)
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all decisions that wait."""
+        return self._num_bytes
+
+    def add(self, parts: Sequence[Transitions]) -> bool:
+        """Take decisions in, of any heads; False if there is no room: then none was taken."""
+        num_rows = sum(map(len, parts))
+        if self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes:
+            self.counts.refused += num_rows
+            return False
+        self.counts.added += num_rows
+        for part in parts:
+            self._put(part, uses=0)
+        return True
+
+    def take(self, version: int) -> Batch | None:
+        """Return a batch for an update of policy ``version``, or None until every head has one.
+
+        Each head gives its oldest ``batch_rows`` decisions, shuffled.
+        """
+        for head in self._blocks:
+            self._drop_stale(head, version)
+        if any(self._num_rows(head) < self._config.batch_rows for head in self._blocks):
+            return None
+        parts = {head: self._pop(head) for head in self._blocks}
+        self.counts.learned += sum(map(len, parts.values()))
+        versions = np.concatenate([part.versions for part in parts.values()])
+        return Batch(parts, float(version - versions.mean()))
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return arrays and plain values for ``restore``."""
+        arrays: dict[str, np.ndarray] = {}
+        uses: dict[str, list[int]] = {}
+        for head, blocks in self._blocks.items():
+            uses[HEAD_NAMES[head]] = [count for _, count in blocks]
+            for number, (block, _) in enumerate(blocks):
+                arrays |= {f"{HEAD_NAMES[head]}.{number}.{name}": column for name, column in block.columns().items()}
+        return arrays, {"uses": uses, "counts": asdict(self.counts), "random": self._random.bit_generator.state}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
+        """Go on from a ``state``."""
+        self._num_bytes = 0
+        for head, blocks in self._blocks.items():
+            blocks.clear()
+            for number, uses in enumerate(values["uses"][HEAD_NAMES[head]]):
+                columns = {name: arrays[f"{HEAD_NAMES[head]}.{number}.{name}"] for name in COLUMNS}
+                self._put(Transitions(head, **columns), uses)
+        self.counts = BufferCounts(**values["counts"])
+        self._random.bit_generator.state = values["random"]
+
+    def _put(self, part: Transitions, uses: int) -> None:
+        if len(part):
+            self._blocks[part.head].append((part, uses))
+            self._num_bytes += part.num_bytes
+
+    def _num_rows(self, head: int) -> int:
+        return sum(len(block) for block, _ in self._blocks[head])
+
+    def _drop_stale(self, head: int, version: int) -> None:
+        """Drop what is too stale; most blocks are looked at, not copied."""
+        oldest = version - self._config.max_staleness
+        blocks = self._blocks[head]
+        for _ in range(len(blocks)):
+            block, uses = blocks.popleft()
+            self._num_bytes -= block.num_bytes
+            is_fresh = block.versions >= oldest
+            if not is_fresh.all():
+                self.counts.stale += int((~is_fresh).sum())
+                block = block.take(np.flatnonzero(is_fresh))
+            self._put(block, uses)
+
+    def _pop(self, head: int) -> Transitions:
+        wanted = self._config.batch_rows
+        blocks, taken = self._blocks[head], []
+        while wanted:
+            block, uses = blocks.popleft()
+            self._num_bytes -= block.num_bytes
+            used = block.take(np.arange(min(wanted, len(block))))
+            rest = block.take(np.arange(len(used), len(block)))
+            if len(rest):
+                blocks.appendleft((rest, uses))
+                self._num_bytes += rest.num_bytes
+            if uses + 1 < self._config.reuse:
+                self._put(used, uses + 1)
+            taken.append(used)
+            wanted -= len(used)
+        whole = concatenate(taken)
+        return whole.take(self._random.permutation(len(whole)))

@@ -1,0 +1,136 @@
+"""The simulator of the paper's Figure 6: many hanchans on one CPU, half of which play while the others wait.
+
+>>> simulator = SimulatorActor(SimulatorConfig(), SimulatorPlace(...), LocalEngine(engine), round_score)
+>>> played = simulator.play(64)  # decisions of every table
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suphx.features.encoder import find_encoder
+from suphx.riichi.rules import tenhou
+from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.question import Replies
+from suphx.selfplay.table_group import GroupConfig, TableGroup
+from suphx.selfplay.trajectory import Transitions, concatenate
+from suphx.training.reward import Reward
+from suphx_platform.inference_engine import EnginePort
+
+MAX_SIMULATORS = 1 << 14
+_GAMES_OF_GROUP = 1 << 30
+_GAMES_OF_RUN = 2 * MAX_SIMULATORS * _GAMES_OF_GROUP
+_FIRST_SEED = 3 << 59
+"""Walls of self-play lie in 3 * 2**59 … 2**61, apart from those of matches and of played records."""
+_NUM_RUNS = 1 << 14
+_NUM_HALVES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    """How many games a simulator plays side by side, and against whom."""
+
+    num_tables: int = 256
+    """Hanchans at a time; an even number."""
+    opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    """Who sits beside the learning seat."""
+
+    def __post_init__(self) -> None:
+        if self.num_tables < 2 or self.num_tables % 2:
+            raise ValueError(f"num_tables is {self.num_tables}: use an even number of at least 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorPlace:
+    """What tells one simulator of a run from another."""
+
+    encoder: str
+    heads: tuple[int, ...]
+    """Those that learn."""
+    run_seed: int
+    index: int = 0
+    """0 to MAX_SIMULATORS - 1, each once in a run."""
+
+    def first_seed(self, half: int) -> int:
+        """Return the seed of the first game of a half's tables: no two of a run ever play the same game."""
+        run = self.run_seed % _NUM_RUNS
+        return _FIRST_SEED + run * _GAMES_OF_RUN + (self.index * _NUM_HALVES + half) * _GAMES_OF_GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of some steps."""
+
+    transitions: list[Transitions]
+    """Of deals that ended; one part for each head that learns, perhaps empty."""
+    num_hanchans: int
+    num_kyokus: int
+    num_decisions: int
+    """Of all seats."""
+    seconds: float
+    waited_seconds: float
+    """Part of it in which no half had a reply."""
+
+
+class SimulatorActor:
+    """Consumes: replies of an engine. Produces: decisions with rewards. Waits for: the engine, if both halves do."""
+
+    def __init__(self, config: SimulatorConfig, place: SimulatorPlace, engine: EnginePort, reward: Reward) -> None:
+        if not 0 <= place.index < MAX_SIMULATORS:
+            raise ValueError(f"simulator {place.index}: use 0 to {MAX_SIMULATORS - 1}")
+        group = GroupConfig(num_tables=config.num_tables // _NUM_HALVES, heads=place.heads, opponents=config.opponents)
+        encoder = find_encoder(place.encoder)
+        self._halves = [
+            TableGroup(group, encoder, tenhou(), first_seed=place.first_seed(half)) for half in range(_NUM_HALVES)
+        ]
+        self._num_tables = group.num_tables
+        self._engine = engine
+        self._reward = reward
+
+    def play(self, num_steps: int) -> Played:
+        """Let every table make ``num_steps`` decisions; return what ended on the way. No request is left open."""
+        started = time.monotonic()
+        waited = 0.0
+        counts = np.zeros(2, np.int64)
+        parts: list[list[Transitions]] = []
+        order = deque(half for _ in range(num_steps) for half in self._halves)
+        open_requests: deque[tuple[TableGroup, Future[list[Replies]]]] = deque()
+        while order or open_requests:
+            while order and len(open_requests) < _NUM_HALVES:
+                half = order.popleft()
+                open_requests.append((half, self._engine.submit(half.ask())))
+            half, future = open_requests.popleft()
+            waiting_since = time.monotonic()
+            replies = future.result()
+            waited += time.monotonic() - waiting_since
+            ended = half.reply(replies)
+            parts.append(ended.with_rewards(self._reward(ended.kyokus)))
+            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games))
+        return Played(
+            transitions=[concatenate(columns) for columns in zip(*parts, strict=True)],
+            num_hanchans=int(counts[0]),
+            num_kyokus=int(counts[1]),
+            num_decisions=num_steps * self._num_tables * _NUM_HALVES,
+            seconds=time.monotonic() - started,
+            waited_seconds=waited,
+        )
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs."""
+        return {
+            f"{number}.{name}": value
+            for number, half in enumerate(self._halves)
+            for name, value in half.state().items()
+        }
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state`` of an equal simulator."""
+        for number, half in enumerate(self._halves):
+            prefix = f"{number}."
+            half.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})

@@ -1,0 +1,24 @@
+"""Small nets for tests of self-play: minimal width, first weights by seed."""
+
+from __future__ import annotations
+
+import torch
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import HEAD_NAMES
+from suphx.models.calibration import Calibration
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.selfplay.player import Player
+
+SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
+SMALL_PLAIN = NetConfig(
+    size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4, normalization="none"
+)
+
+
+def small_player(seed: int, net: NetConfig = SMALL_PLAIN) -> Player:
+    encoder = find_encoder("mini")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
+    return Player(nets, (Calibration(),) * len(HEAD_NAMES))

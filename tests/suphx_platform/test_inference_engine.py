@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.models.sampling import masked_logits
+from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK, Questions
+from suphx_platform.inference_engine import (
+    UNLEARNED_VERSION,
+    InferenceEngine,
+    InferenceEngineConfig,
+    LocalEngine,
+    Reply,
+    Request,
+)
+from suphx_platform.parameter_server import Version, Weights
+from tests.suphx_platform.small_player import small_player
+
+PLAYER, WEAK_PLAYER = small_player(1), small_player(2)
+EXACT = InferenceEngineConfig(precision="fp32")
+
+
+def new_engine(config: InferenceEngineConfig = EXACT, heads: tuple[int, ...] = (DISCARD,)) -> InferenceEngine:
+    return InferenceEngine(config, PLAYER, WEAK_PLAYER, heads=heads, num_older=2)
+
+
+def questions(n: int, head: int = DISCARD, policy: int = LATEST, seed: int = 0) -> Questions:
+    rng = np.random.default_rng(seed)
+    layout = find_encoder("mini").layout(head)
+    masks = (rng.random((n, 34)) < 0.5).astype(np.uint8) if head == DISCARD else np.zeros((n, 0), np.uint8)
+    masks[:, :1] = 1
+    return Questions(
+        head=head,
+        rows=rng.integers(256, size=(n, layout.row_bytes), dtype=np.uint8),
+        masks=masks,
+        policies=np.full(n, policy, np.int32),
+        places=rng.random(n, np.float32),
+    )
+
+
+def weights(seed: int) -> Weights:
+    player = small_player(seed)
+    return {
+        name: {key: tensor.numpy() for key, tensor in player.nets[head].state_dict().items()}
+        for head, name in enumerate(HEAD_NAMES)
+    }
+
+
+def assert_equal(first: Reply, second: Reply) -> None:
+    for one, other in zip(first, second, strict=True):
+        for name in ("actions", "scores", "log_probs", "versions"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
+
+
+def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
+    asked = questions(300)
+    (reply,) = new_engine().answer([asked])
+    assert asked.masks[np.arange(300), reply.actions].all()
+    with torch.no_grad():
+        logits = PLAYER.nets[DISCARD](torch.from_numpy(asked.rows))
+    log_probs = torch.log_softmax(masked_logits(logits, torch.from_numpy(asked.masks)), dim=1).numpy()
+    np.testing.assert_allclose(reply.log_probs, log_probs[np.arange(300), reply.actions], atol=1e-4)
+    (again,) = new_engine().answer([replace(asked, places=1 - asked.places)])
+    assert (again.actions != reply.actions).any()
+
+
+def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
+    (reply,) = new_engine(heads=(DISCARD, RIICHI)).answer([questions(200, RIICHI)])
+    is_yes = reply.actions == 1
+    assert 0 < is_yes.sum() < 200
+    assert (reply.scores[is_yes] > 0.5).all()
+    assert not reply.scores[~is_yes].any()
+    np.testing.assert_allclose(reply.scores[is_yes], 0.5 + np.exp(reply.log_probs[is_yes]) / 2, rtol=1e-5)
+
+
+def test_other_heads_answer_without_sampling() -> None:
+    engine = new_engine()
+    asked = questions(100, RIICHI)
+    (reply,) = engine.answer([asked])
+    assert_equal([reply], engine.answer([replace(asked, places=1 - asked.places)]))
+    assert set(reply.versions.tolist()) == {UNLEARNED_VERSION}
+
+
+def test_every_policy_answers_with_its_own_weights() -> None:
+    engine = new_engine()
+    engine.load(Version(9, weights(9)), older=[Version(3, weights(3)), Version(6, weights(6))])
+    policies = np.array([LATEST, WEAK, FIRST_OLDER, FIRST_OLDER + 1] * 10, np.int32)
+    asked = replace(questions(40), policies=policies)
+    (reply,) = engine.answer([asked])
+    assert reply.versions[:4].tolist() == [9, UNLEARNED_VERSION, 3, 6]
+    for policy, seed in ((LATEST, 9), (WEAK, 2), (FIRST_OLDER, 3), (FIRST_OLDER + 1, 6)):
+        alone = InferenceEngine(EXACT, small_player(seed), WEAK_PLAYER, heads=(DISCARD,))
+        (expected,) = alone.answer([replace(asked, policies=np.zeros(40, np.int32))])
+        own = policies == policy
+        np.testing.assert_array_equal(reply.actions[own], expected.actions[own])
+        np.testing.assert_allclose(reply.log_probs[own], expected.log_probs[own], atol=1e-5)
+
+
+def test_too_few_older_versions_are_repeated() -> None:
+    engine = new_engine()
+    engine.load(Version(4, weights(4)), older=[Version(0, weights(5))])
+    asked = [questions(3, policy=FIRST_OLDER), questions(3, policy=FIRST_OLDER + 1)]
+    assert_equal([engine.answer(asked[:1])[0]], [engine.answer(asked[1:])[0]])
+
+
+def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() -> None:
+    requests: list[Request] = [[questions(5 + i, seed=i), questions(3, RIICHI, seed=i)] for i in range(8)]
+    engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=0.2, group_rows=30))
+    groups: list[int] = []
+    answer = engine._answer_together
+
+    def counted(group: list[Request]) -> list[Reply]:
+        groups.append(len(group))
+        return answer(group)
+
+    engine._answer_together = counted  # type: ignore[method-assign, assignment]
+    with ThreadPoolExecutor(8) as threads:
+        replies = list(threads.map(engine.answer, requests))
+    alone = new_engine()
+    for request, reply in zip(requests, replies, strict=True):
+        assert_equal(reply, alone.answer(request))
+    assert sum(groups) == 8
+    assert max(groups) > 1
+
+
+def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
+    engine = LocalEngine(new_engine())
+    bad = replace(questions(4), rows=np.zeros((4, 7), np.uint8))
+    with pytest.raises(ValueError, match="rows of 288 planes must be"):
+        engine.submit([bad]).result()
+    assert len(engine.submit([questions(4)]).result()) == 1
+    engine.close()
+
+
+@pytest.mark.parametrize("wrong", [{"group_rows": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}])
+def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
+        InferenceEngineConfig(**wrong)  # type: ignore[arg-type]

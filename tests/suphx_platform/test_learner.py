@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import CHOW, DISCARD
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.selfplay.trajectory import Transitions
+from suphx.training.entropy import EntropyConfig
+from suphx.training.loss_watch import DivergedError
+from suphx.training.policy_gradient import PolicyGradientConfig
+from suphx_platform.learner import Learner, LearnerConfig
+from tests.suphx_platform.small_player import SMALL, SMALL_PLAIN, small_player
+
+CONFIG = LearnerConfig(
+    critic=SMALL_PLAIN,
+    precision="fp32",
+    learning_rate=0.01,
+    entropy=EntropyConfig(alpha=0.0, rate=0.0),
+    gradient=PolicyGradientConfig(reward_unit=1.0),
+)
+
+
+def decisions(head: int = DISCARD, n: int = 64, seed: int = 0) -> Transitions:
+    """Decisions drawn evenly; the action 3 (or yes, 1) pays."""
+    rng = np.random.default_rng(seed)
+    num_actions = 34 if head == DISCARD else 2
+    actions = rng.integers(num_actions, size=n)
+    rows = rng.random((n, find_encoder("mini").layout(head).row_bytes)) < 0.1
+    return Transitions(
+        head=head,
+        rows=rows.astype(np.uint8),
+        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        actions=actions.astype(np.int16),
+        log_probs=np.full(n, -math.log(num_actions), np.float32),
+        versions=np.zeros(n, np.int32),
+        rewards=(actions == min(3, num_actions - 1)).astype(np.float32),
+    )
+
+
+def new_learner(
+    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN
+) -> Learner:
+    return Learner(config, [small_player(1, net).nets[head] for head in heads])
+
+
+def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
+    index = {"discard": DISCARD, "chow": CHOW}[head]
+    result = PolicyNet(index, find_encoder("mini").layout(index).num_planes, net)
+    result.load_state_dict({name: torch.from_numpy(value) for name, value in learner.weights()[head].items()})
+    return result.eval()
+
+
+@pytest.mark.parametrize("baseline", ["critic", "none"])
+def test_what_pays_becomes_more_probable(baseline: str) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline)  # type: ignore[arg-type]
+    learner = new_learner(replace(CONFIG, gradient=gradient))
+    rows = torch.from_numpy(decisions().rows)
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        learner.update({DISCARD: decisions(n=256, seed=seed)})
+    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+
+
+def test_every_head_learns_from_its_own_decisions() -> None:
+    learner = new_learner(heads=(DISCARD, CHOW))
+    before = learner.weights()
+    report = learner.update({DISCARD: decisions(), CHOW: decisions(CHOW)})
+    assert set(report.figures) == {"discard", "chow"}
+    assert report.num_rows == 128
+    for head in ("discard", "chow"):
+        assert any((before[head][name] != value).any() for name, value in learner.weights()[head].items())
+
+
+def test_figures_say_how_an_update_went() -> None:
+    figures = new_learner().update({DISCARD: decisions()}).figures["discard"]
+    assert figures["ratio_median"] == pytest.approx(1, abs=0.2)
+    assert 3 < figures["entropy"] < 3.53
+    assert figures["reward"] == pytest.approx(decisions().rewards.mean())
+    assert {"kl", "effective_share", "alpha", "policy_norm", "critic_norm", "explained_share"} <= set(figures)
+
+
+def test_alpha_follows_the_entropy() -> None:
+    entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, memory=0.0)
+    learner = new_learner(replace(CONFIG, entropy=entropy))
+    first, second = (learner.update({DISCARD: decisions()}).figures["discard"] for _ in range(2))
+    assert first["alpha"] == 0.2
+    assert second["alpha"] == pytest.approx(0.2 + 0.01 * (1.0 - first["entropy"]))
+
+
+def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
+    learner = new_learner(net=SMALL)
+    before = learner.weights()["discard"]
+    learner.update({DISCARD: decisions()})
+    after = learner.weights()["discard"]
+    statistics = [name for name in before if "running" in name]
+    assert statistics
+    assert all((before[name] == after[name]).all() for name in statistics)
+
+
+def test_a_loss_that_is_no_number_changes_nothing() -> None:
+    learner = new_learner()
+    learner.update({DISCARD: decisions()})
+    before = learner.weights()["discard"]
+    bad = decisions()
+    bad.rewards[5] = np.nan
+    with pytest.raises(DivergedError, match="discard policy net is nan"):
+        learner.update({DISCARD: bad})
+    assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
+
+
+def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
+    config = replace(CONFIG, entropy=EntropyConfig())
+    first, second = new_learner(config), new_learner(config)
+    for seed in range(3):
+        first.update({DISCARD: decisions(seed=seed)})
+    second.restore(*first.state())
+    for seed in range(3, 6):
+        batch = {DISCARD: decisions(seed=seed)}
+        assert first.update(batch) == second.update(batch)
+
+
+def test_a_state_of_other_nets_is_refused() -> None:
+    tensors, values = new_learner(net=SMALL).state()
+    with pytest.raises(ValueError, match="the stored discard net is not the one of this recipe"):
+        new_learner().restore(tensors, values)
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
+        LearnerConfig(learning_rate=3.0)

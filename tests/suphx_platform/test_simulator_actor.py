@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+
+from suphx.features.head import DISCARD
+from suphx.training.reward import round_score
+from suphx_platform.inference_engine import Reply, Request
+from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorConfig, SimulatorPlace
+from tests.selfplay.row_nets import reply
+
+
+class RowEngine:
+    """Answers at once; knows how many requests were open at a time."""
+
+    def __init__(self) -> None:
+        self.num_requests = 0
+
+    def submit(self, request: Request) -> Future[Reply]:
+        self.num_requests += 1
+        future: Future[Reply] = Future()
+        future.set_result([reply(questions) for questions in request])
+        return future
+
+
+class SlowEngine(RowEngine):
+    """Answers only when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked_twice = threading.Event()
+        self.go_on = threading.Event()
+
+    def submit(self, request: Request) -> Future[Reply]:
+        answered = super().submit(request)
+        if self.num_requests == 2:
+            self.is_asked_twice.set()
+        late: Future[Reply] = Future()
+
+        def answer() -> None:
+            self.go_on.wait()
+            late.set_result(answered.result())
+
+        threading.Thread(target=answer, daemon=True).start()
+        return late
+
+
+def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0) -> SimulatorActor:
+    place = SimulatorPlace(encoder="mini", heads=(DISCARD,), run_seed=3, index=index)
+    return SimulatorActor(SimulatorConfig(num_tables=num_tables), place, engine, round_score)
+
+
+def assert_same(first: Played, second: Played) -> None:
+    for one, other in zip(first.transitions, second.transitions, strict=True):
+        for name, column in one.columns().items():
+            np.testing.assert_array_equal(column, getattr(other, name))
+    assert first.num_kyokus == second.num_kyokus
+
+
+def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
+    engine = RowEngine()
+    played = new_simulator(engine, num_tables=100).play(300)
+    assert played.num_decisions == 300 * 100
+    assert engine.num_requests == 2 * 300
+    assert played.num_kyokus > 100
+    (transitions,) = played.transitions
+    assert len(transitions) > 5000
+    assert transitions.rewards.min() < 0 < transitions.rewards.max()
+
+
+def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
+    whole = new_simulator(RowEngine())
+    cut = new_simulator(RowEngine())
+    whole.play(100)
+    for _ in range(10):
+        cut.play(10)
+    assert_same(whole.play(100), cut.play(100))
+
+
+def test_simulators_of_a_run_play_different_games() -> None:
+    seeds = {
+        SimulatorPlace(encoder="mini", heads=(), run_seed=seed, index=index).first_seed(half)
+        for seed in (0, 1, (1 << 14) - 1)
+        for index in (0, 1, MAX_SIMULATORS - 1)
+        for half in (0, 1)
+    }
+    assert len(seeds) == 18
+    assert min(seeds) > 2**60 + 2**41
+    assert max(seeds) + 2**30 <= 2**61
+
+
+def test_one_half_plays_while_the_other_waits() -> None:
+    engine = SlowEngine()
+    simulator = new_simulator(engine)
+    thread = threading.Thread(target=simulator.play, args=(1,))
+    thread.start()
+    assert engine.is_asked_twice.wait(60), "the second half was simulated before the first one had its reply"
+    engine.go_on.set()
+    thread.join()
+
+
+def test_a_restored_simulator_plays_on_as_the_unbroken_one() -> None:
+    first, second = new_simulator(RowEngine()), new_simulator(RowEngine(), index=5)
+    first.play(77)
+    second.play(5)
+    second.restore(first.state())
+    assert_same(first.play(150), second.play(150))
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_tables is 7: use an even number"):
+        SimulatorConfig(num_tables=7)
+    with pytest.raises(ValueError, match=f"use 0 to {MAX_SIMULATORS - 1}"):
+        new_simulator(RowEngine(), index=MAX_SIMULATORS)
