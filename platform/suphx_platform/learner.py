@@ -186,7 +186,7 @@ class Learner:
     def _sample_batch(self, batch: Transitions) -> SampleBatch:
         columns = {name: getattr(batch, name) for name in COLUMNS if name != "versions"}
         alpha = np.full(len(batch), self._controls[batch.head].alpha, np.float32)  # travels with the rows
-        return SampleBatch({**columns, "alpha": alpha})  # type: ignore[no-untyped-call]
+        return SampleBatch({**columns, "alpha": alpha})
 
 
 def _new_group(config: LearnerConfig, nets: Sequence[PolicyNet]) -> LearnerGroup:
