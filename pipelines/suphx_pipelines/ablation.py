@@ -121,7 +121,7 @@ def _hits(data: HeadData, folders: list[Path], precision: Precision) -> tuple[ND
     test_games = data.game_of_kyoku[data.split.test]
     hits: list[NDArray[np.float64]] = []
     games: list[int] = []
-    for game in np.unique(test_games):
+    for game in np.random.default_rng(0).permutation(np.unique(test_games)):  # for all encoders the same
         if len(games) >= data.max_test_samples:
             break
         samples = data.encode(data.split.test[test_games == game])
