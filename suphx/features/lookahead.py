@@ -2,17 +2,8 @@
 
 Source: the paper's look-ahead features, "the probability and round score of winning a hand if we discard a specific
 tile from the current hand tiles and then draw tiles from the wall to replace some other hand tiles". The paper names
-neither the planes nor the scoring; what follows is ours.
-
-A *way to win* with k new tiles from a hand of 14: give up k tiles and take k missing ones that the seat has not seen,
-so that the hand is complete and has a yaku. It counts for each kind that it gives up: one goes now, the others later.
-Opponents are ignored. A hand of 13 tiles (another seat's turn, a kan) takes k tiles and gives up k - 1; its ways count
-for all columns. Two kinds of ways (points: hand_value.py): *drawn* is tsumo, after riichi if the hand is closed;
-*called* is ron without riichi, after at least one chi or pon if a closed hand lacks more than one tile.
-Of two fives the plain one is given up first, and a five that comes is a plain one.
-
-Reach: the kinds of all ways with up to k new tiles that are worth the points or more. Chance of a kind: of all sets of
-k unseen tiles the share of those that are the new tiles of one of its ways.
+neither the planes nor the scoring; ours are in ``lookahead_layout``, whose ``TERMS`` say what a way to win, drawn,
+called, points and chance are. Reach: the kinds of all ways with up to k new tiles that are worth the points or more.
 """
 
 from __future__ import annotations

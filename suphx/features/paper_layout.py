@@ -58,7 +58,11 @@ _RIVERS = (
 _TILES = (
     ("dora_indicators", MAX_DORA, "the indicators in the order that they were turned over"),
     ("dora", 4, "count planes: how many times a kind is dora"),
-    ("dora_held", (4, MAX_DORA_HELD), "full: 4 seats x at least 1 … 4 dora and red fives in own hand, melds"),
+    (
+        "dora_held",
+        (4, MAX_DORA_HELD),
+        "full: 4 seats x at least 1 … 4 dora and red fives in melds, of the observer also in the hand",
+    ),
     ("unseen", 4, "tiles that the observer does not see: count planes"),
     ("unseen_red", 1, "the fives of which the red one is not seen"),
 )
@@ -87,40 +91,60 @@ _SCORES = (
 _STATES = (
     ("riichi", 4, "full: 4 seats, from the declaration on"),
     ("double_riichi", 4, "full: 4 seats, on the first turn"),
-    ("ippatsu", 4, "full: 4 seats: would win with ippatsu"),
+    ("ippatsu", 4, "full: 4 seats: a win now would have ippatsu"),
     ("stick_due", 1, "full: a riichi was declared and its tile has not passed yet"),
     ("kans_made", 4, "full: at least 1, 2, 3, 4 kans on the table"),
     ("first_turn", 1, "full: the observer has not discarded and nobody has called"),
     ("waits", 1, "the kinds that complete the own hand without the drawn tile; nothing after a claim"),
-    ("furiten", 3, "full: one of them is in the own river; one was let pass since the own last discard; since riichi"),
+    (
+        "furiten",
+        3,
+        "full: one of them is in the own river; let pass since the last discard, not in riichi; since the own riichi",
+    ),
 )
 _SAFETY = (
-    ("safe", 3, "3 others: its river, and what it let pass since its last discard, or since its riichi"),
+    (
+        "safe",
+        3,
+        "3 others: its river, and what it let pass since its last discard or riichi, but not a tile open to claims",
+    ),
     ("suji", 3, "3 others: numbers, not safe, whose two-sided waits all have a safe other end"),
     ("half_suji", 3, "3 others: 4, 5, 6 not safe with one of two such ends safe"),
-    ("two_sided", (3, 2), "3 others x at least 1, 2: two-sided waits that may exist: tiles unseen, neither end safe"),
+    (
+        "two_sided",
+        (3, 2),
+        "3 others x at least 1, 2: two-sided waits that may exist: both tiles held unseen, neither end safe",
+    ),
     ("closed_wait", 3, "3 others: the kinds that a closed wait may take: both neighbours unseen, the kind not safe"),
-    ("edge_wait", 3, "3 others: the kinds that an edge wait (12, 89) may take"),
+    ("edge_wait", 3, "3 others: the kinds that an edge wait (12, 89) may take: both tiles unseen, the kind not safe"),
     ("pair_wait", 3, "3 others: the kinds not safe of which at least two tiles are unseen"),
     ("single_wait", 3, "3 others: the kinds not safe of which at least one tile is unseen"),
     ("no_chance", 1, "numbers whose two-sided waits all need a kind of which no tile is unseen"),
     ("one_chance", 1, "the same with at most one tile unseen, and not no_chance"),
     ("safe_from_riichi", 1, "the kinds that are safe from every other seat in riichi; nothing without riichi"),
     ("safe_from_all", 1, "the kinds that are safe from all three"),
-    ("safe_tiles_held", (3, len(SAFE_TILE_BORDERS)), "full: 3 others x own safe tiles, at least 1, 3, 6"),
+    (
+        "safe_tiles_held",
+        (3, len(SAFE_TILE_BORDERS)),
+        "full: 3 others x own concealed tiles, the drawn one included, that are safe: at least 1, 3, 6",
+    ),
 )
 _PROGRESS = (
-    ("shanten", NUM_SHANTEN, "full: least shanten of the own hand: -1 (complete), 0 … 6"),
-    ("seven_pairs_shanten", 3, "full: closed hand at most 0, 1, 2 from seven pairs"),
-    ("orphans_shanten", 3, "full: closed hand at most 0, 1, 2 from thirteen orphans"),
-    ("shanten_after", MAX_SHANTEN_AFTER, "after discarding the kind: shanten at most 0, 1 … 5"),
+    (
+        "shanten",
+        NUM_SHANTEN,
+        "full: least shanten of the own hand, of 14 tiles that after its best discard: -1 (complete), 0 … 6",
+    ),
+    ("seven_pairs_shanten", 3, "full: hand without any meld at most 0, 1, 2 from seven pairs"),
+    ("orphans_shanten", 3, "full: hand without any meld at most 0, 1, 2 from thirteen orphans"),
+    ("shanten_after", MAX_SHANTEN_AFTER, "after discarding the kind, allowed or not: shanten at most 0, 1 … 5"),
     ("best_discard", 1, "the allowed discards that leave the least shanten"),
     (
         "ukeire",
         len(UKEIRE_BORDERS),
         "after one of these: unseen tiles that lower it, at least 1, 2, 4, 6, 8, 12, 16, 20, 26, 32, 40, 50",
     ),
-    ("ukeire_kinds", 1, "the kinds that lower the shanten after any of these"),
+    ("ukeire_kinds", 1, "the kinds that lower the shanten after any of these, whether a tile is unseen or not"),
     ("furiten_after", 1, "those of these that leave tenpai with furiten"),
 )
 _CLAIM_PARTS = (
@@ -134,10 +158,10 @@ _CLAIM_PARTS = (
     ("closed_after", 1, "full: no meld but ankan after it"),
     ("forbidden_after", 1, "the kinds that may not be discarded after it (kuikae)"),
     ("claim_shanten", NUM_CLAIM_SHANTEN, "full: least shanten after the claim and its best discard: 0 … 5, 6 or more"),
-    ("claim_advances", 1, "full: less than that of the hand without the claim"),
+    ("claim_advances", 1, "full: less than `shanten`, that of the hand as it is"),
     ("claim_discard", 1, "the allowed discards after it that leave this shanten"),
     ("claim_ukeire", len(CLAIM_UKEIRE_BORDERS), "after one of these: unseen tiles that lower it: 4, 8, 16, 24 or more"),
-    ("claim_ukeire_kinds", 1, "the kinds that lower the shanten after any of these"),
+    ("claim_ukeire_kinds", 1, "the kinds that lower the shanten after any of these, whether a tile is unseen or not"),
     ("claim_tenpai", 1, "full: tenpai without furiten after one of these"),
     ("claim_yakuhai", 1, "full: the meld is a yaku by itself"),
     ("claim_dora", 3, "full: own dora and red fives after it: at least 1, 2, 3"),

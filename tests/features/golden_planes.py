@@ -1,4 +1,4 @@
-"""Twenty named positions whose planes are kept as text: ``make golden`` writes them anew, test_golden_planes compares.
+"""Named positions whose planes are kept as text: ``make golden`` writes them anew, test_golden_planes compares.
 
 Each file has one line for each range with planes that are not empty: the place in the range (as docs/features.md counts
 it) and the kinds, or "full".
@@ -6,6 +6,7 @@ it) and the kinds, or "full".
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -82,7 +83,10 @@ def shimocha_in_riichi() -> GoldenPosition:
 
 
 def two_riichis_late() -> GoldenPosition:
-    """South 3, dealer, 2 honba, 3 sticks: shimocha and kamicha have just declared riichi, five tiles are left."""
+    """South 3, dealer, 2 honba, 3 sticks: shimocha and kamicha have just declared riichi, five tiles are left.
+
+    The deal is set up near its end: earlier turns are not in the rivers, and the riichis are no double riichis.
+    """
     hands = ["", "234m22p345s678p67s", "123789m46p2355s6z", "123p444s789s56m33z"]
     scores = (31_200, 18_300, 27_500, 20_000)
     deal = Deal(hands, kyoku=6, honba=2, kyotaku=3, left=9, draws="9p 1z 1s 4z 2z", dora="3p", scores=scores)
@@ -157,7 +161,10 @@ def furiten_by_own_river() -> GoldenPosition:
 
 
 def furiten_by_a_missed_win() -> GoldenPosition:
-    """In riichi with 47s, seat 0 let 4s pass and may not win by ron any more: a closed kan of 1z?"""
+    """In riichi with 47s, seat 0 let 4s pass and may not win by ron any more: a closed kan of 1z?
+
+    The deal is set up in its middle: earlier turns are not in the rivers, and the riichi is no double riichi.
+    """
     deal = Deal(["123m56s456m99p111z"], draws="9s 4s 2z 3z 1z", dora="8m", left=20)
     deal.act(0, RIICHI)
     deal.discard(0, "9s")
@@ -182,6 +189,21 @@ def three_kans_on_the_table() -> GoldenPosition:
 def seven_pairs() -> GoldenPosition:
     """Six pairs: tenpai to seven of them, far from four sets."""
     return GoldenPosition(Deal(["1199m2288p3377s4z"], draws="5z"), 0)
+
+
+def double_wind_pair() -> GoldenPosition:
+    """The dealer in East 1 waits for 6s with a pair of its double wind: 40 fu, as the pair counts four."""
+    return GoldenPosition(Deal(["222m456p57789s11z"], draws="9m"), 0)
+
+
+def flush_and_triplets() -> GoldenPosition:
+    """One from four concealed triplets, or cheaper by calls: half flush, all triplets, dragons."""
+    return GoldenPosition(Deal(["111999p33p55z77z4s"], draws="8m"), 0)
+
+
+def pure_outside_hand() -> GoldenPosition:
+    """Tenpai for 8p with two equal runs and a terminal in every set; with more new tiles a full flush."""
+    return GoldenPosition(Deal(["112233s789s99s9p5m"], draws="7p"), 0)
 
 
 def walls() -> GoldenPosition:
@@ -229,6 +251,9 @@ POSITIONS: tuple[Callable[[], GoldenPosition], ...] = (
     furiten_by_a_missed_win,
     three_kans_on_the_table,
     seven_pairs,
+    double_wind_pair,
+    flush_and_triplets,
+    pure_outside_hand,
     walls,
     last_kyoku_in_fourth_place,
     west_round,
@@ -241,7 +266,7 @@ def describe(make: Callable[[], GoldenPosition]) -> str:
     table = position.deal.table
     asked = "discard or riichi" if position.action < 0 else action_name(position.action)
     planes = encoded(position)
-    lines = [make.__doc__ or "", f"seat {position.seat}: {asked}", ""]
+    lines = [inspect.cleandoc(make.__doc__ or ""), f"seat {position.seat}: {asked}", ""]
     lines += [line for part in layout_of(position).ranges if (line := _line(part, planes))]
     assert table["actor"] == position.seat, f"{make.__name__}: seat {table['actor']} is asked"
     return "\n".join(lines) + "\n"
