@@ -16,20 +16,24 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.training.head_result import METRICS_FILE
 from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.worker_group import WorkerGroup
+from suphx_platform.linked_copy import copy_linked
 from suphx_platform.ray_session import S3_SETTINGS, ray_session
 from suphx_platform.storage import StorageConfig
 
 if TYPE_CHECKING:
+    from ray.train import CheckpointUploadMode
     from ray.util.queue import Queue
 
 _CHECKPOINTS_FOLDER = "workers"
 _KEPT_CHECKPOINTS = 2
+_MAX_UNSENT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +93,8 @@ def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> Checkpo
     endpoint = storage.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
     scheme, _, host = endpoint.rpartition("://")
     options = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
-    return CheckpointPlace(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", S3FileSystem(**options))
+    filesystem = S3FileSystem(force_virtual_addressing=storage.addressing_style == "virtual", **options)
+    return CheckpointPlace(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", filesystem)
 
 
 def train_on_workers(
@@ -143,25 +148,56 @@ def train_on_workers(
 
 
 def _work(config: dict[str, Any]) -> None:
-    """Run the plain loop as one worker; every state that it keeps becomes a checkpoint of Ray Train."""
+    """Run the plain loop as one worker; the states that it keeps become checkpoints of Ray Train."""
     import ray.train
-    from ray.train import Checkpoint
 
     context = ray.train.get_context()
     group = WorkerGroup(rank=context.get_world_rank(), size=context.get_world_size())
     with tempfile.TemporaryDirectory(prefix="suphx-worker-") as name:
-        folder = Path(name)
+        folder = Path(name, "state")
         last = ray.train.get_checkpoint()
         if last is not None:
-            last.to_directory(name)
-
-        def keep(step: int) -> None:
-            checkpoint = Checkpoint.from_directory(name) if group.is_first else None
-            ray.train.report({"step": step}, checkpoint=checkpoint)
-
+            last.to_directory(str(folder))
+        checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
         reports: Queue | None = config["reports"]
-        train_head(config["job"], folder, group=group, report=None if reports is None else reports.put, keep=keep)
-        keep(-1)  # the finished nets and metrics
+        report = None if reports is None else reports.put
+        train_head(config["job"], folder, group=group, report=report, keep=checkpoints.keep)
+        checkpoints.finish()
+
+
+class _Checkpoints:
+    """Hands states to Ray Train, which sends them while the training goes on; all workers call it alike."""
+
+    def __init__(self, folder: Path, snapshots: Path, *, is_sender: bool) -> None:
+        """``snapshots``: where the copies lie that are being sent; Ray Train removes each when it is done."""
+        self._folder = folder
+        self._snapshots = snapshots
+        self._is_sender = is_sender
+        self._order = count()
+        snapshots.mkdir()
+
+    def keep(self, step: int) -> None:
+        """Send the state of this step, unless too many are still on their way."""
+        from ray.train import CheckpointUploadMode
+
+        is_sent = self._is_sender and len(list(self._snapshots.iterdir())) < _MAX_UNSENT
+        self._report(step, is_sent=is_sent, mode=CheckpointUploadMode.ASYNC)
+
+    def finish(self) -> None:
+        """Send the finished nets and metrics, and wait for all that was sent."""
+        from ray.train import CheckpointUploadMode
+
+        self._report(-1, is_sent=self._is_sender, mode=CheckpointUploadMode.SYNC)
+
+    def _report(self, step: int, *, is_sent: bool, mode: CheckpointUploadMode) -> None:
+        import ray.train
+
+        checkpoint = None
+        if is_sent:
+            snapshot = self._snapshots / str(next(self._order))
+            copy_linked(self._folder, snapshot)
+            checkpoint = ray.train.Checkpoint.from_directory(str(snapshot))
+        ray.train.report({"step": step}, checkpoint=checkpoint, checkpoint_upload_mode=mode)
 
 
 @contextmanager

@@ -42,9 +42,9 @@ class ReferenceConfig:
     """Times that games are sampled and learned from."""
     decisions: int = 4096
     """Of an iteration, by all seats."""
-    minibatch: int = 512
+    minibatch: int = 256
     epochs: int = 4
-    learning_rate: float = 3e-4
+    learning_rate: float = 1e-3
     encoder: str = "mini"
     """Of the planes."""
     opponent: str = "random"
@@ -136,7 +136,7 @@ class Iteration:
     hanchans: int
     """Finished so far."""
     mean_return: float | None
-    """Of the agents of the last games that ended, 100 at most; None if none has. Of four agents it is 0."""
+    """Mean over the games that ended in this iteration, all their agents together (of four it is 0); None if none."""
     entropy: float
     """Of the policy, in nats."""
     value_loss: float

@@ -89,3 +89,14 @@ def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:
         with storage.uploads():
             storage.keep("a", folder, FINISHED)
     assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"]
+
+
+def test_a_run_whose_results_cannot_be_stored_ends_with_that_error(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "storage").touch()
+    with pytest.raises(OSError, match="storage"):
+        small_runner(runs, storage=tmp_path / "storage").run()
+    (tmp_path / "storage").unlink()
+    result = small_runner(runs, storage=tmp_path / "storage").run()
+    assert set(result.stages) == {"numbers", "powers", "total"}
+    stored = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    assert all(stored.versions(f"{result.run_id}/{name}") for name in result.stages)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,11 @@ import pytest
 import torch
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModule
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 from suphx.riichi.action import NUM_ACTIONS
 from suphx_platform.cli import build_parser
-from suphx_platform.rllib_env import ACTION_MASK, OBSERVATIONS, SEATS, HanchanEnv
+from suphx_platform.rllib_env import ACTION_MASK, OBSERVATIONS, SEATS, HanchanEnv, register_hanchan_env
 from suphx_platform.rllib_ppo import POLICY, MaskedPPOModule, ReferenceConfig, ppo_config
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -86,9 +88,34 @@ def test_the_command_trains_on_local_ray() -> None:
 @pytest.mark.slow
 @pytest.mark.ray
 def test_it_learns_to_beat_random_players() -> None:
-    result, _ = reference("--iterations", "20", "--opponent", "random")
-    assert result["hanchans"] > 100
-    assert result["mean_return"] > 0.1
+    result, messages = reference("--iterations", "24", "--opponent", "random")
+    assert result["hanchans"] > 200
+    later = np.array([float(text) for text in re.findall(r"return ([+-]\d+\.\d+)", messages)])[12:]
+    assert len(later) == 12
+    assert later.mean() > 2 * later.std(ddof=1) / np.sqrt(len(later)), later
+
+
+def first_walls(env_runners: int, seed: int | None) -> list[list[int]]:
+    """Return the wall seeds of the first games of some of RLlib's env runners."""
+    register_hanchan_env()
+    config = ppo_config(ReferenceConfig(channels=8)).debugging(seed=seed)
+    walls = []
+    for index in range(1, env_runners + 1):
+        runner = MultiAgentEnvRunner(config=config, worker_index=index)
+        runner.sample(num_timesteps=1, random_actions=True)
+        assert runner.env is not None
+        assert runner.env.envs is not None
+        walls.append([int(env.unwrapped._simulator.tables["wall_seed"][0]) for env in runner.env.envs])
+        runner.stop()
+    return walls
+
+
+@pytest.mark.filterwarnings("ignore:.*Overriding environment rllib-multi-agent-env")
+@pytest.mark.parametrize("seed", [None, 3])
+def test_all_envs_of_all_env_runners_play_other_games_and_the_same_ones_again(seed: int | None) -> None:
+    walls = first_walls(2, seed)
+    assert len({wall for of_runner in walls for wall in of_runner}) == 8
+    assert first_walls(2, seed) == walls
 
 
 def test_a_setting_that_makes_no_sense_is_refused() -> None:

@@ -35,7 +35,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     config = ReferenceConfig(
         iterations=args.iterations,
         decisions=args.decisions,
-        minibatch=min(512, args.decisions),
+        minibatch=min(256, args.decisions),
         opponent="" if args.opponent == "self" else args.opponent,
         encoder=args.encoder,
         env_runners=args.env_runners,
