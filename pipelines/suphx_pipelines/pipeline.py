@@ -1,4 +1,4 @@
-"""The whole pipeline: records -> supervised (five nets, others to compare) -> evaluation -> report."""
+"""The whole pipeline: records -> supervised (five nets, others to compare) -> evaluation -> self-play -> report."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
+from suphx_pipelines.reinforcement import reinforcement_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
@@ -37,14 +38,18 @@ class PipelineResult:
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
+    if recipe.reinforcement.is_wanted and recipe.reinforcement.start == "random":
+        return [reinforcement_stage(recipe), _report_stage(("reinforcement",))]
     learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe), *ablation_stages(recipe)]
     before = [records_stage(), *learning, evaluation_stage()]
-    names = tuple(stage.name for stage in before)
+    if recipe.reinforcement.is_wanted:
+        before.append(reinforcement_stage(recipe))
+    return [*before, _report_stage(tuple(stage.name for stage in before))]
+
+
+def _report_stage(needs: tuple[str, ...]) -> Stage[Recipe]:
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
-    last: Stage[Recipe] = Stage(
-        name="report", run=report.run, recipe_keys=everything, needs=names, artifacts=(report.REPORT_NAME,)
-    )
-    return [*before, last]
+    return Stage(name="report", run=report.run, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,))
 
 
 def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:

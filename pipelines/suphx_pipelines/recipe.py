@@ -18,7 +18,9 @@ from suphx.training.dataset import StreamConfig
 from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe_file import load_config
+from suphx_platform import reinforcement_config
 from suphx_platform.data_parallel import DataParallelConfig
+from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage import StorageConfig
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
@@ -119,7 +121,9 @@ class Recipe:
     data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
     """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
-    """The match at the end."""
+    """The match of the supervised nets."""
+    reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
+    """Self-play; without a limit there is none."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs."""
 
@@ -132,6 +136,7 @@ class Recipe:
 _FREE_KEYS = (
     "data_parallel",
     "evaluation.workers",
+    *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "storage",
     "stream.num_workers",
     "stream.prefetch_batches",

@@ -17,6 +17,10 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
 ``ablation/summary/ablation.json``
     ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "rows", "accuracies": [], "difference",
     "interval": [2]}]}}``
+``reinforcement/metrics.json``
+    ``{"heads": [...], "updates", "version", "hanchans", "decisions", "seconds", "history": [{"updates", "seconds",
+    "staleness", "<head>_entropy", "<head>_alpha"}], "matches": [{"updates", "baseline", "hanchans", "difference",
+    "interval": [2]}], "decisions_of_buffer": {"added", "stale", "learned", "refused"}}``
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -66,6 +70,7 @@ class Results:
     ablation: Mapping[str, Mapping[str, Any]]
     """By head: accuracy with the planes of each encoder."""
     match: Mapping[str, Any]
+    self_play: Mapping[str, Any]
 
 
 def run(context: StageContext[R]) -> dict[str, float]:
@@ -89,6 +94,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         curve=_read(folders.get("learning_curve/summary"), "curve.json"),
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
+        self_play=_read(folders.get("reinforcement"), "metrics.json"),
     )
 
 
@@ -104,6 +110,7 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
         ("Match", _match(results.match)),
+        ("Self-play", _self_play(results.self_play)),
         ("A game to look at", _sample_game(results.match)),
         ("Recipe", report_page.preformatted(recipe)),
         ("Environment", report_page.facts(machine)),
@@ -310,6 +317,29 @@ def _player_figures(player: Mapping[str, Any]) -> dict[str, str]:
         "mean win (points)": number(player.get("average_win")),
         "mean deal-in (points)": number(player.get("average_deal_in")),
     }
+
+
+def _self_play(result: Mapping[str, Any]) -> str:
+    if not result:
+        return ""
+    names = ("hanchans", "decisions", "updates", "version", "seconds")
+    body = report_page.tiles([(number(result[name]), name) for name in names])
+    matches = result["matches"]
+    rows = [
+        (number(match["updates"]), match["baseline"], number(match["hanchans"]), decimal(match["difference"], 3),
+         interval(match["interval"], 3)) for match in matches
+    ]  # fmt: skip
+    caption = "Matches on shared walls: average placement minus that of the baseline; lower is better."
+    columns = ("updates", "baseline", "hanchans", "difference", "95 % interval")
+    body += report_page.figure(report_figure.paired_differences(matches), "Paired differences over the run.")
+    body += report_page.table(columns, rows, caption=caption)
+    for head in result["heads"]:
+        if any(f"{head}_entropy" in point for point in result["history"]):
+            picture = report_figure.self_play(result["history"], head)
+            body += report_page.figure(picture, f"The {head} net over the run.")
+    counts = result["decisions_of_buffer"]
+    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused"))
+    return body + report_page.paragraph(f"Decisions of the replay buffer: {told}.", is_soft=True)
 
 
 def _sample_game(match: Mapping[str, Any]) -> str:

@@ -72,6 +72,39 @@ def accuracy_by_games(
         return _data_uri(figure)
 
 
+def self_play(history: Sequence[Mapping[str, Any]], head: str) -> str:
+    """Draw entropy (left), alpha (middle) and staleness (right) of a head against updates of self-play."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 2.3), layout="constrained")
+        parts = ((f"{head}_entropy", "entropy (nats)", BLUE), (f"{head}_alpha", "alpha", ORANGE),
+                 ("staleness", "staleness (versions)", GREEN))  # fmt: skip
+        for axes, (key, title, colour) in zip(figure.subplots(1, 3), parts, strict=True):
+            _curve(axes, history, key, colour, title, x="updates")
+            axes.set(title=title, xlabel="update")
+            axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def paired_differences(matches: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the paired difference in average placement, with its interval, against updates, a line for each baseline."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 2.6), layout="constrained")
+        axes = figure.subplots()
+        axes.axhline(0, color=GREY, linewidth=0.8, linestyle=":")
+        for name, colour in zip(sorted({match["baseline"] for match in matches}), COLOURS, strict=False):
+            own = [match for match in matches if match["baseline"] == name]
+            middle = [match["difference"] for match in own]
+            low = [match["difference"] - match["interval"][0] for match in own]
+            high = [match["interval"][1] - match["difference"] for match in own]
+            updates = [match["updates"] for match in own]
+            style: dict[str, Any] = {"color": colour, "marker": "o", "capsize": 3, "label": f"against {name}"}
+            axes.errorbar(updates, middle, yerr=[low, high], **style)
+        axes.set(xlabel="update", title="average placement, candidate minus baseline (lower is better)")
+        axes.legend(fontsize=8)
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
 def calibration(bins: Sequence[Sequence[float]]) -> str:
     """Draw how often the net is right against how sure it is; bins are [confidence, accuracy, samples]."""
     with matplotlib.rc_context(_STYLE):
@@ -104,8 +137,10 @@ def confusion(counts: Sequence[Sequence[int]], names: Sequence[str]) -> str:
         return _data_uri(figure)
 
 
-def _curve(axes: Any, history: Sequence[Mapping[str, Any]], key: str, colour: str, label: str) -> None:
-    points = [(entry["step"], entry[key]) for entry in history if entry.get(key) is not None]
+def _curve(
+    axes: Any, history: Sequence[Mapping[str, Any]], key: str, colour: str, label: str, x: str = "step"
+) -> None:  # fmt: skip
+    points = [(entry[x], entry[key]) for entry in history if entry.get(key) is not None]
     marker = "o" if len(points) < 3 else ""
     axes.plot([x for x, _ in points], [y for _, y in points], color=colour, label=label, linewidth=1.5, marker=marker)
 

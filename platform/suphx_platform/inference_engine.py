@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, get_args
 
 import numpy as np
@@ -45,6 +46,8 @@ class InferenceEngineConfig:
     """How long the first request of a group waits for others; 0 = only those that are there already."""
     answers: Answers = "probable"
     """How the riichi, chow, pong and kong nets that do not learn say yes (selfplay/answer.py)."""
+    threads: int = 1
+    """Threads of torch; 0 = as they are."""
     precision: Precision = "auto"
     """fp32, bf16, or auto: bf16 where the hardware has it."""
     device: DeviceName = "auto"
@@ -55,6 +58,8 @@ class InferenceEngineConfig:
     def __post_init__(self) -> None:
         if self.group_rows < 1:
             raise ValueError(f"group_rows is {self.group_rows}: use 1 or more")
+        if self.threads < 0:
+            raise ValueError(f"threads is {self.threads}: use 0 or more")
         if not 0 <= self.wait_seconds <= 10:
             raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
         if self.answers not in get_args(Answers):
@@ -173,9 +178,11 @@ class InferenceEngine:
 class LocalEngine:
     """An engine in this process, which answers in a thread of its own while the simulator goes on."""
 
-    def __init__(self, engine: InferenceEngine) -> None:
+    def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
+        """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""
         self._engine = engine
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference")
+        prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
 
     def submit(self, request: Request) -> Future[Reply]:
         """Hand a request to the thread."""

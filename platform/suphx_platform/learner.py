@@ -14,7 +14,7 @@ import logging
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -35,55 +35,18 @@ with warnings.catch_warnings():
 from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
 from suphx.features.planes import row_bytes
 from suphx.models.critic import CriticNet
-from suphx.models.device import DeviceName, Precision, find_device, torch_threads, uses_bf16
+from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.selfplay.trajectory import COLUMNS, Transitions
 from suphx.training.compute import net_logits
-from suphx.training.entropy import EntropyConfig, EntropyControl
+from suphx.training.entropy import EntropyControl
 from suphx.training.loss_watch import DivergedError
 from suphx.training.optimizer import new_optimizer
-from suphx.training.policy_gradient import PolicyGradientConfig, decision_loss
+from suphx.training.policy_gradient import decision_loss
+from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import Weights
 
 logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)  # RLlib uses what it has deprecated itself
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LearnerConfig:
-    """How the nets learn from decisions."""
-
-    learning_rate: float = 3e-4
-    """Of AdamW, constant."""
-    critic_learning_rate: float = 1e-3
-    """The same of the critics."""
-    weight_decay: float = 0.0
-    """AdamW's."""
-    gradient_clip: float = 1.0
-    """Largest norm of a net's gradient, of policy and critic each."""
-    critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
-    """The critics' nets."""
-    gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
-    """Equations 1 and 2 of the paper."""
-    entropy: EntropyConfig = field(default_factory=EntropyConfig)
-    """Equation 3."""
-    num_learners: int = 0
-    """Learners that share each batch, as actors of Ray with a GPU each where there are GPUs; 0 = in this process."""
-    threads: int = 1
-    """Threads of torch; 0 = as they are."""
-    precision: Precision = "auto"
-    """fp32, bf16 (autocast), or auto: bf16 where the hardware has it."""
-    device: DeviceName = "auto"
-    """cpu, cuda, or auto: cuda if there is one."""
-
-    def __post_init__(self) -> None:
-        for name in ("learning_rate", "critic_learning_rate"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
-        if not self.gradient_clip > 0:
-            raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
-        for name in ("weight_decay", "num_learners", "threads"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +254,7 @@ class _PolicyGradientLearner(TorchLearner):
                 if not math.isfinite(float(norm)):
                     raise DivergedError(f"the gradient of the {module_id} {name} net is {float(norm)}")
                 self._log(module_id, {f"{name}_norm": norm})
-        return gradients_dict
+        return {key: gradient for key, gradient in gradients_dict.items() if gradient is not None}
 
     def _log(self, module_id: str, figures: Mapping[str, Tensor]) -> None:
         for name, value in figures.items():

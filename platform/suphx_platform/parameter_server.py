@@ -1,9 +1,9 @@
 """The parameter server of the paper's Figure 6: versions of the learned weights, and who has fetched which.
 
->>> server = ParameterServer(ParameterServerConfig())
+>>> server = ParameterServer(ParameterServerConfig(), learner.weights(), num_older=4)
 >>> server.publish(learner.weights())
 1
->>> server.newer_than(0).version
+>>> server.newer_than(0).number
 1
 """
 
@@ -24,13 +24,10 @@ class ParameterServerConfig:
 
     older_every: int = 10
     """Every so many versions one is kept for the opponents' mixture."""
-    num_older: int = 4
-    """How many of these are kept, the newest ones."""
 
     def __post_init__(self) -> None:
-        for name in ("older_every", "num_older"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        if self.older_every < 1:
+            raise ValueError(f"older_every is {self.older_every}: use 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +41,11 @@ class Version:
 class ParameterServer:
     """Consumes: weights of the learner. Produces: versions for whoever asks. Waits for: nothing."""
 
-    def __init__(self, config: ParameterServerConfig, first: Weights, *, number: int = 0) -> None:
-        """``first``: the weights that the run begins with, as version ``number``."""
+    def __init__(self, config: ParameterServerConfig, first: Weights, *, num_older: int) -> None:
+        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
         self._config = config
-        self._latest = Version(number, first)
+        self._num_older = num_older
+        self._latest = Version(0, first)
         self._older = [self._latest]
         self._fetched: dict[str, int] = {}
 
@@ -56,11 +54,16 @@ class ParameterServer:
         """The number of the newest version."""
         return self._latest.number
 
+    @property
+    def latest_version(self) -> Version:
+        """The newest version."""
+        return self._latest
+
     def publish(self, weights: Weights) -> int:
         """Make ``weights`` the newest version and return its number, which is one higher than the last."""
         self._latest = Version(self._latest.number + 1, weights)
         if self._latest.number % self._config.older_every == 0:
-            self._older = [*self._older, self._latest][-self._config.num_older :]
+            self._older = [*self._older, self._latest][-self._num_older :]
         return self._latest.number
 
     def newer_than(self, number: int, fetcher: str = "") -> Version | None:

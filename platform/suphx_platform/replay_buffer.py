@@ -87,15 +87,16 @@ class ReplayBuffer:
         return True
 
     def take(self, version: int) -> Batch | None:
-        """Return a batch for an update of policy ``version``, or None until every head has one.
+        """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
-        Each head gives its oldest ``batch_rows`` decisions, shuffled.
+        Each head that has gives its oldest ``batch_rows`` decisions, shuffled.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
-        if any(self._num_rows(head) < self._config.batch_rows for head in self._blocks):
+        ready = [head for head in self._blocks if self._num_rows(head) >= self._config.batch_rows]
+        if not ready:
             return None
-        parts = {head: self._pop(head) for head in self._blocks}
+        parts = {head: self._pop(head) for head in ready}
         self.counts.learned += sum(map(len, parts.values()))
         versions = np.concatenate([part.versions for part in parts.values()])
         return Batch(parts, float(version - versions.mean()))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import torch
 
 from suphx.features.encoder import Encoder
-from suphx.features.head import HEAD_NAMES
+from suphx.features.head import HEAD_NAMES, RIICHI
 from suphx.models.calibration import Calibration
-from suphx.models.checkpoint import PlanesVersion, checkpoint_name, load_checkpoint
-from suphx.models.policy import PolicyNet
+from suphx.models.checkpoint import (
+    CheckpointHeader,
+    PlanesVersion,
+    checkpoint_name,
+    load_checkpoint,
+    save_checkpoint,
+)
+from suphx.models.policy import CallHead, NetConfig, PolicyNet
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +51,44 @@ def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
         if path.is_file():
             return path
     raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")
+
+
+def save_player(
+    folder: Path,
+    player: Player,
+    encoder: Encoder,
+    *,
+    rules_version: str,
+    step: int,
+    extra: Mapping[str, Any],
+    is_weak: bool = False,
+) -> None:
+    """Write the nets as a folder of checkpoints that ``load_player`` reads; ``is_weak``: under the weak one's names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for head, (net, calibration) in enumerate(zip(player.nets, player.calibrations, strict=True)):
+        header = CheckpointHeader(
+            head=HEAD_NAMES[head],
+            planes=PlanesVersion.of(encoder.layout(head)),
+            rules_version=rules_version,
+            net=net.config,
+            step=step,
+            calibration=calibration,
+            extra=dict(extra),
+        )
+        save_checkpoint(folder / checkpoint_name(HEAD_NAMES[head], is_weak=is_weak), net, header)
+
+
+def random_player(encoder: Encoder, config: NetConfig, seed: int) -> Player:
+    """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, config) for head in range(len(HEAD_NAMES)))
+    for net in nets:
+        if isinstance(net.output, CallHead):
+            sign = 1 if net.head == RIICHI else -1
+            with torch.no_grad():
+                net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_ANSWER]))
+    return Player(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))
+
+
+_FIRST_ANSWER = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other

@@ -102,6 +102,20 @@ ABLATION = {
 }  # fmt: skip
 
 
+SELF_PLAY = {
+    **{"heads": ["discard"], "updates": 40, "version": 20, "hanchans": 512, "decisions": 345_678, "seconds": 61.0},
+    "history": [
+        {"updates": 10 * n, "seconds": n, "staleness": 1.5, "discard_entropy": 2.0 - n / 10, "discard_alpha": 0.01 * n}
+        for n in range(1, 5)
+    ],
+    "matches": [
+        {"updates": 20, "baseline": "start", "hanchans": 200, "difference": -0.1, "interval": [-0.25, 0.05]},
+        {"updates": 40, "baseline": "start", "hanchans": 200, "difference": -0.314, "interval": [-0.45, -0.17]},
+    ],
+    "decisions_of_buffer": {"added": 90_123, "learned": 81_920, "stale": 77, "refused": 0},
+}
+
+
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     folders = {"records": tmp_path / "records", "evaluation": tmp_path / "evaluation"}
@@ -116,6 +130,9 @@ def results(tmp_path: Path) -> Results:
     folders["ablation/summary"] = tmp_path / "ablation"
     folders["ablation/summary"].mkdir()
     write_json(folders["ablation/summary"] / "ablation.json", ABLATION)
+    folders["reinforcement"] = tmp_path / "reinforcement"
+    folders["reinforcement"].mkdir()
+    write_json(folders["reinforcement"] / "metrics.json", SELF_PLAY)
     for head in ("discard", "kong"):
         write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
     return read_results(folders)
@@ -154,7 +171,8 @@ def read(page: str) -> Reader:
 def test_the_report_is_one_well_formed_file_without_links_to_elsewhere(results: Results) -> None:
     reader = read(render("Suphx: laptop", results, 'name = "laptop"\n', MACHINE))
     assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in reader.addresses)
-    assert sum(address.startswith("data:") for address in reader.addresses) == 6, "two nets of two, curve, confusion"
+    assert sum(address.startswith("data:") for address in reader.addresses) == 8
+    # Two nets of two, curve, confusion, two of self-play.
 
 
 def test_the_report_says_what_was_measured_beside_the_paper(results: Results) -> None:
@@ -186,6 +204,12 @@ def test_the_report_shows_what_other_planes_change(results: Results) -> None:
     assert words[start : start + 6] == ["mini", "288", "5,120", "59.00 %, 60.30 %", "-1.85 %", "-2.20 % … -1.50 %"]
 
 
+def test_the_report_shows_how_self_play_went(results: Results) -> None:
+    text = " ".join(read(render("Suphx: laptop", results, "", MACHINE)).words)
+    for part in ("345,678", "-0.314", "-0.450 … -0.170", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
+        assert part in text
+
+
 def test_text_of_strangers_is_escaped(results: Results) -> None:
     page = render("Suphx: laptop", results, "", MACHINE)
     assert "<script" not in page
@@ -199,7 +223,7 @@ def test_text_of_strangers_is_escaped(results: Results) -> None:
 )
 def test_better_is_claimed_only_when_the_interval_excludes_zero(bounds: list[float | None], said: str) -> None:
     match = MATCH | {"paired_difference": {"average_placement": 0.0, "interval": bounds}}
-    assert said in render("t", Results({}, {}, {}, {}, match), "", MACHINE)
+    assert said in render("t", Results({}, {}, {}, {}, match, {}), "", MACHINE)
 
 
 def test_a_run_without_results_still_has_a_report() -> None:

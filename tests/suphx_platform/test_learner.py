@@ -14,7 +14,8 @@ from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
 from suphx.training.policy_gradient import PolicyGradientConfig
-from suphx_platform.learner import Learner, LearnerConfig
+from suphx_platform.learner import Learner
+from suphx_platform.learner_config import LearnerConfig
 from tests.suphx_platform.small_player import SMALL, SMALL_PLAIN, small_player
 
 CONFIG = LearnerConfig(

@@ -11,7 +11,7 @@ def weights(number: int) -> Weights:
 
 
 def test_versions_count_up_and_are_given_to_whoever_is_behind() -> None:
-    server = ParameterServer(ParameterServerConfig(), weights(0))
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
     assert server.newer_than(0) is None
     assert [server.publish(weights(1)), server.publish(weights(2))] == [1, 2]
     newest = server.newer_than(0)
@@ -20,7 +20,7 @@ def test_versions_count_up_and_are_given_to_whoever_is_behind() -> None:
 
 
 def test_it_knows_who_is_behind() -> None:
-    server = ParameterServer(ParameterServerConfig(), weights(0))
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
     server.newer_than(-1, "engine 0")
     server.publish(weights(1))
     server.publish(weights(2))
@@ -29,7 +29,7 @@ def test_it_knows_who_is_behind() -> None:
 
 
 def test_a_few_older_versions_are_kept_for_opponents() -> None:
-    server = ParameterServer(ParameterServerConfig(older_every=2, num_older=3), weights(0))
+    server = ParameterServer(ParameterServerConfig(older_every=2), weights(0), num_older=3)
     assert [version.number for version in server.older()] == [0]
     for number in range(1, 10):
         server.publish(weights(number))
@@ -37,7 +37,8 @@ def test_a_few_older_versions_are_kept_for_opponents() -> None:
 
 
 def test_versions_never_go_back() -> None:
-    server = ParameterServer(ParameterServerConfig(), weights(0), number=7)
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
+    server.restore(Version(7, weights(7)), [])
     with pytest.raises(ValueError, match="never go back"):
         server.restore(Version(6, weights(6)), [])
     server.restore(Version(9, weights(9)), [Version(5, weights(5))])

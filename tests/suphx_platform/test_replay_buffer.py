@@ -83,14 +83,16 @@ def test_decisions_are_learned_from_as_often_as_wanted() -> None:
     assert (buffer.counts.learned, buffer.num_bytes) == (30, 0)
 
 
-def test_a_batch_waits_until_every_head_has_one() -> None:
+def test_rare_decisions_are_learned_from_when_there_are_enough_of_them() -> None:
     buffer = new_buffer(heads=(DISCARD, RIICHI))
-    buffer.add([decisions(range(50))])
-    assert buffer.take(0) is None
-    buffer.add([decisions(range(10), head=RIICHI)])
-    batch = buffer.take(0)
-    assert batch is not None
-    assert {head: len(part) for head, part in batch.parts.items()} == {DISCARD: 10, RIICHI: 10}
+    buffer.add([decisions(range(30)), decisions(range(6), head=RIICHI)])
+    sizes = []
+    for _ in range(2):
+        batch = buffer.take(0)
+        assert batch is not None
+        sizes.append({head: len(part) for head, part in batch.parts.items()})
+        buffer.add([decisions(range(4), head=RIICHI)])
+    assert sizes == [{DISCARD: 10}, {DISCARD: 10, RIICHI: 10}]
 
 
 def test_a_restored_buffer_gives_the_same_batches() -> None:

@@ -1,0 +1,91 @@
+"""The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
+
+Leaves what ``suphx_platform.controller`` writes: an agent (``<head>.safetensors``), ``start/``, ``metrics.json`` (keys
+in report.py) and the state from which a killed stage goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import HEAD_NAMES
+from suphx.models.checkpoint import checkpoint_name
+from suphx.selfplay.player import Player, load_player, random_player
+from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.stage import Stage, StageContext
+from suphx_pipelines.supervised import PERCENT, RULES_VERSION
+
+
+def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
+    """Return the stage: it needs the supervised nets unless it begins with random ones."""
+    is_random = recipe.reinforcement.start == "random"
+    return Stage(
+        name="reinforcement",
+        run=run,
+        recipe_keys=("encoder", "net", "reinforcement"),
+        needs=() if is_random else tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+    )
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play and learn, or go on with it, and return the figures of its end."""
+    from suphx_platform.controller import Controller, SelfPlay  # RLlib takes seconds: only when it is needed
+
+    recipe = context.recipe
+    config = recipe.reinforcement
+    start, weak = _players(context)
+    play = SelfPlay(
+        start=start,
+        weak=weak,
+        encoder=recipe.encoder,
+        rules_version=RULES_VERSION,
+        seed=context.seed,
+        extra={"recipe": recipe.name},
+    )
+    with context.console.progress("%", PERCENT) as progress:
+        percent_done = 0
+
+        def report(point: Mapping[str, float]) -> None:
+            nonlocal percent_done
+            context.tracker.log_metrics(point, step=int(point["updates"]))
+            if "seconds" not in point:
+                return
+            now = min(PERCENT, int(PERCENT * config.share_done(int(point["updates"]), point["seconds"])))
+            progress.advance(now - percent_done, _note(point, config.heads[0]))
+            percent_done = now
+
+        metrics = Controller(config, play, context.folder, report=report, keep=context.keep).run()
+    for match in metrics["matches"]:
+        if match["updates"] == metrics["updates"]:
+            low, high = match["interval"]
+            context.console.say(
+                f"after {match['updates']:,} updates against {match['baseline']}: paired difference "
+                f"{match['difference']:+.3f} ({low:+.3f} to {high:+.3f}, lower is better), {match['hanchans']:,} games"
+            )
+    figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
+    ends = {match["baseline"]: match["difference"] for match in metrics["matches"]}
+    return {name: float(value) for name, value in figures.items()} | {f"difference_to_{n}": v for n, v in ends.items()}
+
+
+def _players(context: StageContext[Recipe]) -> tuple[Player, Player]:
+    """Return the nets to begin with, and the weak ones."""
+    recipe = context.recipe
+    encoder = find_encoder(recipe.encoder)
+    if recipe.reinforcement.start == "random":
+        player = random_player(encoder, recipe.net, context.seed % 2**31)
+        return player, player
+    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    return load_player(folder, encoder), load_player(folder, encoder, is_weak=True)
+
+
+def _note(point: Mapping[str, float], head: str) -> str:
+    learned = ""
+    if f"{head}_entropy" in point:
+        learned = f"entropy {point[f'{head}_entropy']:.2f}, alpha {point[f'{head}_alpha']:.4f}, "
+    return (
+        f"{point['hanchans']:,.0f} hanchans, {point['updates']:,.0f} updates, version {point['version']:.0f}, "
+        f"staleness {point['staleness']:.1f}, {learned}{point['hanchans_per_second']:.1f} hanchans/s, "
+        f"simulator waits {point['simulator_waiting_share']:.0%}, learning {point['learning_share']:.0%}"
+    )

@@ -1,0 +1,48 @@
+"""The settings of the learner; apart from it, since whoever reads a recipe need not load RLlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from suphx.models.device import DeviceName, Precision
+from suphx.models.policy import NetConfig
+from suphx.training.entropy import EntropyConfig
+from suphx.training.policy_gradient import PolicyGradientConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerConfig:
+    """How the nets learn from decisions."""
+
+    learning_rate: float = 3e-4
+    """Of AdamW, constant."""
+    critic_learning_rate: float = 1e-3
+    """The same of the critics."""
+    weight_decay: float = 0.0
+    """AdamW's."""
+    gradient_clip: float = 1.0
+    """Largest norm of a net's gradient, of policy and critic each."""
+    critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
+    """The critics' nets."""
+    gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
+    """Equations 1 and 2 of the paper."""
+    entropy: EntropyConfig = field(default_factory=EntropyConfig)
+    """Equation 3."""
+    num_learners: int = 0
+    """Learners that share each batch, as actors of Ray with a GPU each where there are GPUs; 0 = in this process."""
+    threads: int = 1
+    """Threads of torch; 0 = as they are."""
+    precision: Precision = "auto"
+    """fp32, bf16 (autocast), or auto: bf16 where the hardware has it."""
+    device: DeviceName = "auto"
+    """cpu, cuda, or auto: cuda if there is one."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "critic_learning_rate"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
+        if not self.gradient_clip > 0:
+            raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
+        for name in ("weight_decay", "num_learners", "threads"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

@@ -1,0 +1,90 @@
+"""The settings of self-play reinforcement learning: those of the parts, and of the loop around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from suphx.features.head import HEAD_NAMES, head_index
+from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.learner_config import LearnerConfig
+from suphx_platform.parameter_server import ParameterServerConfig
+from suphx_platform.replay_buffer import ReplayBufferConfig
+from suphx_platform.simulator_actor import SimulatorConfig
+
+Start = Literal["supervised", "random"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReinforcementConfig:
+    """One run of self-play. It ends at whichever of its two limits comes first."""
+
+    start: Start = "supervised"
+    """The nets that it begins with: those of the supervised stages, or random weights (no records are needed then):
+    discards at random, no calls, riichi whenever it is possible."""
+    heads: tuple[str, ...] = ("discard",)
+    """Nets that learn; the others stay as they are. The paper trains the discard net only."""
+    max_updates: int = 0
+    """End after this many updates; 0 = no limit."""
+    max_minutes: float = 0.0
+    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    publish_every: int = 4
+    """Updates between two policy versions."""
+    steps: int = 16
+    """Decisions that every table makes before the buffer is looked at again."""
+    evaluate_every: int = 0
+    """Updates between two matches against the nets that it began with and the weak ones; 0 = only at the end."""
+    evaluation_hanchans: int = 400
+    """Games of each of these matches, a multiple of 4."""
+    evaluation_workers: int = 1
+    """Processes that play them."""
+    report_every: int = 10
+    """Updates between two points of the curves."""
+    save_seconds: float = 120.0
+    """The state is saved this long after the last time, and at the end."""
+    simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
+    """Games."""
+    engine: InferenceEngineConfig = field(default_factory=InferenceEngineConfig)
+    """Answers."""
+    buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
+    """Decisions that wait to be learned from."""
+    server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
+    """Versions."""
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    """Learning."""
+
+    def __post_init__(self) -> None:
+        if self.start not in get_args(Start):
+            raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
+        for head in self.heads:
+            head_index(head)
+        if not self.heads or len(set(self.heads)) < len(self.heads):
+            raise ValueError(f"heads is {list(self.heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
+        least = {"publish_every": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
+        for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
+            if getattr(self, name) < least.get(name, 0):
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 0)}")
+        if self.evaluation_hanchans < 8 or self.evaluation_hanchans % 4:
+            raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether there is anything to do."""
+        return self.max_updates > 0 or self.max_minutes > 0
+
+    @property
+    def head_numbers(self) -> tuple[int, ...]:
+        """The heads that learn, as numbers, ascending."""
+        return tuple(sorted(head_index(head) for head in self.heads))
+
+    def share_done(self, updates: int, seconds: float) -> float:
+        """Return how much of the run is done: 1 or more at its end."""
+        shares = [updates / self.max_updates] if self.max_updates else []
+        if self.max_minutes:
+            shares.append(seconds / (60 * self.max_minutes))
+        return max(shares)
+
+
+FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.threads", "learner.device",
+             "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds")  # fmt: skip
+"""What may differ when a run goes on: it changes how fast the run is, not what it computes, up to rounding."""

@@ -1,0 +1,130 @@
+"""The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
+
+It holds the learner's nets and optimisers, the versions of the parameter server, every table of the simulator with the
+decisions that wait for the end of their kyoku, the replay buffer, and all counters and random states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suphx.models.tensor_file import read_tensors, write_tensors
+from suphx_platform.learner import Learner
+from suphx_platform.parameter_server import ParameterServer, Version, Weights
+from suphx_platform.replay_buffer import ReplayBuffer
+from suphx_platform.simulator_actor import SimulatorActor
+
+FORMAT_VERSION = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a run stands."""
+
+    updates: int = 0
+    hanchans: int = 0
+    kyokus: int = 0
+    decisions: int = 0
+    """Of all seats."""
+    seconds: float = 0.0
+    """Time spent, over all starts."""
+    playing_seconds: float = 0.0
+    waiting_seconds: float = 0.0
+    """Part of the playing in which the simulator had no reply."""
+    learning_seconds: float = 0.0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    """A point of the curves for each report."""
+    matches: list[dict[str, Any]] = field(default_factory=list)
+    """Matches during the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Whose state is kept."""
+
+    simulator: SimulatorActor
+    buffer: ReplayBuffer
+    server: ParameterServer
+    learner: Learner
+
+
+def save_state(path: Path, parts: Parts, progress: Progress, run: Mapping[str, Any]) -> None:
+    """Write everything that a run needs to go on; whole or not at all (OSError says what to do).
+
+    ``run``: what must be the same when it goes on, as JSON can hold it.
+    """
+    tensors, learner = parts.learner.state()
+    tensors = {f"learner/{name}": tensor for name, tensor in tensors.items()}
+    columns, buffer = parts.buffer.state()
+    tensors |= _tensors("buffer", columns) | _tensors("simulator", parts.simulator.state())
+    latest, older = parts.server.latest_version, parts.server.older()
+    for version in (*older, latest):
+        for head, weights in version.weights.items():
+            tensors |= _tensors(f"version/{version.number}/{head}", weights)
+    header = {
+        "kind": "self-play state",
+        "format_version": FORMAT_VERSION,
+        "run": run,
+        "progress": asdict(progress),
+        "learner": learner,
+        "buffer": buffer,
+        "latest": latest.number,
+        "older": [version.number for version in older],
+    }
+    write_tensors(path, tensors, header)
+
+
+def load_state(path: Path, parts: Parts, run: Mapping[str, Any]) -> Progress:
+    """Give all ``parts`` the state in ``path`` and return the progress.
+
+    Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
+    """
+    tensors, header = read_tensors(path)
+    if header.get("kind") != "self-play state" or header.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"{path} is no self-play state of format {FORMAT_VERSION}: delete it to start anew")
+    then = header.get("run", {})
+    names = sorted(then.keys() | run.keys())
+    differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
+    if differences:
+        raise ValueError(
+            f"{path} belongs to another run ({'; '.join(differences)}): "
+            "set these back to go on with it, or delete it to start anew"
+        )
+    try:
+        parts.learner.restore(_below(tensors, "learner"), header["learner"])
+        parts.buffer.restore(_arrays(tensors, "buffer"), header["buffer"])
+        parts.simulator.restore(_arrays(tensors, "simulator"))
+        older = [_version(tensors, number) for number in header["older"]]
+        parts.server.restore(_version(tensors, header["latest"]), older)
+        return Progress(**header["progress"])
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(f"{path} is damaged ({error!r}): delete it to start anew") from error
+
+
+def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    return {f"{prefix}/{name}": torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    prefix += "/"
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _arrays(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in _below(tensors, prefix).items()}
+
+
+def _version(tensors: Mapping[str, Tensor], number: int) -> Version:
+    weights: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in _arrays(tensors, f"version/{number}").items():
+        head, _, rest = name.partition("/")
+        weights.setdefault(head, {})[rest] = array
+    result: Weights = weights
+    return Version(number, result)

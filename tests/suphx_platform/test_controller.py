@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.models.tensor_file import read_tensors
+from suphx.selfplay.agent import load_agent
+from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.player import Player
+from suphx.training.loss_watch import DivergedError
+from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller, SelfPlay
+from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.learner_config import LearnerConfig
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import ReplayBufferConfig
+from suphx_platform.simulator_actor import SimulatorConfig
+from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
+
+CONFIG = ReinforcementConfig(
+    max_updates=12,
+    publish_every=2,
+    steps=8,
+    report_every=3,
+    evaluation_hanchans=8,
+    simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2, num_older=2)),
+    buffer=ReplayBufferConfig(batch_rows=200),
+    learner=LearnerConfig(critic=SMALL_PLAIN),
+)
+TIMES = ("seconds", "per_second", "share")
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing is done after it."""
+
+
+def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
+    play = SelfPlay(start=small_player(1), weak=small_player(2), encoder="mini", rules_version="tenhou-1", seed=5)
+    return Controller(config, play, folder, **arguments)
+
+
+def without_times(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in point.items() if not name.endswith(TIMES)}
+
+
+def numbers(metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [without_times(point) for point in (*metrics["history"], *metrics["matches"])]
+
+
+def weights(folder: Path) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in read_tensors(folder / "discard.safetensors")[0].items()}
+
+
+def test_a_run_leaves_an_agent_curves_and_matches(tmp_path: Path) -> None:
+    points: list[Mapping[str, float]] = []
+    metrics = new_controller(tmp_path, report=points.append).run()
+    assert load_agent(str(tmp_path)).name == str(tmp_path)
+    load_agent(f"{tmp_path}/start:weak")
+    newest, begun = weights(tmp_path), weights(tmp_path / "start")
+    assert any((newest[name] != begun[name]).any() for name in begun)
+    assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12]
+    assert [point["updates"] for point in points][:4] == [3, 6, 9, 12]
+    last = metrics["history"][-1]
+    assert (metrics["updates"], metrics["version"], last["version"]) == (12, 6, 6)
+    assert {"discard_entropy", "discard_alpha", "staleness", "discard_kl_to_start", "hanchans_per_second"} <= set(last)
+    assert last["discard_kl_to_start"] > 0
+    assert {match["baseline"] for match in metrics["matches"]} == {"start", "weak"}
+    counts = metrics["decisions_of_buffer"]
+    assert counts["learned"] == 12 * 200
+    assert counts["added"] >= counts["learned"] + counts["stale"]
+
+
+def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
+    first, second = (new_controller(tmp_path / name).run() for name in ("a", "b"))
+    assert numbers(first) == numbers(second)
+    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+
+
+def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(tmp_path: Path) -> None:
+    unbroken = new_controller(tmp_path / "a", replace(CONFIG, save_seconds=0.0)).run()
+
+    def kill(updates: int) -> None:
+        if updates == 5:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        new_controller(tmp_path / "b", replace(CONFIG, save_seconds=0.0), keep=kill).run()
+    assert not (tmp_path / "b" / "metrics.json").exists()
+    resumed = new_controller(tmp_path / "b", replace(CONFIG, report_every=3)).run()
+    # The point that spans the kill has the mean of fewer updates.
+    assert numbers(resumed)[2:] == numbers(unbroken)[2:]
+    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+
+
+def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
+    new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
+    other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_rows=100))
+    with pytest.raises(ValueError, match=r"buffer.batch_rows was 200, now 100\): set these back"):
+        new_controller(tmp_path, other)
+    (tmp_path / STATE_FILE).write_bytes(b"torn")
+    with pytest.raises(ValueError, match="is damaged"):
+        new_controller(tmp_path)
+
+
+def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
+    new_controller(tmp_path / "a", replace(CONFIG, max_updates=6)).run()
+    longer = new_controller(tmp_path / "a").run()
+    np.testing.assert_equal(weights(tmp_path / "a"), weights_of_run(tmp_path / "b"))
+    assert longer["updates"] == 12
+
+
+def weights_of_run(folder: Path) -> dict[str, np.ndarray]:
+    new_controller(folder).run()
+    return weights(folder)
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
+    controller = new_controller(tmp_path)
+    parts = controller._parts
+    take = parts.buffer.take
+
+    def poisoned(version: int) -> Any:
+        batch = take(version)
+        if batch is not None and parts.server.latest == 2:
+            batch.parts[DISCARD].rewards[0] = np.inf
+        return batch
+
+    parts.buffer.take = poisoned  # type: ignore[method-assign]
+    with pytest.raises(DivergedError, match=r"diverged at update 5 .*lower learner.learning_rate \(now 0.0003\)"):
+        controller.run()
+    tensors, header = read_tensors(tmp_path / DIVERGED_FILE)
+    assert header["updates"] == 4
+    assert torch.isinf(tensors["discard.rewards"]).sum() == 1
+    assert all(np.isfinite(value).all() for value in weights(tmp_path).values())
+    load_agent(str(tmp_path))
+
+
+def test_all_heads_can_learn_together(tmp_path: Path) -> None:
+    config = replace(
+        CONFIG,
+        heads=HEAD_NAMES,
+        max_updates=40,
+        buffer=ReplayBufferConfig(batch_rows=40),
+        engine=InferenceEngineConfig(precision="fp32"),
+    )
+    metrics = new_controller(tmp_path, config).run()
+    names = {name for point in metrics["history"] for name in point}
+    learned = {name.removesuffix("_entropy") for name in names if name.endswith("_entropy")}
+    assert {"discard", "chow"} <= learned
+
+
+def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
+    config = replace(CONFIG, buffer=ReplayBufferConfig(batch_rows=100_000, capacity_bytes=2**20))
+    with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
+        new_controller(tmp_path, config).run()
+
+
+def test_without_a_weak_player_there_is_one_match(tmp_path: Path) -> None:
+    player: Player = small_player(1)
+    play = SelfPlay(start=player, weak=player, encoder="mini", rules_version="tenhou-1", seed=5)
+    metrics = Controller(replace(CONFIG, max_updates=1), play, tmp_path).run()
+    assert [match["baseline"] for match in metrics["matches"]] == ["start"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"start": "zero"}, "start is 'zero': use one of"),
+        ({"heads": ("discard", "discard")}, "each once"),
+        ({"heads": ("win",)}, "'win' is no head"),
+        ({"publish_every": 0}, "publish_every is 0: use at least 1"),
+        ({"evaluation_hanchans": 9}, "use a multiple of 4"),
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ReinforcementConfig(**wrong)
