@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from suphx.selfplay.question import Replies
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import Transitions, concatenate
 from suphx.training.reward import Reward
-from suphx_platform.inference_engine import EnginePort
+
+if TYPE_CHECKING:
+    from suphx_platform.inference_engine import EnginePort  # nets are not needed where games are played
 
 MAX_SIMULATORS = 1 << 14
 _GAMES_OF_GROUP = 1 << 30

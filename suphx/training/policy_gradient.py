@@ -16,6 +16,7 @@ from suphx.models.sampling import masked_logits
 
 Baseline = Literal["critic", "none"]
 
+_TINY = torch.finfo(torch.float32).tiny
 _QUANTILES = {"ratio_low": 0.05, "ratio_median": 0.5, "ratio_high": 0.95}
 
 
@@ -114,8 +115,8 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
     return {
         **quantiles,
         "ratio_max": ratios.max(),
-        "effective_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()),
-        "kl": (ratios - 1 - ratios.log()).mean(),
+        "effective_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()).clamp_min(_TINY),
+        "kl": (ratios - 1 - ratios.clamp_min(_TINY).log()).mean(),
         "entropy": loss.entropies.mean(),
         "rejected_share": loss.is_rejected.float().mean(),
     }
@@ -145,6 +146,7 @@ def decision_loss(
     if values is None:
         return policy.loss, figures
     error = critic_loss(values, rewards)
-    spread = rewards.var(correction=0).clamp_min(torch.finfo(torch.float32).tiny)
-    figures |= {"critic_loss": error.detach(), "explained_share": 1 - error.detach() / spread}
+    spread = rewards.var(correction=0)
+    explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
+    figures |= {"critic_loss": error.detach(), "explained_share": explained}
     return policy.loss + error, figures

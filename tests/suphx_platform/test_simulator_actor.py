@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import Future
 
@@ -115,3 +117,9 @@ def test_wrong_settings_are_refused() -> None:
         SimulatorConfig(num_tables=7)
     with pytest.raises(ValueError, match=f"use 0 to {MAX_SIMULATORS - 1}"):
         new_simulator(RowEngine(), index=MAX_SIMULATORS)
+
+
+def test_a_simulator_needs_neither_nets_nor_a_cluster() -> None:
+    program = "import sys, suphx_platform.simulator_actor; print({'torch', 'ray', 'mlflow'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -10,6 +10,7 @@ from suphx.training.policy_gradient import (
     PolicyGradientConfig,
     PolicyLoss,
     critic_loss,
+    decision_loss,
     entropy,
     kl_divergence,
     loss_figures,
@@ -109,6 +110,37 @@ def test_one_heavy_row_is_a_small_effective_share() -> None:
     figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0))
     assert figures["effective_share"].item() == pytest.approx(0.01, rel=0.05)
     assert figures["kl"].item() > 0.5
+
+
+def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
+    zeros = torch.zeros(10)
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0))
+    assert all(value.isfinite() for value in figures.values())
+
+
+def test_a_batch_whose_rewards_are_all_equal_has_nothing_to_explain() -> None:
+    zeros = torch.zeros(4)
+    decisions = {"masks": torch.zeros(4, 0), "actions": zeros, "log_probs": zeros, "rewards": zeros}
+    _, figures = decision_loss(torch.zeros(4, 2), zeros + 0.1, decisions, 0.0, PolicyGradientConfig())
+    assert figures["explained_share"].item() == 0
+    assert figures["critic_loss"].item() == pytest.approx(0.01)
+
+
+def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() -> None:
+    batch = Batch(12, 5)
+    decisions = {
+        "masks": torch.from_numpy(batch.masks),
+        "actions": torch.tensor(batch.actions),
+        "log_probs": torch.from_numpy(batch.behaviour).float(),
+        "rewards": torch.from_numpy(batch.advantages).float() * 1000 + 500,
+    }
+    logits = torch.from_numpy(batch.logits).float()
+    config = PolicyGradientConfig(reward_unit=1000.0, max_ratio=1.5)
+    loss, figures = decision_loss(logits, torch.full((12,), 0.5), decisions, 0.1, config)
+    assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits, max_ratio=1.5).loss.item(), rel=1e-5)
+    assert loss.item() == pytest.approx((figures["policy_loss"] + figures["critic_loss"]).item())
+    plain, without = decision_loss(logits, None, decisions, 0.1, config)
+    assert plain.item() == without["policy_loss"].item() != figures["policy_loss"].item()
 
 
 def test_entropy_of_equal_and_of_certain_choices() -> None:
