@@ -246,7 +246,6 @@ class Controller:
         matches = self._progress.matches
         if not matches or matches[-1]["updates"] != self._progress.updates:
             self._evaluate()
-        self._write_newest()
         self._save()
         metrics = {
             **{name: getattr(self._progress, name) for name in (*_COUNTS, "history", "matches")},
@@ -258,6 +257,7 @@ class Controller:
         return metrics
 
     def _save(self) -> None:
+        self._write_newest()
         save_state(self._state_path, self._parts, self._progress, self._identity())
         self._saved_at = time.monotonic()
         if self._keep is not None:
