@@ -149,8 +149,7 @@ class ReplayBuffer:
         while wanted:
             block, uses = blocks.popleft()
             self._num_bytes -= block.num_bytes
-            used = block.take(np.arange(min(wanted, len(block))))
-            rest = block.take(np.arange(len(used), len(block)))
+            used, rest = _lines(block, slice(0, wanted)), _lines(block, slice(wanted, None))
             if len(rest):
                 blocks.appendleft((rest, uses))
                 self._num_bytes += rest.num_bytes
@@ -160,3 +159,8 @@ class ReplayBuffer:
             wanted -= len(used)
         whole = concatenate(taken)
         return whole.take(self._random.permutation(len(whole)))
+
+
+def _lines(block: Transitions, part: slice) -> Transitions:
+    """Return some lines of a block without copying them."""
+    return Transitions(block.head, **{name: column[part] for name, column in block.columns().items()})
