@@ -10,6 +10,7 @@ from suphx_pipelines.recipe import AblationConfig, LearningCurveConfig, Recipe, 
 from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
+from suphx_platform.reinforcement_config import ReinforcementConfig
 
 RECIPES = sorted((Path(__file__).resolve().parents[2] / "pipelines" / "recipes").glob("*.toml"))
 
@@ -40,7 +41,8 @@ def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     curve = LearningCurveConfig(games=(10,))
     ablation = AblationConfig(encoders=("suphx", "mini"))
-    stages = pipeline_stages(Recipe(name="all", learning_curve=curve, ablation=ablation))
+    self_play = ReinforcementConfig(max_updates=1)
+    stages = pipeline_stages(Recipe(name="all", learning_curve=curve, ablation=ablation, reinforcement=self_play))
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
     settings -= set(Recipe(name="all").free_keys)
