@@ -51,10 +51,10 @@ def _positions(log: KyokuLog, game: GameLog) -> Iterator[Position]:
     events = play_kyoku(log)
     cursor = np.zeros(4, np.int64)
     start_kyoku(tables[0], suits)
-    window = (-1, -1)
+    window = None
     while table["phase"] != KYOKU_END:
-        now = (int(table["phase"]), int(table["river_length"].sum()))
-        if table["phase"] != CLAIM or now != window:
+        now = tuple(int(value) for value in (table["phase"], table["river_length"].sum(), table["num_kans"]))
+        if table["phase"] not in (CLAIM, ROB_KAN) or now != window:  # several seats are asked about one tile
             _catch_up(history, events, table)
         window = now
         yield Position(table, history)
