@@ -176,17 +176,27 @@ def _data(records: Mapping[str, Any]) -> str:
 def _table_3(results: Results) -> str:
     if not results.supervised:
         return ""
-    columns = ("net", "paper", "earlier work", "ours", "balanced", "recall of yes", "test samples", "training samples")
+    columns = ("net", "paper", "earlier work", "ours", "balanced", "recall of yes", "test samples",
+               "samples learned", "games")  # fmt: skip
     rows = []
     for head, metrics in results.supervised.items():
         millions, accuracy, previous = PAPER_TABLE_3[head]
         test = metrics["test"]
         row = [head, f"{percent(accuracy)} ({millions}M)", percent(previous)]
         row += [percent(test.get(key)) for key in ("accuracy", "balanced_accuracy", "recall_yes")]
-        row += [number(test.get("samples")), number(results.records.get("samples", {}).get(head, {}).get("train"))]
+        learned = metrics["history"][-1].get("rows") if metrics["history"] else None
+        row += [number(count) for count in (test.get("samples"), learned, metrics.get("train_games"))]
         rows.append(row)
-    caption = "Paper: Table 3, trained on the number of samples given there."
-    note = "Balanced accuracy is the mean of the recalls of the answers: a net that always says no has 50 %."
+    caption = "Paper: Table 3, trained on the number of samples given there. Earlier work: what the paper cites."
+    note = (
+        "Balanced accuracy is the mean of the recalls of the answers: a net that always says no has 50 %, unless all "
+        "test samples have the same answer."
+    )
+    if results.records.get("source") == "played":
+        note += (
+            " These nets learned from games that a baseline played: their accuracies say how well they imitate it and "
+            "cannot be compared with the paper's."
+        )
     return report_page.table(columns, rows, caption=caption) + report_page.paragraph(note, is_soft=True)
 
 
