@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match import MatchConfig
-from suphx.features.head import HEAD_NAMES, head_index
+from suphx.features.head import HEAD_NAMES, check_heads
 from suphx.models.policy import NetConfig
 from suphx.selfplay.agent import BASELINES
 from suphx.training.dataset import StreamConfig
@@ -60,7 +60,7 @@ class LearningCurveConfig:
     def __post_init__(self) -> None:
         if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
             raise ValueError(f"games is {list(self.games)}: use different numbers from 1 on, ascending")
-        _check_heads(self.heads)
+        check_heads(self.heads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +81,10 @@ class AblationConfig:
     def __post_init__(self) -> None:
         if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
             raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
-        _check_heads(self.heads)
+        check_heads(self.heads)
         for name, least in (("seeds", 1), ("games", 0), ("max_steps", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
-
-
-def _check_heads(heads: tuple[str, ...]) -> None:
-    for head in heads:
-        head_index(head)
-    if not heads or len(set(heads)) < len(heads):
-        raise ValueError(f"heads is {list(heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,7 +45,7 @@ class InferenceEngineConfig:
     wait_seconds: float = 0.0
     """How long the first request of a group waits for others; 0 = only those that are there already."""
     answers: Answers = "probable"
-    """How the riichi, chow, pong and kong nets that do not learn say yes (selfplay/answer.py)."""
+    """How the nets of two answers that do not learn say yes (selfplay/answer.py)."""
     threads: int = 1
     """Threads of torch; 0 = as they are."""
     precision: Precision = "auto"

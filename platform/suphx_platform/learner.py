@@ -159,7 +159,7 @@ def _new_group(config: LearnerConfig, nets: Sequence[PolicyNet]) -> LearnerGroup
         AlgorithmConfig()
         .framework("torch")
         .learners(
-            num_learners=config.num_learners,
+            num_learners=0,  # in this process
             num_gpus_per_learner=int(device.type == "cuda"),
             learner_class=_PolicyGradientLearner,
             learner_config_dict={"config": config},

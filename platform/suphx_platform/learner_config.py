@@ -28,8 +28,6 @@ class LearnerConfig:
     """Equations 1 and 2 of the paper."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
     """Equation 3."""
-    num_learners: int = 0
-    """Learners that share each batch, as actors of Ray with a GPU each where there are GPUs; 0 = in this process."""
     threads: int = 1
     """Threads of torch; 0 = as they are."""
     precision: Precision = "auto"
@@ -43,6 +41,6 @@ class LearnerConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
         if not self.gradient_clip > 0:
             raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
-        for name in ("weight_decay", "num_learners", "threads"):
+        for name in ("weight_decay", "threads"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

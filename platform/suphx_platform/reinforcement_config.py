@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from suphx.features.head import HEAD_NAMES, head_index
+from suphx.features.head import check_heads, head_index
 from suphx_platform.inference_engine import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import ParameterServerConfig
@@ -56,10 +56,7 @@ class ReinforcementConfig:
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):
             raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
-        for head in self.heads:
-            head_index(head)
-        if not self.heads or len(set(self.heads)) < len(self.heads):
-            raise ValueError(f"heads is {list(self.heads)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
+        check_heads(self.heads)
         least = {"publish_every": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
         for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
             if getattr(self, name) < least.get(name, 0):

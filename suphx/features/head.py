@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 DISCARD, RIICHI, CHOW, PONG, KONG = range(5)
 HEAD_NAMES = ("discard", "riichi", "chow", "pong", "kong")
 NUM_OUTPUTS = (34, 2, 2, 2, 2)  # paper, Table 2; of two outputs, 1 means yes
@@ -14,3 +16,11 @@ def head_index(name: str) -> int:
     if name not in HEAD_NAMES:
         raise ValueError(f"{name!r} is no head: use one of {', '.join(HEAD_NAMES)}")
     return HEAD_NAMES.index(name)
+
+
+def check_heads(names: Sequence[str]) -> None:
+    """Raise ValueError unless ``names`` are one or more heads, each once."""
+    for name in names:
+        head_index(name)
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"heads is {list(names)}: use one or more of {', '.join(HEAD_NAMES)}, each once")
