@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.device import DeviceName, Precision, find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
@@ -36,10 +37,15 @@ UNLEARNED_VERSION = -1
 """Stands in replies of weights that no learner made: the weak policy's, and those of heads that do not learn."""
 
 
+Nets = Literal["policy", "null"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferenceEngineConfig:
     """How requests are answered."""
 
+    nets: Nets = "policy"
+    """policy: the players' nets. null: none; each head samples evenly among the legal answers (to measure the rest)."""
     group_rows: int = 4096
     """Requests are answered together, up to about so many rows."""
     wait_seconds: float = 0.0
@@ -62,8 +68,9 @@ class InferenceEngineConfig:
             raise ValueError(f"threads is {self.threads}: use 0 or more")
         if not 0 <= self.wait_seconds <= 10:
             raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
-        if self.answers not in get_args(Answers):
-            raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
+        for name, allowed in (("nets", get_args(Nets)), ("answers", get_args(Answers))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
 
 
 Request = Sequence[Questions]
@@ -162,7 +169,7 @@ class InferenceEngine:
     def _answer_policy(self, questions: Questions, policy: int) -> Replies:
         head = questions.head
         logits = self._nets[head, policy](torch.from_numpy(questions.rows))
-        if head in self._heads:
+        if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(questions.masks).to(logits.device)
             places = torch.from_numpy(questions.places).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, places))
@@ -170,9 +177,24 @@ class InferenceEngine:
         calibration = (self._weak if policy == WEAK else self._player).calibrations[head]
         return _unlearned(head, logits.cpu().numpy(), questions, calibration, self._config.answers)
 
-    def _make(self, net: PolicyNet) -> InferenceNet:
+    def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
+        if self._config.nets == "null":
+            return _NullNet(net.head)
         config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
         return InferenceNet(net, self._device, config)
+
+
+class _NullNet:
+    """Says of all answers that they are equally good."""
+
+    def __init__(self, head: int) -> None:
+        self._num_outputs = NUM_OUTPUTS[head]
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return torch.zeros(len(rows), self._num_outputs)
+
+    def load(self, net: PolicyNet) -> None:
+        """Do nothing: there are no weights."""
 
 
 class LocalEngine:

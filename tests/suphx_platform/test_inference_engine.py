@@ -129,6 +129,20 @@ def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() 
     assert max(groups) > 1
 
 
+def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
+    engine = new_engine(InferenceEngineConfig(nets="null"))
+    engine.load(Version(7, weights(7)))
+    discards, riichis = questions(3000, policy=WEAK), questions(3000, RIICHI)
+    discards.masks[:, 20:] = 0
+    (discard, riichi) = engine.answer([discards, riichis])
+    assert discards.masks[np.arange(3000), discard.actions].all()
+    np.testing.assert_allclose(discard.log_probs, -np.log(discards.masks.sum(axis=1)), atol=1e-5)
+    np.testing.assert_array_equal(discard.versions, UNLEARNED_VERSION)
+    np.testing.assert_array_equal(riichi.versions, 7)
+    assert 1400 < riichi.actions.sum() < 1600
+    np.testing.assert_array_equal(riichi.scores > 0.5, riichi.actions == 1)
+
+
 def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine = LocalEngine(new_engine())
     bad = replace(questions(4), rows=np.zeros((4, 7), np.uint8))
@@ -138,7 +152,7 @@ def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("wrong", [{"group_rows": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}])
+@pytest.mark.parametrize("wrong", [{"group_rows": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}, {"nets": "no"}])
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
         InferenceEngineConfig(**wrong)  # type: ignore[arg-type]
