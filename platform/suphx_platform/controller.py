@@ -28,7 +28,6 @@ from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import write_tensors
 from suphx.selfplay.player import Player, save_player
 from suphx.training.loss_watch import DivergedError
-from suphx.training.policy_gradient import kl_divergence
 from suphx.training.reward import round_score
 from suphx_platform.inference_engine import InferenceEngine, LocalEngine
 from suphx_platform.learner import Learner, UpdateReport
@@ -42,7 +41,6 @@ STATE_FILE = "reinforcement_state.safetensors"
 METRICS_FILE = "metrics.json"
 DIVERGED_FILE = "diverged_batch.safetensors"
 START_FOLDER = "start"
-_KL_ROWS = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,18 +183,11 @@ class Controller:
             "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
             "buffer_bytes": self._parts.buffer.num_bytes,
         }
-        point |= {f"{HEAD_NAMES[head]}_kl_to_start": self._kl_to_start(head, batch) for head in batch.parts}
+        divergences = self._parts.learner.kl_to_start(batch.parts)
+        point |= {f"{head}_kl_to_start": divergence for head, divergence in divergences.items()}
         progress.history.append(point)
         if self._report is not None:
             self._report(point)
-
-    @torch.inference_mode()
-    def _kl_to_start(self, head: int, batch: Batch) -> float:
-        """Return how far a net has gone from where it began, over some decisions of ``batch``."""
-        rows, masks = (torch.from_numpy(a[:_KL_ROWS]) for a in (batch.parts[head].rows, batch.parts[head].masks))
-        begun = self._play.start.nets[head].eval()
-        net = self._newest().nets[head]
-        return kl_divergence(net(rows), begun(rows), masks).item()
 
     def _newest(self) -> Player:
         """Return the nets of the newest version."""

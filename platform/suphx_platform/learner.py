@@ -13,9 +13,9 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -42,11 +42,13 @@ from suphx.training.compute import net_logits
 from suphx.training.entropy import EntropyControl
 from suphx.training.loss_watch import DivergedError
 from suphx.training.optimizer import new_optimizer
-from suphx.training.policy_gradient import decision_loss
+from suphx.training.policy_gradient import decision_loss, kl_divergence
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import Weights
 
 logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)  # RLlib uses what it has deprecated itself
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class UpdateReport:
     figures: Mapping[str, Mapping[str, float]]
     """Head name -> figures of policy_gradient.py, gradient norms, alpha."""
     num_rows: int
+    number: int
+    """The learner's updates so far, this one included."""
 
 
 class Learner:
@@ -64,13 +68,14 @@ class Learner:
     def __init__(self, config: LearnerConfig, nets: Sequence[PolicyNet]) -> None:
         """``nets``: where learning begins, one for each head that learns."""
         self._config = config
-        self._heads = [net.head for net in nets]
+        self.num_updates = 0
+        """Updates made, over all starts of a run."""
         entropy = config.entropy
         self._controls = {
-            head: EntropyControl(
-                target=entropy.target if head == DISCARD else entropy.answer_target, alpha=entropy.alpha
+            net.head: EntropyControl(
+                target=entropy.target if net.head == DISCARD else entropy.answer_target, alpha=entropy.alpha
             )
-            for head in self._heads
+            for net in nets
         }
         with torch_threads(config.threads), torch.random.fork_rng():
             torch.manual_seed(0)  # of the critics' first weights
@@ -92,7 +97,8 @@ class Learner:
             head = HEAD_NAMES.index(name)
             values["alpha"] = self._controls[head].alpha
             self._controls[head] = self._controls[head].after(values["entropy"], self._config.entropy)
-        return UpdateReport(figures, num_rows)
+        self.num_updates += 1
+        return UpdateReport(figures, num_rows, self.num_updates)
 
     def weights(self) -> Weights:
         """Return copies of the policy nets' weights by head name, plain numpy."""
@@ -103,48 +109,37 @@ class Learner:
             for name, state in states.items()
         }
 
+    def kl_to_start(self, batches: Mapping[int, Transitions], num_rows: int = 512) -> dict[str, float]:
+        """Return KL(policy || the net that this learner was made with) in nats, by head name.
+
+        Mean over the first ``num_rows`` decisions of each batch; a ``restore`` does not change what it is measured
+        against.
+        """
+        parts = {
+            HEAD_NAMES[head]: (batch.rows[:num_rows], batch.masks[:num_rows])
+            for head, batch in batches.items()
+            if len(batch)
+        }
+        with torch_threads(self._config.threads):
+            return self._on_each(lambda learner: learner.kl_to_start(parts))[0]
+
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Return copies of tensors (weights, optimiser) and plain values (entropy control) for ``restore``."""
-        tensors: dict[str, Tensor] = {}
-        for name, module in self._local.actors():
-            tensors |= {f"net.{name}.{key}": value.clone() for key, value in module.state_dict().items()}
-            for key, parameter in module.named_parameters():
-                for slot, value in self._optimizer_state(parameter).items():
-                    tensors[f"optimizer.{name}.{key}/{slot}"] = value.clone()
-        return tensors, {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
+        """Return copies of tensors (weights, optimiser) and plain values (counter, entropy control) for ``restore``."""
+        controls = {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
+        tensors = self._on_each(lambda learner: learner.tensors())[0]
+        return tensors, {"num_updates": self.num_updates, "controls": controls}
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Go on from a ``state``; ValueError if it is of other nets."""
-        for name, module in self._local.actors():
-            prefix = f"net.{name}."
-            own = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-            try:
-                module.load_state_dict(own)
-            except RuntimeError as error:
-                raise ValueError(f"the stored {name} net is not the one of this recipe: start anew") from error
-            for key, parameter in module.named_parameters():
-                prefix = f"optimizer.{name}.{key}/"
-                self._optimizer_state(parameter).update(
-                    {
-                        slot.removeprefix(prefix): value.clone()
-                        for slot, value in tensors.items()
-                        if slot.startswith(prefix)
-                    }
-                )
-        self._controls = {HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values.items()}
+        self._on_each(lambda learner: learner.load_tensors(tensors))
+        self._controls = {
+            HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
+        }
+        self.num_updates = values["num_updates"]
 
-    @property
-    def _local(self) -> _PolicyGradientLearner:
-        learner = self._group._learner
-        assert isinstance(learner, _PolicyGradientLearner), "states are kept by a learner in this process"
-        return learner
-
-    def _optimizer_state(self, parameter: nn.Parameter) -> dict[str, Tensor]:
-        for optimizer in self._local.optimizers():
-            if any(parameter is known for group in optimizer.param_groups for known in group["params"]):
-                state: dict[str, Tensor] = optimizer.state[parameter]
-                return state
-        raise AssertionError("every parameter has an optimiser")
+    def _on_each(self, act: Callable[[_PolicyGradientLearner], T]) -> list[T]:
+        """Return what ``act`` gives on every RLlib learner."""
+        return [result.get() for result in self._group.foreach_learner(cast(Any, act))]
 
     def _sample_batch(self, batch: Transitions) -> SampleBatch:
         columns = {name: getattr(batch, name) for name in COLUMNS if name != "versions"}
@@ -192,11 +187,17 @@ class _Actor(TorchRLModule):
         """Build the nets that ``model_config`` describes, with its weights."""
         model = cast(dict[str, Any], self.model_config)
         self.bf16: bool = model["bf16"]
-        self.policy = PolicyNet(model["head"], model["num_planes"], NetConfig(**model["net"]))
-        self.policy.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in model["weights"].items()})
+        self.policy = self.started_as()
         self.critic: CriticNet | None = None
         if model["critic"] is not None:
             self.critic = CriticNet(model["head"], model["num_planes"], NetConfig(**model["critic"]))
+
+    def started_as(self) -> PolicyNet:
+        """Return a new net with the weights that the policy began with, in evaluation mode."""
+        model = cast(dict[str, Any], self.model_config)
+        net = PolicyNet(model["head"], model["num_planes"], NetConfig(**model["net"]))
+        net.load_state_dict({name: torch.from_numpy(np.array(weight)) for name, weight in model["weights"].items()})
+        return net.eval()
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         # BatchNorm keeps the statistics that it came with: the policy that learns must be the one that acts.
@@ -209,6 +210,12 @@ class _Actor(TorchRLModule):
 
 class _PolicyGradientLearner(TorchLearner):
     """Delegates to suphx.training; refuses gradients that are not finite."""
+
+    def build(self) -> None:
+        """Build nets and optimisers."""
+        self._starts: dict[str, PolicyNet] = {}
+        """Nets that learning began with, by head name, once they are asked for."""
+        super().build()
 
     def configure_optimizers_for_module(self, module_id: str, config: AlgorithmConfig | None = None) -> None:
         """Register one optimiser for the policy and one for the critic."""
@@ -230,9 +237,48 @@ class _PolicyGradientLearner(TorchLearner):
         """Return the modules by head name."""
         return [(name, cast(_Actor, module.unwrapped())) for name, module in self.module.items()]
 
-    def optimizers(self) -> list[torch.optim.Optimizer]:
-        """Return all optimisers."""
-        return list(self._named_optimizers.values())
+    def tensors(self) -> dict[str, Tensor]:
+        """Return copies of the nets' weights and of what the optimisers remember, on the CPU."""
+        found: dict[str, Tensor] = {}
+        for name, actor in self.actors():
+            found |= {f"net.{name}.{key}": _copied(value) for key, value in actor.state_dict().items()}
+            for key, parameter in actor.named_parameters():
+                for slot, value in self._optimizer_state(parameter).items():
+                    found[f"optimizer.{name}.{key}/{slot}"] = _copied(value)
+        return found
+
+    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go on with copies of such ``tensors``; ValueError if they are of other nets."""
+        for name, actor in self.actors():
+            try:
+                actor.load_state_dict(_below(tensors, f"net.{name}."))
+            except RuntimeError as error:
+                raise ValueError(f"the stored {name} net is not the one of this recipe: start anew") from error
+            for key, parameter in actor.named_parameters():
+                slots = _below(tensors, f"optimizer.{name}.{key}/")
+                copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
+                self._optimizer_state(parameter).update(copies)
+
+    def _optimizer_state(self, parameter: nn.Parameter) -> dict[str, Tensor]:
+        for optimizer in self._named_optimizers.values():
+            if any(parameter is known for group in optimizer.param_groups for known in group["params"]):
+                state: dict[str, Tensor] = optimizer.state[parameter]
+                return state
+        raise AssertionError("every parameter has an optimiser")
+
+    @torch.inference_mode()
+    def kl_to_start(self, parts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+        """Return the mean KL(policy || net that it began as) by head name over packed rows and legal masks."""
+        actors = dict(self.actors())
+        divergences = {}
+        for name, columns in parts.items():
+            actor = actors[name]
+            if name not in self._starts:
+                self._starts[name] = actor.started_as().to(self.device)
+            rows, masks = (torch.from_numpy(column).to(self.device) for column in columns)
+            own, begun = (net_logits(net, rows, actor.bf16).float() for net in (actor.policy, self._starts[name]))
+            divergences[name] = kl_divergence(own, begun, masks)
+        return {name: divergence.item() for name, divergence in divergences.items()}
 
     def compute_loss_for_module(
         self, *, module_id: str, config: AlgorithmConfig, batch: dict[str, Any], fwd_out: dict[str, Any]
@@ -267,6 +313,14 @@ class _PolicyGradientLearner(TorchLearner):
 
 
 _PREFIX = "suphx/"
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _figures(results: Mapping[str, Any]) -> dict[str, float]:

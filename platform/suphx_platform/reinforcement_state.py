@@ -21,7 +21,7 @@ from suphx_platform.parameter_server import ParameterServer, Version, Weights
 from suphx_platform.replay_buffer import ReplayBuffer
 from suphx_platform.simulator_actor import SimulatorActor
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from suphx.models.policy import NetConfig, PolicyNet
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
-from suphx.training.policy_gradient import PolicyGradientConfig
+from suphx.training.policy_gradient import PolicyGradientConfig, kl_divergence
 from suphx_platform.learner import Learner
 from suphx_platform.learner_config import LearnerConfig
 from tests.suphx_platform.small_player import SMALL, SMALL_PLAIN, small_player
@@ -124,6 +124,41 @@ def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
     for seed in range(3, 6):
         batch = {DISCARD: decisions(seed=seed)}
         assert first.update(batch) == second.update(batch)
+
+
+def test_updates_are_counted_over_all_starts() -> None:
+    first, second = new_learner(), new_learner()
+    assert [first.update({DISCARD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]
+    second.restore(*first.state())
+    assert second.num_updates == 3
+    assert second.update({DISCARD: decisions()}).number == 4
+
+
+def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> None:
+    learner = new_learner()
+    learner.update({DISCARD: decisions()})
+    tensors, values = learner.state()
+    copies = {name: tensor.clone() for name, tensor in tensors.items()}
+    learner.update({DISCARD: decisions()})
+    assert all(torch.equal(tensors[name], copy) for name, copy in copies.items())
+    learner.restore(tensors, values)
+    for tensor in tensors.values():
+        tensor.fill_(1)
+    assert all(torch.equal(learner.state()[0][name], copy) for name, copy in copies.items())
+
+
+def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_constructor() -> None:
+    learner, restored = new_learner(heads=(DISCARD, CHOW)), new_learner(heads=(DISCARD, CHOW))
+    batch = {DISCARD: decisions(), CHOW: decisions(CHOW)}
+    assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
+    start, rows = policy(learner)(torch.from_numpy(batch[DISCARD].rows[:16])), torch.from_numpy(batch[DISCARD].rows)
+    learner.update({DISCARD: decisions()})
+    found = learner.kl_to_start(batch, num_rows=16)
+    now = policy(learner)(rows[:16])
+    assert found["discard"] == pytest.approx(kl_divergence(now, start, torch.ones(16, 34)).item(), rel=1e-4)
+    assert found["chow"] == 0
+    restored.restore(*learner.state())
+    assert restored.kl_to_start(batch, num_rows=16) == found
 
 
 def test_a_state_of_other_nets_is_refused() -> None:
