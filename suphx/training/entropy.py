@@ -1,7 +1,12 @@
-"""The entropy coefficient alpha that follows a target entropy (paper, equation 3).
+"""The entropy coefficient alpha that follows a target entropy (paper, equation 3, and a proportional term).
 
->>> control = EntropyControl(target=1.0, alpha=0.01)
->>> control = control.after(0.7, EntropyConfig())  # below the target: alpha rises
+>>> config = EntropyConfig()
+>>> control = EntropyControl(target=1.0, alpha=config.alpha)
+>>> control = control.after(0.7, config)  # below the target: alpha rises
+
+Equation 3 alone sums up the missing entropy. Entropy answers late, and alpha moves it rather than sets it, so that it
+swings around the target: alpha is 0 long before the entropy has come down, and rises too late when it has. The
+proportional term answers at once; the sum waits while alpha is at a bound, so that nothing piles up in it there.
 """
 
 from __future__ import annotations
@@ -20,14 +25,17 @@ class EntropyConfig:
     alpha: float = 0.01
     """Coefficient at the start."""
     rate: float = 0.0005
-    """How fast alpha moves (beta of the paper's equation 3); 0 leaves it where it starts."""
+    """How fast alpha moves (beta of the paper's equation 3); 0, with ``gain`` 0, leaves it where it starts."""
+    gain: float = 0.05
+    """Alpha for each nat that is missing now, beside what equation 3 has summed up; 0 = equation 3 alone, as in the
+    paper, which swings."""
     max_alpha: float = 0.5
     """Alpha stays between 0 and this."""
-    memory: float = 0.9
+    memory: float = 0.5
     """Share of the past in the recent entropy that is compared with the target (an exponential mean); 0 = none."""
 
     def __post_init__(self) -> None:
-        for name in ("target", "answer_target", "alpha", "rate", "max_alpha"):
+        for name in ("target", "answer_target", "alpha", "rate", "gain", "max_alpha"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if self.alpha > self.max_alpha:
@@ -42,6 +50,8 @@ class EntropyControl:
 
     target: float
     alpha: float
+    summed: float | None = None
+    """The part of alpha that equation 3 moves; None before the first update, when it is all of alpha."""
     recent: float | None = None
     """Exponential mean of the entropies so far; None before the first."""
 
@@ -49,9 +59,19 @@ class EntropyControl:
         """Return the control after an update whose batch had the mean ``entropy``."""
         past = entropy if self.recent is None else self.recent
         recent = config.memory * past + (1 - config.memory) * entropy
-        return replace(self, alpha=next_alpha(self.alpha, recent, self.target, config), recent=recent)
+        summed = self.alpha if self.summed is None else self.summed
+        extra = config.gain * (self.target - recent)
+        if not _is_held(summed + extra, extra, config.max_alpha):
+            summed = next_alpha(summed, recent, self.target, config)
+        alpha = min(max(summed + extra, 0.0), config.max_alpha)
+        return replace(self, alpha=alpha, summed=summed, recent=recent)
 
 
 def next_alpha(alpha: float, entropy: float, target: float, config: EntropyConfig) -> float:
     """Return alpha + beta * (target - entropy), kept in 0 … ``max_alpha`` (paper, equation 3)."""
     return min(max(alpha + config.rate * (target - entropy), 0.0), config.max_alpha)
+
+
+def _is_held(alpha: float, extra: float, max_alpha: float) -> bool:
+    """Tell whether ``alpha`` is beyond a bound to which the proportional term ``extra`` pushes it."""
+    return (extra < 0 and alpha <= 0) or (extra > 0 and alpha >= max_alpha)
