@@ -7,6 +7,7 @@ from pathlib import Path
 
 from suphx_pipelines import report
 from suphx_pipelines.ablation import ablation_stages
+from suphx_pipelines.entropy_study import entropy_study_stages
 from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
@@ -38,18 +39,21 @@ class PipelineResult:
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
-    if recipe.reinforcement.is_wanted and recipe.reinforcement.start == "random":
-        return [reinforcement_stage(recipe), _report_stage(("reinforcement",))]
+    self_play = [reinforcement_stage(recipe)] if recipe.reinforcement.is_wanted else []
+    self_play += entropy_study_stages(recipe)
+    if self_play and recipe.reinforcement.start == "random":
+        return _with_report(self_play)
     learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe), *ablation_stages(recipe)]
-    before = [records_stage(), *learning, evaluation_stage()]
-    if recipe.reinforcement.is_wanted:
-        before.append(reinforcement_stage(recipe))
-    return [*before, _report_stage(tuple(stage.name for stage in before))]
+    return _with_report([records_stage(), *learning, evaluation_stage(), *self_play])
 
 
-def _report_stage(needs: tuple[str, ...]) -> Stage[Recipe]:
+def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
-    return Stage(name="report", run=report.run, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,))
+    needs = tuple(stage.name for stage in stages)
+    return [
+        *stages,
+        Stage(name="report", run=report.run, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,)),
+    ]
 
 
 def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:

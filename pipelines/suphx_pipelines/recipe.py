@@ -88,6 +88,18 @@ class AblationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyStudyConfig:
+    """Self-play once more with the entropy coefficient fixed, to see what the control of it is good for."""
+
+    alphas: tuple[float, ...] = ()
+    """The values, each a self-play of its own with all settings of [reinforcement]. Empty: no study."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
+            raise ValueError(f"alphas is {list(self.alphas)}: use different numbers from 0 on, or none")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All settings of a run."""
 
@@ -117,6 +129,8 @@ class Recipe:
     """The match of the supervised nets."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
     """Self-play; without a limit there is none."""
+    entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
+    """The same with a fixed entropy coefficient."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs."""
 

@@ -16,17 +16,24 @@ from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
 
+STAGE_NAME = "reinforcement"
+RECIPE_KEYS = ("encoder", "net", "reinforcement")
+
 
 def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
     """Return the stage: it needs the supervised nets unless it begins with random ones."""
-    is_random = recipe.reinforcement.start == "random"
     return Stage(
-        name="reinforcement",
+        name=STAGE_NAME,
         run=run,
-        recipe_keys=("encoder", "net", "reinforcement"),
-        needs=() if is_random else tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        recipe_keys=RECIPE_KEYS,
+        needs=needed_stages(recipe),
         artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
     )
+
+
+def needed_stages(recipe: Recipe) -> tuple[str, ...]:
+    """Return the names of the stages whose nets self-play begins with."""
+    return () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

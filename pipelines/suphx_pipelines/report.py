@@ -21,6 +21,8 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     ``{"heads": [...], "updates", "version", "hanchans", "decisions", "seconds", "history": [{"updates", "seconds",
     "staleness", "<head>_entropy", "<head>_alpha"}], "matches": [{"updates", "baseline", "hanchans", "difference",
     "interval": [2]}], "decisions_of_buffer": {"added", "stale", "learned", "refused"}}``
+``entropy_study/<alpha>/metrics.json``
+    the same, with alpha fixed
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -33,18 +35,21 @@ Any number may be null where it cannot be told.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.features.head import HEAD_NAMES
+from suphx.features.head import HEAD_NAMES, head_index
 from suphx.riichi.tile import NUM_KINDS, face_name
-from suphx_pipelines import report_figure, report_page
+from suphx_pipelines import report_figure, report_page, report_self_play
+from suphx_pipelines.entropy_study import STAGE_PREFIX
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment
+from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.recipe_file import to_toml
-from suphx_pipelines.stage import R, StageContext
+from suphx_pipelines.report_number import decimal, interval, number, percent
+from suphx_pipelines.stage import StageContext
 
 REPORT_NAME = "report.html"
 
@@ -71,11 +76,18 @@ class Results:
     """By head: accuracy with the planes of each encoder."""
     match: Mapping[str, Any]
     self_play: Mapping[str, Any]
+    entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By the alpha that was fixed."""
+    entropy_targets: Mapping[str, float] = field(default_factory=dict)
+    """By head that learned in self-play."""
 
 
-def run(context: StageContext[R]) -> dict[str, float]:
+def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Write ``report.html`` into the stage's folder."""
-    results = read_results(context.upstream)
+    self_play = context.recipe.reinforcement
+    entropy = self_play.learner.entropy
+    targets = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
+    results = replace(read_results(context.upstream), entropy_targets=targets)
     path = context.folder / REPORT_NAME
     title = f"Suphx: {context.recipe.name}"
     write_atomically(path, [render(title, results, to_toml(context.recipe), environment()).encode()])
@@ -95,6 +107,11 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
         self_play=_read(folders.get("reinforcement"), "metrics.json"),
+        entropy_study={
+            name.removeprefix(STAGE_PREFIX): _read(folder, "metrics.json")
+            for name, folder in folders.items()
+            if name.startswith(STAGE_PREFIX)
+        },
     )
 
 
@@ -110,7 +127,11 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
         ("Match", _match(results.match)),
-        ("Self-play", _self_play(results.self_play)),
+        ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
+        (
+            "What the entropy term does",
+            report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
+        ),
         ("A game to look at", _sample_game(results.match)),
         ("Recipe", report_page.preformatted(recipe)),
         ("Environment", report_page.facts(machine)),
@@ -329,51 +350,8 @@ def _player_figures(player: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _self_play(result: Mapping[str, Any]) -> str:
-    if not result:
-        return ""
-    names = ("hanchans", "decisions", "updates", "version", "seconds")
-    body = report_page.tiles([(number(result[name]), name) for name in names])
-    matches = result["matches"]
-    rows = [
-        (number(match["updates"]), match["baseline"], number(match["hanchans"]), decimal(match["difference"], 3),
-         interval(match["interval"], 3)) for match in matches
-    ]  # fmt: skip
-    caption = "Matches on shared walls: average placement minus that of the baseline; lower is better."
-    columns = ("updates", "baseline", "hanchans", "difference", "95 % interval")
-    body += report_page.figure(report_figure.paired_differences(matches), "Paired differences over the run.")
-    body += report_page.table(columns, rows, caption=caption)
-    for head in result["heads"]:
-        if any(f"{head}_entropy" in point for point in result["history"]):
-            picture = report_figure.self_play(result["history"], head)
-            body += report_page.figure(picture, f"The {head} net over the run.")
-    counts = result["decisions_of_buffer"]
-    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused"))
-    return body + report_page.paragraph(f"Decisions of the replay buffer: {told}.", is_soft=True)
-
-
 def _sample_game(match: Mapping[str, Any]) -> str:
     game = match.get("sample_game")
     if not game:
         return ""
     return report_page.paragraph(game["title"]) + report_page.preformatted("\n".join(game["lines"]))
-
-
-def percent(share: float | None) -> str:
-    """Return 0.1234 as "12.34 %", and a dash for None."""
-    return "–" if share is None else f"{share:.2%}".replace("%", " %")
-
-
-def number(value: float | None) -> str:
-    """Return 12345.6 as "12,346", and a dash for None."""
-    return "–" if value is None else f"{value:,.0f}"
-
-
-def decimal(value: float | None, digits: int = 2) -> str:
-    """Return a number with a fixed count of digits, and a dash for None."""
-    return "–" if value is None else f"{value:,.{digits}f}"
-
-
-def interval(bounds: list[float | None] | None, digits: int = 2) -> str:
-    """Return [low, high] as "low … high", and a dash for None."""
-    return "–" if bounds is None else f"{decimal(bounds[0], digits)} … {decimal(bounds[1], digits)}"

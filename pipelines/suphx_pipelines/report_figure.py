@@ -72,32 +72,49 @@ def accuracy_by_games(
         return _data_uri(figure)
 
 
-def self_play(history: Sequence[Mapping[str, Any]], head: str) -> str:
+def self_play(history: Sequence[Mapping[str, Any]], head: str, target: float | None = None) -> str:
     """Draw entropy (left), alpha (middle) and staleness (right) of a head against updates of self-play."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.8, 2.3), layout="constrained")
         parts = ((f"{head}_entropy", "entropy (nats)", BLUE), (f"{head}_alpha", "alpha", ORANGE),
                  ("staleness", "staleness (versions)", GREEN))  # fmt: skip
-        for axes, (key, title, colour) in zip(figure.subplots(1, 3), parts, strict=True):
+        panels = figure.subplots(1, 3)
+        for axes, (key, title, colour) in zip(panels, parts, strict=True):
             _curve(axes, history, key, colour, title, x="updates")
             axes.set(title=title, xlabel="update")
             axes.grid(visible=True)
+        _target(panels[0], target)
         return _data_uri(figure)
 
 
-def paired_differences(matches: Sequence[Mapping[str, Any]]) -> str:
-    """Draw the paired difference in average placement, with its interval, against updates, a line for each baseline."""
+def entropies(
+    histories: Mapping[str, Sequence[Mapping[str, Any]]], head: str, target: float | None
+) -> str:  # fmt: skip
+    """Draw the entropy of a head against updates, a line for each run of self-play."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 2.6), layout="constrained")
+        axes = figure.subplots()
+        for (name, history), colour in zip(histories.items(), COLOURS, strict=False):
+            _curve(axes, history, f"{head}_entropy", colour, name, x="updates")
+        _target(axes, target)
+        axes.set(xlabel="update", title="entropy (nats)", ylim=(0, None))
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def paired_differences(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    """Draw the paired difference in average placement, with its interval, against updates; curves are matches."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.8, 2.6), layout="constrained")
         axes = figure.subplots()
         axes.axhline(0, color=GREY, linewidth=0.8, linestyle=":")
-        for name, colour in zip(sorted({match["baseline"] for match in matches}), COLOURS, strict=False):
-            own = [match for match in matches if match["baseline"] == name]
-            middle = [match["difference"] for match in own]
-            low = [match["difference"] - match["interval"][0] for match in own]
-            high = [match["interval"][1] - match["difference"] for match in own]
-            updates = [match["updates"] for match in own]
-            style: dict[str, Any] = {"color": colour, "marker": "o", "capsize": 3, "label": f"against {name}"}
+        for (name, matches), colour in zip(curves.items(), COLOURS, strict=False):
+            middle = [match["difference"] for match in matches]
+            low = [match["difference"] - match["interval"][0] for match in matches]
+            high = [match["interval"][1] - match["difference"] for match in matches]
+            updates = [match["updates"] for match in matches]
+            style: dict[str, Any] = {"color": colour, "marker": "o", "capsize": 3, "label": name}
             axes.errorbar(updates, middle, yerr=[low, high], **style)
         axes.set(xlabel="update", title="average placement, candidate minus baseline (lower is better)")
         axes.legend(fontsize=8)
@@ -143,6 +160,11 @@ def _curve(
     points = [(entry[x], entry[key]) for entry in history if entry.get(key) is not None]
     marker = "o" if len(points) < 3 else ""
     axes.plot([x for x, _ in points], [y for _, y in points], color=colour, label=label, linewidth=1.5, marker=marker)
+
+
+def _target(axes: Any, target: float | None) -> None:
+    if target is not None:
+        axes.axhline(target, color=GREY, linewidth=1, linestyle=":")
 
 
 def _data_uri(figure: Figure) -> str:

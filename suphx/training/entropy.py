@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from suphx.features.head import DISCARD
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyConfig:
@@ -42,6 +44,10 @@ class EntropyConfig:
             raise ValueError(f"alpha is {self.alpha}: use at most max_alpha, which is {self.max_alpha}")
         if not 0 <= self.memory < 1:
             raise ValueError(f"memory is {self.memory}: use a share from 0 to below 1")
+
+    def target_of(self, head: int) -> float:
+        """Return the target of a head (head.py)."""
+        return self.target if head == DISCARD else self.answer_target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

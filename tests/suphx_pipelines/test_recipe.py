@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe import AblationConfig, LearningCurveConfig, Recipe, load_recipe
+from suphx_pipelines.recipe import AblationConfig, EntropyStudyConfig, LearningCurveConfig, Recipe, load_recipe
 from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
@@ -42,7 +42,9 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     curve = LearningCurveConfig(games=(10,))
     ablation = AblationConfig(encoders=("suphx", "mini"))
     self_play = ReinforcementConfig(max_updates=1)
-    stages = pipeline_stages(Recipe(name="all", learning_curve=curve, ablation=ablation, reinforcement=self_play))
+    study = EntropyStudyConfig(alphas=(0.0,))
+    recipe = Recipe(name="all", learning_curve=curve, ablation=ablation, reinforcement=self_play, entropy_study=study)
+    stages = pipeline_stages(recipe)
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}
     settings -= set(Recipe(name="all").free_keys)
@@ -75,6 +77,12 @@ def test_a_learning_curve_that_makes_no_sense_is_refused(fields: dict[str, tuple
 def test_an_ablation_that_makes_no_sense_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         AblationConfig(**fields)
+
+
+@pytest.mark.parametrize("alphas", [(0.1, 0.1), (-0.1,)])
+def test_an_entropy_study_that_makes_no_sense_is_refused(alphas: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match="use different numbers from 0 on"):
+        EntropyStudyConfig(alphas=alphas)
 
 
 def test_every_free_key_is_a_key_of_the_recipe() -> None:

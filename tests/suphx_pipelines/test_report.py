@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,16 @@ SELF_PLAY = {
 }
 
 
+def fixed_alpha(entropy: float) -> dict[str, Any]:
+    return SELF_PLAY | {
+        "history": [{"updates": 10 * n, "seconds": n, "discard_entropy": entropy} for n in range(1, 5)],
+        "matches": [SELF_PLAY["matches"][1] | {"difference": -0.071, "interval": [-0.2, 0.06]}],
+    }
+
+
+STUDY = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
+
+
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     folders = {"records": tmp_path / "records", "evaluation": tmp_path / "evaluation"}
@@ -133,9 +144,13 @@ def results(tmp_path: Path) -> Results:
     folders["reinforcement"] = tmp_path / "reinforcement"
     folders["reinforcement"].mkdir()
     write_json(folders["reinforcement"] / "metrics.json", SELF_PLAY)
+    for alpha, metrics in STUDY.items():
+        folders[f"entropy_study/{alpha}"] = tmp_path / "entropy_study" / alpha
+        folders[f"entropy_study/{alpha}"].mkdir(parents=True)
+        write_json(folders[f"entropy_study/{alpha}"] / "metrics.json", metrics)
     for head in ("discard", "kong"):
         write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
-    return read_results(folders)
+    return replace(read_results(folders), entropy_targets={"discard": 1.75})
 
 
 class Reader(HTMLParser):
@@ -171,8 +186,8 @@ def read(page: str) -> Reader:
 def test_the_report_is_one_well_formed_file_without_links_to_elsewhere(results: Results) -> None:
     reader = read(render("Suphx: laptop", results, 'name = "laptop"\n', MACHINE))
     assert all(address.startswith(("data:image/svg+xml;base64,", "#")) for address in reader.addresses)
-    assert sum(address.startswith("data:") for address in reader.addresses) == 8
-    # Two nets of two, curve, confusion, two of self-play.
+    assert sum(address.startswith("data:") for address in reader.addresses) == 10
+    # Two nets of two, curve, confusion, two of self-play, two of fixed alphas.
 
 
 def test_the_report_says_what_was_measured_beside_the_paper(results: Results) -> None:
@@ -208,6 +223,14 @@ def test_the_report_shows_how_self_play_went(results: Results) -> None:
     text = " ".join(read(render("Suphx: laptop", results, "", MACHINE)).words)
     for part in ("345,678", "-0.314", "-0.450 … -0.170", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in text
+    assert "Target entropy 1.75 (dotted); at most 8.57 % from it over the last half." in text  # 1.6 of 1.8, 1.7, 1.6
+
+
+def test_the_report_shows_what_a_fixed_alpha_does(results: Results) -> None:
+    words = read(render("Suphx: laptop", results, "", MACHINE)).words
+    for alpha, entropy in (("alpha 0", "0.07"), ("alpha 1.5", "2.41")):
+        start = words.index(alpha)
+        assert words[start : start + 4] == [alpha, entropy, "-0.071", "-0.200 … 0.060"]
 
 
 def test_text_of_strangers_is_escaped(results: Results) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.features.head import CHOW, DISCARD
 from suphx.training.entropy import EntropyConfig, EntropyControl, next_alpha
 
 PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0, memory=0.0)
@@ -79,6 +80,11 @@ def test_equation_3_alone_swings_around_the_target() -> None:
     last = entropies(EntropyConfig(gain=0.0, memory=0.9))[750:]
     assert max(last) > 1.3
     assert min(last) < 0.7
+
+
+def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
+    config = EntropyConfig(target=1.5, answer_target=0.3)
+    assert (config.target_of(DISCARD), config.target_of(CHOW)) == (1.5, 0.3)
 
 
 @pytest.mark.parametrize(
