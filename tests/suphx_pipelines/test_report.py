@@ -103,7 +103,7 @@ ABLATION = {
 }  # fmt: skip
 
 
-SELF_PLAY = {
+SELF_PLAY: dict[str, Any] = {
     **{"heads": ["discard"], "updates": 40, "version": 20, "hanchans": 512, "decisions": 345_678, "seconds": 61.0},
     "history": [
         {"updates": 10 * n, "seconds": n, "staleness": 1.5, "discard_entropy": 2.0 - n / 10, "discard_alpha": 0.01 * n}
@@ -124,7 +124,7 @@ def fixed_alpha(entropy: float) -> dict[str, Any]:
     }
 
 
-STUDY = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
+STUDY: dict[str, Any] = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
 
 
 @pytest.fixture

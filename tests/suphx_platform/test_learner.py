@@ -87,7 +87,7 @@ def test_figures_say_how_an_update_went() -> None:
 
 
 def test_alpha_follows_the_entropy() -> None:
-    entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, memory=0.0)
+    entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, gain=0.0, memory=0.0)
     learner = new_learner(replace(CONFIG, entropy=entropy))
     first, second = (learner.update({DISCARD: decisions()}).figures["discard"] for _ in range(2))
     assert first["alpha"] == 0.2
