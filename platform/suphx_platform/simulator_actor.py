@@ -20,7 +20,7 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.question import Replies
 from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.trajectory import Transitions, concatenate
+from suphx.selfplay.trajectory import Gathering, Transitions
 from suphx.training.reward import Reward
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _FIRST_SEED = 3 << 59
 """Walls of self-play lie in 3 * 2**59 … 2**61, apart from those of matches and of played records."""
 _NUM_RUNS = 1 << 14
 _NUM_HALVES = 2
+_FIRST_STEPS = 90  # about a deal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,21 +88,29 @@ class SimulatorActor:
     def __init__(self, config: SimulatorConfig, place: SimulatorPlace, engine: EnginePort, reward: Reward) -> None:
         if not 0 <= place.index < MAX_SIMULATORS:
             raise ValueError(f"simulator {place.index}: use 0 to {MAX_SIMULATORS - 1}")
-        group = GroupConfig(num_tables=config.num_tables // _NUM_HALVES, heads=place.heads, opponents=config.opponents)
+        group = GroupConfig(
+            num_tables=config.num_tables // _NUM_HALVES,
+            heads=place.heads,
+            opponents=config.opponents,
+            first_steps=_FIRST_STEPS,
+        )
         encoder = find_encoder(place.encoder)
         self._halves = [
             TableGroup(group, encoder, tenhou(), first_seed=place.first_seed(half)) for half in range(_NUM_HALVES)
         ]
-        self._num_tables = group.num_tables
+        self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
         self._engine = engine
         self._reward = reward
 
     def play(self, num_steps: int) -> Played:
-        """Let every table make ``num_steps`` decisions; return what ended on the way. No request is left open."""
+        """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
+
+        No request is left open.
+        """
         started = time.monotonic()
         waited = 0.0
-        counts = np.zeros(2, np.int64)
-        parts: list[list[Transitions]] = []
+        counts = np.zeros(3, np.int64)
+        gatherings = [Gathering(head, row_bytes) for head, row_bytes in self._row_bytes.items()]
         order = deque(half for _ in range(num_steps) for half in self._halves)
         open_requests: deque[tuple[TableGroup, Future[list[Replies]]]] = deque()
         while order or open_requests:
@@ -113,13 +122,14 @@ class SimulatorActor:
             replies = future.result()
             waited += time.monotonic() - waiting_since
             ended = half.reply(replies)
-            parts.append(ended.with_rewards(self._reward(ended.kyokus)))
-            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games))
+            for gathering, part in zip(gatherings, ended.with_rewards(self._reward(ended.kyokus)), strict=True):
+                gathering.add(part)
+            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
         return Played(
-            transitions=[concatenate(columns) for columns in zip(*parts, strict=True)],
+            transitions=[gathering.finish() for gathering in gatherings],
             num_hanchans=int(counts[0]),
             num_kyokus=int(counts[1]),
-            num_decisions=num_steps * self._num_tables * _NUM_HALVES,
+            num_decisions=int(counts[2]),
             seconds=time.monotonic() - started,
             waited_seconds=waited,
         )

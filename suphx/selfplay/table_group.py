@@ -54,6 +54,13 @@ class GroupConfig:
     heads: tuple[int, ...]
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    first_steps: int = 1
+    """Over so many asks tables begin one after another, or all deals would end, and hand out decisions, at once."""
+
+    def __post_init__(self) -> None:
+        for name in ("num_tables", "first_steps"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,8 @@ class Ended:
     kyokus: KyokuEnds
     decisions: tuple[Unrewarded, ...]
     """One for each head that learns."""
+    num_answered: int
+    """Tables that had asked."""
 
     def with_rewards(self, rewards: F32) -> list[Transitions]:
         """Return the transitions of each head; ``rewards`` [deals, 4] by seat."""
@@ -83,8 +92,6 @@ class TableGroup:
 
     def __init__(self, config: GroupConfig, encoder: Encoder, rules: Rules, *, first_seed: int) -> None:
         """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
-        if config.num_tables < 1:
-            raise ValueError(f"num_tables is {config.num_tables}: use at least 1")
         self._config = config
         self._encoder = encoder
         self._rules = rules
@@ -100,21 +107,22 @@ class TableGroup:
             TrajectoryStore(head, config.num_tables, encoder.layout(head).row_bytes) for head in config.heads
         ]
         self._asked: list[_Asked] = []
-        self._all = np.arange(config.num_tables)
-        self._deal(self._all)
+        self._num_asks = 0
+        self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
     def ask(self) -> list[Questions]:
         """Return what the tables want to know, one part for each head that is asked."""
-        undecided = np.full(self._config.num_tables, UNDECIDED, np.int16)
+        begun = np.arange(self._num_begun)
+        undecided = np.full(len(begun), UNDECIDED, np.int16)
         self._asked = []
         for head in range(len(HEAD_NAMES)):
-            rows, owners, candidates = gather_questions(self._tables, self._all, undecided, self._encoder, head)
+            rows, owners, candidates = gather_questions(self._tables, begun, undecided, self._encoder, head)
             if not owners.size:
                 continue
             masks = np.zeros((owners.size, 34 if head == DISCARD else 0), np.uint8)
             if head == DISCARD:
-                fill_masks(self._tables, self._all, owners, masks)
+                fill_masks(self._tables, begun, owners, masks)
             policies, places = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
             _fill_places(self._tables, self._seating, owners, candidates, head, policies, places)
             self._asked.append(_Asked(Questions(head, rows, masks, policies, places), owners, candidates))
@@ -123,9 +131,11 @@ class TableGroup:
     def reply(self, replies: Sequence[Replies]) -> Ended:
         """Play on with the answers to the last ``ask`` until every table asks again; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
-        used = _decide(self._tables, self._asked, replies, actions)
+        num_answered = self._num_begun
+        used = _decide(self._tables[:num_answered], self._asked, replies, actions[:num_answered])
         self._keep(replies, used)
-        return Ended(*self._play(actions))
+        self._num_asks += 1
+        return Ended(*self._play(actions), num_answered)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; questions that wait for replies are asked again."""
@@ -135,6 +145,7 @@ class TableGroup:
             "start_scores": self._start_scores,
             "start_sticks": self._start_sticks,
             "next_seed": np.array([self._next_seed]),
+            "num_asks": np.array([self._num_asks]),
         }
         for store in self._stores:
             state |= {f"{HEAD_NAMES[store.head]}.{name}": column for name, column in store.state().items()}
@@ -146,10 +157,16 @@ class TableGroup:
         self._seating = state["seating"].copy()
         self._start_scores = state["start_scores"].copy()
         self._start_sticks = state["start_sticks"].copy()
-        self._next_seed = int(state["next_seed"][0])
+        self._next_seed, self._num_asks = int(state["next_seed"][0]), int(state["num_asks"][0])
         for store in self._stores:
             prefix = f"{HEAD_NAMES[store.head]}."
             store.restore({name.removeprefix(prefix): part for name, part in state.items() if name.startswith(prefix)})
+
+    @property
+    def _num_begun(self) -> int:
+        """How many tables take part in this ask, the first ones."""
+        wanted = (self._num_asks + 1) * self._config.num_tables
+        return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
     def _keep(self, replies: Sequence[Replies], used: Sequence[NDArray[np.bool_]]) -> None:
         """Keep what the learning seats decided, unless there was no choice."""

@@ -91,6 +91,30 @@ def concatenate(parts: Sequence[Transitions]) -> Transitions:
     return Transitions(parts[0].head, **columns)
 
 
+class Gathering:
+    """Puts transitions of one head together part by part: at no time does memory hold them twice."""
+
+    def __init__(self, head: int, row_bytes: int) -> None:
+        self._head = head
+        self._columns = _no_transitions(head, row_bytes).columns()
+        self._size = 0
+
+    def add(self, part: Transitions) -> None:
+        """Copy the lines of ``part``."""
+        first, self._size = self._size, self._size + len(part)
+        for name, column in part.columns().items():
+            own = self._columns[name]
+            if len(own) < self._size:
+                _lengthen(own, max(self._size, _more(first)))
+            own[first : self._size] = column
+
+    def finish(self) -> Transitions:
+        """Return all lines; nothing can be added any more."""
+        for column in self._columns.values():
+            _lengthen(column, self._size)
+        return Transitions(self._head, **self._columns)
+
+
 @dataclass(frozen=True, slots=True)
 class Unrewarded:
     """Transitions whose rewards are still to be given."""
@@ -116,12 +140,9 @@ class TrajectoryStore:
 
     def __init__(self, head: int, num_tables: int, row_bytes: int) -> None:
         self.head = head
-        num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
-        self._rows = np.zeros((0, row_bytes), np.uint8)
-        self._masks = np.zeros((0, num_columns), np.uint8)
-        self._actions = np.zeros(0, np.int16)
-        self._log_probs = np.zeros(0, np.float32)
-        self._versions = np.zeros(0, np.int32)
+        none = _no_transitions(head, row_bytes)
+        self._rows, self._masks = none.rows, none.masks
+        self._actions, self._log_probs, self._versions = none.actions, none.log_probs, none.versions
         self._before = np.zeros(0, np.int64)
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
@@ -165,15 +186,35 @@ class TrajectoryStore:
 
     def _grow(self) -> None:
         size = len(self._actions)
-        more = max(_FIRST_CAPACITY, size // 2)
+        larger = max(size + _FIRST_CAPACITY, _more(size))
         for name in _COLUMNS:
-            column = getattr(self, f"_{name}")
-            setattr(self, f"_{name}", np.concatenate([column, np.zeros((more, *column.shape[1:]), column.dtype)]))
-        free = np.zeros(size + more, np.int64)
-        free[: self._num_free] = self._free[: self._num_free]
-        free[self._num_free : self._num_free + more] = np.arange(size + more - 1, size - 1, -1)
-        self._free = free
-        self._num_free += more
+            _lengthen(getattr(self, f"_{name}"), larger)
+        _lengthen(self._free, larger)
+        self._free[self._num_free : self._num_free + larger - size] = np.arange(larger - 1, size - 1, -1)
+        self._num_free += larger - size
+
+
+def _no_transitions(head: int, row_bytes: int) -> Transitions:
+    num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
+    return Transitions(
+        head=head,
+        rows=np.zeros((0, row_bytes), np.uint8),
+        masks=np.zeros((0, num_columns), np.uint8),
+        actions=np.zeros(0, np.int16),
+        log_probs=np.zeros(0, np.float32),
+        versions=np.zeros(0, np.int32),
+        rewards=np.zeros(0, np.float32),
+    )
+
+
+def _more(size: int) -> int:
+    """Return how long to make columns of ``size`` lines: what is not needed of it takes memory, too."""
+    return size + size // 8
+
+
+def _lengthen(column: np.ndarray, size: int) -> None:
+    """Give a column ``size`` lines in place; the system moves the pages of a large one instead of copying them."""
+    column.resize((size, *column.shape[1:]), refcheck=False)
 
 
 _COLUMNS = ("rows", "masks", "actions", "log_probs", "versions", "before")

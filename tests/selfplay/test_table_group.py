@@ -67,6 +67,16 @@ def test_a_game_does_not_depend_on_the_tables_beside_it() -> None:
     assert alone == {game: many[game] for game in alone}
 
 
+def test_tables_may_begin_one_after_another_and_play_the_same_games() -> None:
+    slow = new_group(num_tables=5, first_steps=10)
+    num_asked = [slow.reply([reply(questions) for questions in slow.ask()]).num_answered for _ in range(12)]
+    assert num_asked == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5]
+    at_once, slowly = final_scores(play(new_group(num_tables=5), 1500)[0]), final_scores(play(slow, 1500)[0])
+    first_games = set(range(100, 105)) & set(at_once)
+    assert first_games
+    assert all(at_once[game] == slowly[game] for game in first_games)
+
+
 def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play() -> None:
     group = new_group(num_tables=2)
     num_deals = 0
@@ -133,10 +143,10 @@ def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None
 
 
 def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
-    first = new_group(num_tables=4)
+    first = new_group(num_tables=4, first_steps=150)
     play(first, 130)
     state = first.state()
-    second = new_group(num_tables=4, first_seed=5)
+    second = new_group(num_tables=4, first_seed=5, first_steps=150)
     play(second, 7)
     second.restore(state)
     (ends, parts), (other_ends, other_parts) = play(first, 200), play(second, 200)
@@ -161,3 +171,9 @@ def test_places_are_spread_evenly_and_differ_by_every_argument() -> None:
 def test_a_mixture_of_nobody_is_refused(shares: tuple[float, float, float]) -> None:
     with pytest.raises(ValueError, match="use shares from 0 on"):
         OpponentConfig(latest=shares[0], older=shares[1], weak=shares[2])
+
+
+@pytest.mark.parametrize("wrong", [{"num_tables": 0}, {"first_steps": 0}])
+def test_wrong_settings_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is 0: use at least 1"):
+        new_group(**wrong)

@@ -4,7 +4,7 @@ import numpy as np
 
 from suphx.features.head import DISCARD
 from suphx.selfplay.question import Questions, Replies
-from suphx.selfplay.trajectory import TrajectoryStore, concatenate
+from suphx.selfplay.trajectory import Gathering, TrajectoryStore, concatenate
 
 ROW_BYTES = 3
 
@@ -69,7 +69,13 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).transitions)
-    whole = concatenate(parts)
+    gathering = Gathering(DISCARD, ROW_BYTES)
+    for part in parts:
+        gathering.add(part)
+    gathered, whole = gathering.finish(), concatenate(parts)
+    for name, column in whole.columns().items():
+        np.testing.assert_array_equal(getattr(gathered, name), column)
+    assert len(Gathering(DISCARD, ROW_BYTES).finish()) == 0
     assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
     assert whole.take(np.array([5, 0])).actions.tolist() == [12, 0]
     assert whole.num_bytes == 6 * (ROW_BYTES + 34 + 2 + 4 + 4 + 4)

@@ -64,9 +64,12 @@ def assert_same(first: Played, second: Played) -> None:
 
 def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
     engine = RowEngine()
-    played = new_simulator(engine, num_tables=100).play(300)
+    simulator = new_simulator(engine, num_tables=100)
+    at_first = simulator.play(100)
+    assert 0.4 < at_first.num_decisions / (100 * 100) < 0.7, "tables begin one after another"
+    played = simulator.play(300)
     assert played.num_decisions == 300 * 100
-    assert engine.num_requests == 2 * 300
+    assert engine.num_requests == 2 * 400
     assert played.num_kyokus > 100
     (transitions,) = played.transitions
     assert len(transitions) > 5000

@@ -1,0 +1,20 @@
+"""How much memory a process has, as the Linux kernel counts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def peak_bytes(pid: int | None = None) -> int:
+    """Return the most that was ever resident in a process (default: this one), files mapped from disk included."""
+    return _field(Path(f"/proc/{pid or 'self'}/status"), "VmHWM")
+
+
+def private_bytes(pid: int | None = None) -> int:
+    """Return what a process (default: this one) has resident and shares with no other."""
+    rollup = Path(f"/proc/{pid or 'self'}/smaps_rollup")
+    return _field(rollup, "Private_Clean") + _field(rollup, "Private_Dirty")
+
+
+def _field(path: Path, name: str) -> int:
+    return int(path.read_text().partition(f"{name}:")[2].split()[0]) * 1024
