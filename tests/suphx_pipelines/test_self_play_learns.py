@@ -1,0 +1,31 @@
+"""What a shipped recipe of self-play reaches, measured as a user would: minutes of one core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.match import play_match
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.pipeline import run_recipe
+from suphx_pipelines.recipe import load_recipe
+from suphx_pipelines.report_self_play import largest_distance
+from suphx_platform.console import Console
+
+RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "reinforcement.toml"
+
+
+@pytest.mark.slow
+def test_from_random_weights_a_tiny_net_beats_its_start_and_random_players_and_keeps_its_entropy(runs: Path) -> None:
+    recipe = load_recipe(RECIPE)
+    done = run_recipe(recipe, records=None, runs=runs, console=Console())
+    folder = done.run.folder / "reinforcement"
+    metrics = read_json(folder / "metrics.json")
+    last = metrics["matches"][-1]
+    assert (last["baseline"], last["updates"]) == ("start", metrics["updates"])
+    assert last["interval"][1] < 0
+    assert play_match(str(folder), "random", num_hanchans=200, seed=1).difference.interval.high < 0
+    distance = largest_distance(metrics, "discard", recipe.reinforcement.learner.entropy.target)
+    assert distance is not None
+    assert distance <= 0.1
