@@ -38,7 +38,8 @@ def needed_stages(recipe: Recipe) -> tuple[str, ...]:
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play and learn, or go on with it, and return the figures of its end."""
-    from suphx_platform.controller import Controller, SelfPlay  # RLlib takes seconds: only when it is needed
+    from suphx_platform.controller import Controller  # RLlib takes seconds: only when it is needed
+    from suphx_platform.flow import SelfPlay
 
     recipe = context.recipe
     config = recipe.reinforcement
@@ -63,7 +64,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             progress.advance(now - percent_done, _note(point, config.heads[0]))
             percent_done = now
 
-        metrics = Controller(config, play, context.folder, report=report, keep=context.keep).run()
+        metrics = Controller(
+            config, play, context.folder, report=report, keep=context.keep, say=context.console.say
+        ).run()
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"]:
             low, high = match["interval"]

@@ -1,4 +1,4 @@
-"""The main loop of self-play reinforcement learning, with all parts of Figure 6 in one process.
+"""The main loop of self-play reinforcement learning: it counts, reports, evaluates and saves while a flow works.
 
 >>> play = SelfPlay(start=player, weak=weak, encoder="suphx", rules_version="tenhou-1", seed=1)
 >>> metrics = Controller(config, play, Path("runs/reinforcement")).run()
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +28,10 @@ from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import write_tensors
 from suphx.selfplay.player import Player, save_player
 from suphx.training.loss_watch import DivergedError
-from suphx.training.reward import round_score
-from suphx_platform.inference_engine import InferenceEngine, LocalEngine
-from suphx_platform.learner import Learner, UpdateReport
-from suphx_platform.parameter_server import ParameterServer
+from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
 from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
-from suphx_platform.reinforcement_state import Parts, Progress, load_state, save_state
-from suphx_platform.replay_buffer import Batch, ReplayBuffer
-from suphx_platform.simulator_actor import SimulatorActor, SimulatorPlace
+from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
+from suphx_platform.simulator_actor import Played
 
 STATE_FILE = "reinforcement_state.safetensors"
 METRICS_FILE = "metrics.json"
@@ -43,21 +39,8 @@ DIVERGED_FILE = "diverged_batch.safetensors"
 START_FOLDER = "start"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelfPlay:
-    """What plays and learns."""
-
-    start: Player
-    weak: Player
-    encoder: str
-    rules_version: str
-    seed: int
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Goes into the headers of the checkpoints."""
-
-
 class Controller:
-    """Consumes: nets. Produces: better nets, curves, states. Waits for: nothing but its own parts, turn by turn."""
+    """Consumes: what a flow says that happened. Produces: nets, curves, matches, states. Waits for: the flow."""
 
     def __init__(
         self,
@@ -67,31 +50,26 @@ class Controller:
         *,
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """Build all parts, or go on from the state in ``folder``.
 
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written. Raises ValueError if the state belongs to another run.
+        updates whenever a state was written; ``say`` gets a line for whatever breaks. Raises ValueError if the state
+        belongs to another run.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._config, self._play, self._folder = config, play, folder
-        self._report, self._keep = report, keep
-        heads, opponents = config.head_numbers, config.simulator.opponents
-        self._engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
-        self._local = LocalEngine(self._engine, config.engine.threads)
-        place = SimulatorPlace(encoder=play.encoder, heads=heads, run_seed=play.seed)
-        learner = Learner(config.learner, [play.start.nets[head] for head in heads])
-        self._parts = Parts(
-            simulator=SimulatorActor(config.simulator, place, self._local, round_score),
-            buffer=ReplayBuffer(config.buffer, heads, seed=play.seed),
-            server=ParameterServer(config.server, learner.weights(), num_older=opponents.num_older),
-            learner=learner,
-        )
+        self._report, self._keep, self._say = report, keep, say
+        state: FlowState | None = None
         self._progress = Progress()
-        self._since_report: list[dict[str, float]] = []
         if self._state_path.is_file():
-            self._progress = load_state(self._state_path, self._parts, self._identity())
-            self._fetch()
+            state, self._progress = load_state(self._state_path, self._identity())
+        try:
+            self._flow = self._new_flow(state)
+        except (KeyError, TypeError, IndexError) as error:
+            raise damaged(self._state_path, error) from error
+        self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
 
     def run(self) -> dict[str, Any]:
@@ -100,71 +78,68 @@ class Controller:
         Raises DivergedError if a loss or gradient is no finite number: the batch and the last good weights are in the
         folder then.
         """
-        self._write_start()
         try:
+            self._write_start()
             while not self.is_finished:
-                batch = self._parts.buffer.take(self._parts.server.latest)
-                if batch is None:
-                    self._simulate()
-                else:
-                    self._learn(batch)
+                self._advance()
             return self._finish()
         finally:
-            self._local.close()
+            self._flow.close()
 
     @property
     def is_finished(self) -> bool:
         """Tell whether a limit of the run is reached."""
         return self._config.share_done(self._progress.updates, self._progress.seconds) >= 1
 
-    def _simulate(self) -> None:
-        """Play some decisions of every table; learn first where the buffer has no room for them."""
-        played = self._parts.simulator.play(self._config.steps)
+    def _new_flow(self, state: FlowState | None) -> Flow:
+        if not self._config.cluster.on_ray:
+            return OneProcessFlow(self._config, self._play, state)
+        from suphx_platform.ray_flow import RayFlow  # Ray takes seconds: only when it is needed
+
+        return RayFlow(self._config, self._play, state, say=self._say)
+
+    def _advance(self) -> None:
+        """Let the flow work and count what it did; save when it is time."""
+        try:
+            events = self._flow.advance()
+        except DivergedBatchError as error:
+            raise self._diverged(error) from error
+        self._tick()
+        for event in events:
+            if isinstance(event, Played):
+                self._count_games(event)
+            elif isinstance(event, Learned):
+                self._count_update(event)
+            else:
+                self._count_fault(event)
+        if time.monotonic() - self._saved_at > self._config.save_seconds and self._flow.is_settled:
+            self._save()
+
+    def _count_games(self, played: Played) -> None:
         progress = self._progress
         progress.hanchans += played.num_hanchans
         progress.kyokus += played.num_kyokus
         progress.decisions += played.num_decisions
         progress.playing_seconds += played.seconds
         progress.waiting_seconds += played.waited_seconds
-        self._tick()
-        while not self._parts.buffer.add(played.transitions):
-            batch = self._parts.buffer.take(self._parts.server.latest)
-            if batch is None:
-                needed = self._parts.buffer.num_bytes + sum(part.num_bytes for part in played.transitions)
-                raise ValueError(
-                    f"the replay buffer cannot hold a batch and what comes in at a time: raise buffer.capacity_bytes "
-                    f"above {needed:,}, or lower buffer.batch_rows, simulator.num_tables or steps"
-                )
-            self._learn(batch)
 
-    def _learn(self, batch: Batch) -> None:
-        """Make one update; publish, report, evaluate and save when it is time."""
-        started = time.monotonic()
-        try:
-            update = self._parts.learner.update(batch.parts)
-        except DivergedError as error:
-            raise self._diverged(batch, error) from error
+    def _count_update(self, learned: Learned) -> None:
+        """Report and evaluate when it is time."""
         progress, config = self._progress, self._config
-        progress.updates += 1
-        progress.learning_seconds += time.monotonic() - started
-        self._since_report.append({**_flat(update), "staleness": batch.staleness})
-        if progress.updates % config.publish_every == 0:
-            self._parts.server.publish(self._parts.learner.weights())
-            self._fetch()
-        self._tick()
+        progress.updates = learned.number
+        progress.learning_seconds += learned.seconds
+        self._since_report.append(learned.figures)
         if progress.updates % config.report_every == 0:
-            self._add_point(batch)
+            self._add_point()
         if config.evaluate_every and progress.updates % config.evaluate_every == 0:
             self._evaluate()
-        if time.monotonic() - self._saved_at > config.save_seconds:
-            self._save()
 
-    def _fetch(self) -> None:
-        version = self._parts.server.newer_than(self._engine.version, "engine 0")
-        if version is not None:
-            self._engine.load(version, self._parts.server.older())
+    def _count_fault(self, fault: Fault) -> None:
+        self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
+        if self._say is not None:
+            self._say(f"{fault.part} {fault.kind}: {fault.message}")
 
-    def _add_point(self, batch: Batch) -> None:
+    def _add_point(self) -> None:
         """Add what happened since the last report to the curves."""
         progress = self._progress
         last = progress.history[-1] if progress.history else {}
@@ -174,24 +149,23 @@ class Controller:
         seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
         playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
         counts = {name: getattr(progress, name) for name in _COUNTS}
-        point |= counts | {f"{name}_decisions": count for name, count in asdict(self._parts.buffer.counts).items()}
+        point |= counts | {f"{name}_decisions": count for name, count in asdict(self._flow.counts).items()}
+        point |= {f"{name}_faults": count for name, count in progress.faults.items()}
         point |= {
-            "version": self._parts.server.latest,
+            "version": self._flow.version,
             "hanchans_per_second": (progress.hanchans - last.get("hanchans", 0)) / seconds,
             "decisions_per_second": (progress.decisions - last.get("decisions", 0)) / seconds,
             "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
             "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
-            "buffer_bytes": self._parts.buffer.num_bytes,
+            **self._flow.gauges,
         }
-        divergences = self._parts.learner.kl_to_start(batch.parts)
-        point |= {f"{head}_kl_to_start": divergence for head, divergence in divergences.items()}
         progress.history.append(point)
         if self._report is not None:
             self._report(point)
 
     def _newest(self) -> Player:
         """Return the nets of the newest version."""
-        weights = self._parts.server.latest_version.weights
+        weights = self._flow.newest().weights
         nets = list(self._play.start.nets)
         for head in self._config.head_numbers:
             net = PolicyNet(head, nets[head].num_planes, nets[head].config)
@@ -239,34 +213,34 @@ class Controller:
             self._evaluate()
         self._save()
         metrics = {
-            **{name: getattr(self._progress, name) for name in (*_COUNTS, "history", "matches")},
-            "version": self._parts.server.latest,
+            **{name: getattr(self._progress, name) for name in (*_COUNTS, "faults", "history", "matches")},
+            "version": self._flow.version,
             "heads": list(self._config.heads),
-            "decisions_of_buffer": asdict(self._parts.buffer.counts),
+            "decisions_of_buffer": asdict(self._flow.counts),
         }
         write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
         return metrics
 
     def _save(self) -> None:
         self._write_newest()
-        save_state(self._state_path, self._parts, self._progress, self._identity())
+        save_state(self._state_path, self._flow.state(), self._progress, self._identity())
         self._saved_at = time.monotonic()
         if self._keep is not None:
             self._keep(self._progress.updates)
 
-    def _diverged(self, batch: Batch, error: DivergedError) -> DivergedError:
+    def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write down what there is to look at and return the error that says where."""
         self._write_newest()
         tensors = {
             f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.ascontiguousarray(column))
-            for head, part in batch.parts.items()
+            for head, part in error.parts.items()
             for name, column in part.columns().items()
         }
         path = self._folder / DIVERGED_FILE
         write_tensors(path, tensors, {"kind": "diverged batch", "updates": self._progress.updates})
         return DivergedError(
             f"self-play diverged at update {self._progress.updates + 1} ({error}); the batch is in {path}, the weights "
-            f"of version {self._parts.server.latest} in {self._folder}: lower learner.learning_rate "
+            f"of version {self._flow.version} in {self._folder}: lower learner.learning_rate "
             f"(now {self._config.learner.learning_rate}) or learner.gradient.max_ratio"
         )
 
@@ -308,10 +282,6 @@ class Controller:
 
 _COUNTS = ("updates", "hanchans", "kyokus", "decisions", "seconds", "playing_seconds", "waiting_seconds",
            "learning_seconds")  # fmt: skip
-
-
-def _flat(update: UpdateReport) -> dict[str, float]:
-    return {f"{head}_{name}": value for head, figures in update.figures.items() for name, value in figures.items()}
 
 
 def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -77,10 +77,18 @@ Request = Sequence[Questions]
 Reply = list[Replies]
 
 
+class PendingReply(Protocol):
+    """A reply that is on its way."""
+
+    def result(self) -> Reply:
+        """Wait for it."""
+        ...
+
+
 class EnginePort(Protocol):
     """How a simulator reaches an engine, wherever that runs."""
 
-    def submit(self, request: Request) -> Future[Reply]:
+    def submit(self, request: Request) -> PendingReply:
         """Send a request and return at once."""
         ...
 
@@ -111,6 +119,7 @@ class InferenceEngine:
                 learns = head in self._heads
                 self._nets[head, policy] = self._make(player.nets[head]) if learns else self._nets[head, LATEST]
         self._groups = _Groups(config.group_rows, config.wait_seconds)
+        self._nets_in_use = threading.Lock()  # weights change between two groups, never within one
 
     @property
     def version(self) -> int:
@@ -119,15 +128,20 @@ class InferenceEngine:
 
     def load(self, version: Version, older: Sequence[Version] = ()) -> None:
         """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
-        self._load(LATEST, version)
-        if older:
-            policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
-            for number, policy in enumerate(policies):
+        policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
+        with self._nets_in_use:
+            self._load(LATEST, version)
+            for number, policy in enumerate(policies if older else ()):
                 self._load(policy, older[number % len(older)])
 
     def answer(self, request: Request) -> Reply:
         """Return the replies to a request, part by part; may be called from several threads at a time."""
         return self._groups.answer(request, self._answer_together)
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How long the oldest request without a reply has been waiting."""
+        return self._groups.waiting_seconds
 
     def _load(self, policy: int, version: Version) -> None:
         if self._versions[policy] == version.number:
@@ -143,6 +157,11 @@ class InferenceEngine:
     def _answer_together(self, requests: Sequence[Request]) -> list[Reply]:
         """Answer several requests in one go: the rows of a head all together."""
         replies: list[dict[int, Replies]] = [{} for _ in requests]
+        with self._nets_in_use:
+            self._fill(requests, replies)
+        return [[own[part.head] for part in request] for own, request in zip(replies, requests, strict=True)]
+
+    def _fill(self, requests: Sequence[Request], replies: list[dict[int, Replies]]) -> None:
         for head in sorted({part.head for request in requests for part in request}):
             asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
             whole = self._answer_head(_joined([part for _, part in asked]))
@@ -150,7 +169,6 @@ class InferenceEngine:
             for i, part in asked:
                 replies[i][head] = _lines(whole, slice(start, start + len(part.rows)))
                 start += len(part.rows)
-        return [[own[part.head] for part in request] for own, request in zip(replies, requests, strict=True)]
 
     def _answer_head(self, questions: Questions) -> Replies:
         """Answer each policy's rows with its own net."""
@@ -223,17 +241,26 @@ class _Groups:
         self._wait_seconds = wait_seconds
         self._changed = threading.Condition()
         self._waiting: list[tuple[Request, Future[Reply]]] = []
+        self._open: dict[Future[Reply], float] = {}
         self._has_leader = False
+
+    @property
+    def waiting_seconds(self) -> float:
+        with self._changed:
+            return time.monotonic() - min(self._open.values()) if self._open else 0.0
 
     def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
         future: Future[Reply] = Future()
         with self._changed:
             self._waiting.append((request, future))
+            self._open[future] = time.monotonic()
             self._changed.notify_all()
         while not future.done():
             group = self._lead(future)
             if group:
                 self._finish(group, answer_together)
+        with self._changed:
+            del self._open[future]
         return future.result()
 
     def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -35,13 +36,14 @@ class Version:
     """One version of the weights."""
 
     number: int
-    weights: Weights
+    weights: Any
+    """``Weights``; between processes a list of one reference to them (learner_seat.py)."""
 
 
 class ParameterServer:
     """Consumes: weights of the learner. Produces: versions for whoever asks. Waits for: nothing."""
 
-    def __init__(self, config: ParameterServerConfig, first: Weights, *, num_older: int) -> None:
+    def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
         """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
         self._config = config
         self._num_older = num_older
@@ -59,7 +61,7 @@ class ParameterServer:
         """The newest version."""
         return self._latest
 
-    def publish(self, weights: Weights) -> int:
+    def publish(self, weights: Any) -> int:
         """Make ``weights`` the newest version and return its number, which is one higher than the last."""
         self._latest = Version(self._latest.number + 1, weights)
         if self._latest.number % self._config.older_every == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 S3_SETTINGS = {
@@ -15,12 +15,15 @@ S3_SETTINGS = {
 
 
 @contextmanager
-def ray_session(*, num_cpus: int, num_gpus: int = 0) -> Iterator[None]:
+def ray_session(
+    *, num_cpus: int, num_gpus: int = 0, resources: Mapping[str, float] | None = None, object_store_bytes: int = 0
+) -> Iterator[None]:
     """Be connected to Ray inside the block; a connection that is there already is used and left open.
 
     With ``RAY_ADDRESS`` set (KubeRay does so) that cluster is used. Else one is started on this machine, with at least
-    ``num_cpus`` logical CPUs, so that work never waits for cores that the machine does not have. Raises ValueError if
-    the machine has fewer GPUs than ``num_gpus``.
+    ``num_cpus`` logical CPUs, so that work never waits for cores that the machine does not have, with ``resources`` and
+    an object store of ``object_store_bytes`` (0: as Ray sees fit). Raises ValueError if the machine has fewer GPUs than
+    ``num_gpus``.
     """
     import ray  # seconds: only when somebody needs it
 
@@ -35,6 +38,8 @@ def ray_session(*, num_cpus: int, num_gpus: int = 0) -> Iterator[None]:
         ray.init(
             address="local",
             num_cpus=max(num_cpus, os.cpu_count() or 1),
+            resources=dict(resources or {}),
+            object_store_memory=object_store_bytes or None,
             include_dashboard=False,
             runtime_env=environment,
             logging_level=logging.WARNING,

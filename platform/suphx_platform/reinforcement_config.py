@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.features.head import check_heads, head_index
+from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import ParameterServerConfig
@@ -52,6 +53,8 @@ class ReinforcementConfig:
     """Versions."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     """Learning."""
+    cluster: ClusterConfig = field(default_factory=ClusterConfig)
+    """Processes."""
 
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):
@@ -82,6 +85,8 @@ class ReinforcementConfig:
         return max(shares)
 
 
+_CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(ClusterConfig))
 FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.threads", "learner.device",
-             "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds")  # fmt: skip
-"""What may differ when a run goes on: it changes how fast the run is, not what it computes, up to rounding."""
+             "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds", *_CLUSTER_KEYS)  # fmt: skip
+"""What may differ when a run goes on: how it is carried out. In one process, or in lockstep with one actor of each, it
+changes nothing in the numbers, up to rounding."""

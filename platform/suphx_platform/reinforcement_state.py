@@ -1,7 +1,8 @@
 """The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
 
-It holds the learner's nets and optimisers, the versions of the parameter server, every table of the simulator with the
-decisions that wait for the end of their kyoku, the replay buffer, and all counters and random states.
+It holds the learner's nets and optimisers, the versions of the parameter server, all counters and random states; and,
+where the flow keeps step with itself, every table with the decisions that wait for the end of their kyoku, and the
+replay buffer.
 """
 
 from __future__ import annotations
@@ -16,10 +17,9 @@ import torch
 from torch import Tensor
 
 from suphx.models.tensor_file import read_tensors, write_tensors
-from suphx_platform.learner import Learner
-from suphx_platform.parameter_server import ParameterServer, Version, Weights
-from suphx_platform.replay_buffer import ReplayBuffer
-from suphx_platform.simulator_actor import SimulatorActor
+from suphx_platform.flow import FlowState
+from suphx_platform.parameter_server import Version, Weights
+from suphx_platform.replay_buffer import BufferCounts
 
 FORMAT_VERSION = 2
 
@@ -36,36 +36,30 @@ class Progress:
     seconds: float = 0.0
     """Time spent, over all starts."""
     playing_seconds: float = 0.0
+    """Of all simulators together."""
     waiting_seconds: float = 0.0
-    """Part of the playing in which the simulator had no reply."""
+    """Part of the playing in which a simulator had no reply."""
     learning_seconds: float = 0.0
+    faults: dict[str, int] = field(default_factory=dict)
+    """What broke how often: ``engine_died`` and the like."""
     history: list[dict[str, Any]] = field(default_factory=list)
     """A point of the curves for each report."""
     matches: list[dict[str, Any]] = field(default_factory=list)
     """Matches during the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Whose state is kept."""
-
-    simulator: SimulatorActor
-    buffer: ReplayBuffer
-    server: ParameterServer
-    learner: Learner
-
-
-def save_state(path: Path, parts: Parts, progress: Progress, run: Mapping[str, Any]) -> None:
+def save_state(path: Path, state: FlowState, progress: Progress, run: Mapping[str, Any]) -> None:
     """Write everything that a run needs to go on; whole or not at all (OSError says what to do).
 
     ``run``: what must be the same when it goes on, as JSON can hold it.
     """
-    tensors, learner = parts.learner.state()
-    tensors = {f"learner/{name}": tensor for name, tensor in tensors.items()}
-    columns, buffer = parts.buffer.state()
-    tensors |= _tensors("buffer", columns) | _tensors("simulator", parts.simulator.state())
-    latest, older = parts.server.latest_version, parts.server.older()
-    for version in (*older, latest):
+    learner_tensors, learner = state.learner
+    tensors = {f"learner/{name}": tensor for name, tensor in learner_tensors.items()}
+    for number, arrays in enumerate(state.simulators):
+        tensors |= _tensors(f"simulator/{number}", arrays)
+    for number, (arrays, _) in enumerate(state.buffers):
+        tensors |= _tensors(f"buffer/{number}", arrays)
+    for version in (*state.older, state.latest):
         for head, weights in version.weights.items():
             tensors |= _tensors(f"version/{version.number}/{head}", weights)
     header = {
@@ -74,15 +68,18 @@ def save_state(path: Path, parts: Parts, progress: Progress, run: Mapping[str, A
         "run": run,
         "progress": asdict(progress),
         "learner": learner,
-        "buffer": buffer,
-        "latest": latest.number,
-        "older": [version.number for version in older],
+        "buffers": [values for _, values in state.buffers],
+        "num_simulators": len(state.simulators),
+        "next_simulator": state.next_simulator,
+        "counts": asdict(state.counts),
+        "latest": state.latest.number,
+        "older": [version.number for version in state.older],
     }
     write_tensors(path, tensors, header)
 
 
-def load_state(path: Path, parts: Parts, run: Mapping[str, Any]) -> Progress:
-    """Give all ``parts`` the state in ``path`` and return the progress.
+def load_state(path: Path, run: Mapping[str, Any]) -> tuple[FlowState, Progress]:
+    """Return what ``save_state`` wrote.
 
     Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
     """
@@ -98,14 +95,23 @@ def load_state(path: Path, parts: Parts, run: Mapping[str, Any]) -> Progress:
             "set these back to go on with it, or delete it to start anew"
         )
     try:
-        parts.learner.restore(_below(tensors, "learner"), header["learner"])
-        parts.buffer.restore(_arrays(tensors, "buffer"), header["buffer"])
-        parts.simulator.restore(_arrays(tensors, "simulator"))
-        older = [_version(tensors, number) for number in header["older"]]
-        parts.server.restore(_version(tensors, header["latest"]), older)
-        return Progress(**header["progress"])
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"{path} is damaged ({error!r}): delete it to start anew") from error
+        state = FlowState(
+            learner=(_below(tensors, "learner"), header["learner"]),
+            latest=_version(tensors, header["latest"]),
+            older=[_version(tensors, number) for number in header["older"]],
+            counts=BufferCounts(**header["counts"]),
+            next_simulator=header["next_simulator"],
+            simulators=[_arrays(tensors, f"simulator/{number}") for number in range(header["num_simulators"])],
+            buffers=[(_arrays(tensors, f"buffer/{number}"), values) for number, values in enumerate(header["buffers"])],
+        )
+        return state, Progress(**header["progress"])
+    except (KeyError, TypeError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error of a state whose parts are not what they should be."""
+    return ValueError(f"{path} is damaged ({error!r}): delete it to start anew")
 
 
 def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

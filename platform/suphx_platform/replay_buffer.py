@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,26 @@ class BufferCounts:
     """Dropped because their policy was too old."""
     learned: int = 0
     """Given to the learner, each time that they were."""
+    lost: int = 0
+    """Waited in a buffer whose process died."""
+
+    def plus(self, other: BufferCounts) -> BufferCounts:
+        """Return the sums."""
+        return BufferCounts(
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BufferStatus:
+    """How a buffer is."""
+
+    is_ready: bool
+    """It has a batch, unless what it has is too stale."""
+    num_rows: int
+    """Decisions that wait."""
+    num_bytes: int
+    counts: BufferCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +120,12 @@ class ReplayBuffer:
         self.counts.learned += sum(map(len, parts.values()))
         versions = np.concatenate([part.versions for part in parts.values()])
         return Batch(parts, float(version - versions.mean()))
+
+    def status(self) -> BufferStatus:
+        """Return how the buffer is, a copy."""
+        rows = [self._num_rows(head) for head in self._blocks]
+        is_ready = max(rows) >= self._config.batch_rows
+        return BufferStatus(is_ready, sum(rows), self._num_bytes, replace(self.counts))
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return arrays and plain values for ``restore``."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,16 +17,15 @@ import numpy as np
 from suphx.features.encoder import find_encoder
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.question import Replies
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import Gathering, Transitions
 from suphx.training.reward import Reward
 
 if TYPE_CHECKING:
-    from suphx_platform.inference_engine import EnginePort  # nets are not needed where games are played
+    from suphx_platform.inference_engine import EnginePort, PendingReply  # nets are not needed where games are played
 
-MAX_SIMULATORS = 1 << 14
-_GAMES_OF_GROUP = 1 << 30
+MAX_SIMULATORS = 1 << 18
+_GAMES_OF_GROUP = 1 << 26
 _GAMES_OF_RUN = 2 * MAX_SIMULATORS * _GAMES_OF_GROUP
 _FIRST_SEED = 3 << 59
 """Walls of self-play lie in 3 * 2**59 … 2**61, apart from those of matches and of played records."""
@@ -101,23 +99,26 @@ class SimulatorActor:
         self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
         self._engine = engine
         self._reward = reward
+        self._open: deque[tuple[TableGroup, PendingReply]] = deque()
 
-    def play(self, num_steps: int) -> Played:
+    def play(self, num_steps: int, *, drains: bool = True) -> Played:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
 
-        No request is left open.
+        ``drains``: wait for all replies; else requests stay open, and the next call goes on with them, so that the
+        engine need not wait for that call.
         """
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
         gatherings = [Gathering(head, row_bytes) for head, row_bytes in self._row_bytes.items()]
         order = deque(half for _ in range(num_steps) for half in self._halves)
-        open_requests: deque[tuple[TableGroup, Future[list[Replies]]]] = deque()
-        while order or open_requests:
-            while order and len(open_requests) < _NUM_HALVES:
+        while order or (self._open and drains):
+            while order and len(self._open) < _NUM_HALVES:
                 half = order.popleft()
-                open_requests.append((half, self._engine.submit(half.ask())))
-            half, future = open_requests.popleft()
+                self._open.append((half, self._engine.submit(half.ask())))
+            if not order and not drains:
+                break
+            half, future = self._open.popleft()
             waiting_since = time.monotonic()
             replies = future.result()
             waited += time.monotonic() - waiting_since
@@ -143,7 +144,8 @@ class SimulatorActor:
         }
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from a ``state`` of an equal simulator."""
+        """Go on from a ``state`` of an equal simulator; its open questions are asked again."""
+        self._open.clear()
         for number, half in enumerate(self._halves):
             prefix = f"{number}."
             half.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})

@@ -75,6 +75,10 @@ class Transitions:
         """Return the columns by name."""
         return {name: getattr(self, name) for name in COLUMNS}
 
+    def copied(self) -> Transitions:
+        """Return a copy that shares no memory with this one."""
+        return Transitions(self.head, **{name: np.array(column) for name, column in self.columns().items()})
+
     def take(self, indices: I64) -> Transitions:
         """Return the lines ``indices``."""
         return Transitions(self.head, **{name: column[indices] for name, column in self.columns().items()})

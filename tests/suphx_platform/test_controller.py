@@ -15,7 +15,8 @@ from suphx.selfplay.agent import load_agent
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.player import Player
 from suphx.training.loss_watch import DivergedError
-from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller, SelfPlay
+from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller
+from suphx_platform.flow import OneProcessFlow, SelfPlay
 from suphx_platform.inference_engine import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
@@ -122,16 +123,17 @@ def weights_of_run(folder: Path) -> dict[str, np.ndarray]:
 
 def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
     controller = new_controller(tmp_path)
-    parts = controller._parts
-    take = parts.buffer.take
+    flow = controller._flow
+    assert isinstance(flow, OneProcessFlow)
+    take = flow._buffer.take
 
     def poisoned(version: int) -> Any:
         batch = take(version)
-        if batch is not None and parts.server.latest == 2:
+        if batch is not None and flow.version == 2:
             batch.parts[DISCARD].rewards[0] = np.inf
         return batch
 
-    parts.buffer.take = poisoned  # type: ignore[method-assign]
+    flow._buffer.take = poisoned  # type: ignore[method-assign]
     with pytest.raises(DivergedError, match=r"diverged at update 5 .*lower learner.learning_rate \(now 0.0003\)"):
         controller.run()
     tensors, header = read_tensors(tmp_path / DIVERGED_FILE)

@@ -1,0 +1,266 @@
+"""The data flow of the paper's Figure 6 as the main loop sees it, and its plainest form: all parts in one process.
+
+>>> flow = OneProcessFlow(config, play)
+>>> for event in flow.advance():  # again and again
+...     print(event)  # Played, Learned or Fault
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor
+
+from suphx.selfplay.player import Player
+from suphx.selfplay.trajectory import Transitions
+from suphx.training.loss_watch import DivergedError
+from suphx.training.reward import round_score
+from suphx_platform.inference_engine import InferenceEngine, LocalEngine
+from suphx_platform.learner import Learner, UpdateReport
+from suphx_platform.parameter_server import ParameterServer, Version
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import BufferCounts, ReplayBuffer
+from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfPlay:
+    """What plays and learns."""
+
+    start: Player
+    weak: Player
+    encoder: str
+    rules_version: str
+    seed: int
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the headers of the checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One update was made."""
+
+    number: int
+    """1, 2, … over the whole run."""
+    figures: Mapping[str, float]
+    """Of suphx.training.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something broke, and what was done about it."""
+
+    part: str
+    """simulator, engine, buffer, server or learner; with its number where there are several."""
+    kind: str
+    """died, hung or failed."""
+    message: str
+
+    @property
+    def name(self) -> str:
+        """Return what it is counted under: ``engine_died``."""
+        return f"{self.part.split()[0]}_{self.kind}"
+
+
+Event = Played | Learned | Fault
+
+
+@dataclass(slots=True, kw_only=True)
+class FlowState:
+    """All that a flow needs to go on. What is absent begins anew: games on tables, decisions in the buffers."""
+
+    learner: tuple[Mapping[str, Tensor], Mapping[str, Any]]
+    latest: Version
+    older: list[Version]
+    counts: BufferCounts
+    next_simulator: int
+    """Number of the next simulator: no number ever plays twice, or it would play the same games again."""
+    simulators: list[Mapping[str, np.ndarray]] = field(default_factory=list)
+    buffers: list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=list)
+
+
+class DivergedBatchError(DivergedError):
+    """A loss or gradient was no finite number; nothing was changed by it."""
+
+    def __init__(self, message: str, parts: Mapping[int, Transitions]) -> None:
+        """``parts``: the decisions of the update, by head."""
+        super().__init__(message)
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.parts)
+
+
+class Flow(Protocol):
+    """All five parts, wherever they are."""
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        ...
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffers since the beginning of the run."""
+        ...
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment: ``buffer_bytes``, and what else this flow can tell of its parts."""
+        ...
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether ``state`` would lose nothing that a later ``restore`` cannot do again."""
+        ...
+
+    def advance(self) -> list[Event]:
+        """Let the parts work; return what happened, in order; perhaps nothing.
+
+        Raises DivergedBatchError; ValueError if the settings let nothing go on; what a part raised that fails again
+        and again.
+        """
+        ...
+
+    def newest(self) -> Version:
+        """Return the newest policy version."""
+        ...
+
+    def state(self) -> FlowState:
+        """Return all that a new flow needs to go on."""
+        ...
+
+    def close(self) -> None:
+        """Stop all parts."""
+        ...
+
+
+class OneProcessFlow:
+    """Consumes and produces: its own parts' work, turn by turn, so that equal seeds give equal numbers."""
+
+    def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: FlowState | None = None) -> None:
+        """Build all parts; go on from ``state``. Raises ValueError or KeyError if that is of other parts."""
+        heads, opponents = config.head_numbers, config.simulator.opponents
+        self._config = config
+        self._learner = Learner(config.learner, [play.start.nets[head] for head in heads])
+        self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older)
+        self._buffer = ReplayBuffer(config.buffer, heads, seed=play.seed)
+        is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
+        index = 0 if state is None else state.next_simulator - is_same
+        self._next_simulator = index + 1
+        engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
+        self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
+        place = SimulatorPlace(encoder=play.encoder, heads=heads, run_seed=play.seed, index=index)
+        self._simulator = SimulatorActor(config.simulator, place, self._local, round_score)
+        self._held: list[Transitions] | None = None
+        if state is not None:
+            self._learner.restore(*state.learner)
+            self._server.restore(state.latest, state.older)
+            self._fetch()
+            if is_same:
+                self._simulator.restore(state.simulators[0])
+                self._buffer.restore(*state.buffers[0])
+            else:
+                self._buffer.counts = state.counts
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        return self._server.latest
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffer."""
+        return self._buffer.counts
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment."""
+        return {"buffer_bytes": self._buffer.num_bytes}
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether no decisions wait outside the buffer."""
+        return self._held is None
+
+    def advance(self) -> list[Event]:
+        """Learn if there are decisions for it, else play some."""
+        if self._held is not None and self._buffer.add(self._held):
+            self._held = None
+        batch = self._buffer.take(self._server.latest)
+        if batch is not None:
+            return [self._learn(batch.parts, batch.staleness)]
+        if self._held is not None:
+            needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
+            raise full_error(needed)
+        played = self._simulator.play(self._config.steps)
+        self._held = list(played.transitions)
+        if self._buffer.add(self._held):
+            self._held = None
+        return [played]
+
+    def newest(self) -> Version:
+        """Return the newest policy version."""
+        return self._server.latest_version
+
+    def state(self) -> FlowState:
+        """Return all that a new flow needs to go on with the same numbers."""
+        return FlowState(
+            learner=self._learner.state(),
+            latest=self._server.latest_version,
+            older=self._server.older(),
+            counts=self._buffer.counts,
+            next_simulator=self._next_simulator,
+            simulators=[self._simulator.state()],
+            buffers=[self._buffer.state()],
+        )
+
+    def close(self) -> None:
+        """End the engine's thread."""
+        self._local.close()
+
+    def _learn(self, parts: Mapping[int, Transitions], staleness: float) -> Learned:
+        number = self._learner.num_updates + 1
+        learned = learn(self._learner, parts, staleness, measures_kl=number % self._config.report_every == 0)
+        if number % self._config.publish_every == 0:
+            self._server.publish(self._learner.weights())
+            self._fetch()
+        return learned
+
+    def _fetch(self) -> None:
+        version = self._server.newer_than(self._engine.version, "engine 0")
+        if version is not None:
+            self._engine.load(version, self._server.older())
+
+
+def learn(learner: Learner, parts: Mapping[int, Transitions], staleness: float, *, measures_kl: bool) -> Learned:
+    """Make one update of ``learner``; ``measures_kl``: also tell how far the policy has gone from its start.
+
+    Raises DivergedBatchError.
+    """
+    started = time.monotonic()
+    try:
+        update = learner.update(parts)
+    except DivergedError as error:
+        raise DivergedBatchError(str(error), parts) from error
+    figures = _flat(update) | {"staleness": staleness}
+    if measures_kl:
+        figures |= {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
+    return Learned(update.number, figures, time.monotonic() - started)
+
+
+def full_error(needed_bytes: int) -> ValueError:
+    """Return the error of a buffer that is full before it holds a batch."""
+    return ValueError(
+        f"the replay buffer cannot hold a batch and what comes in at a time: raise buffer.capacity_bytes "
+        f"above {needed_bytes:,}, or lower buffer.batch_rows, simulator.num_tables or steps"
+    )
+
+
+def _flat(update: UpdateReport) -> dict[str, float]:
+    return {f"{head}_{name}": value for head, figures in update.figures.items() for name, value in figures.items()}

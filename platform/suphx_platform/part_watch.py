@@ -1,0 +1,119 @@
+"""Which parts of a run live, what was said when one died or hung, and how often one may do so."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import ray
+
+from suphx_platform.cluster_config import ClusterConfig
+from suphx_platform.flow import Event, Fault
+from suphx_platform.ray_calls import Call, Calls
+from suphx_platform.topology import Health
+
+_CHECKS = 4
+"""Times within ``hang_seconds`` that every part is asked how it is."""
+
+
+class PartWatch:
+    """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
+
+    A part that hangs is killed; Ray starts it again like any other dead part.
+    """
+
+    def __init__(self, config: ClusterConfig, parts: Mapping[str, Any]) -> None:
+        self.calls = Calls(self._hung)
+        self.health: dict[str, Health] = {}
+        """What each living part said last."""
+        self._config = config
+        self._parts = parts
+        self._events: deque[Event] = deque()
+        self._failures: dict[str, int] = {}
+        self._killed: set[str] = set()
+        self._due = deque((0.0, part) for part in parts)
+
+    def work(self) -> None:
+        """Ask those who were not asked for a while."""
+        while self._due and self._due[0][0] <= time.monotonic():
+            _, part = self._due.popleft()
+            self._ask(part)
+
+    def emit(self, event: Event) -> None:
+        """Keep an event for ``events``."""
+        self._events.append(event)
+
+    def events(self) -> list[Event]:
+        """Return, and forget, what happened."""
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    def succeed(self, part: str) -> None:
+        """Note that ``part`` did its work: its failures so far do not count any more."""
+        self._failures.pop(part, None)
+
+    def fail(self, part: str, error: Exception) -> None:
+        """Emit the fault of a part; raise the error if it is one too many in a row."""
+        self.health.pop(part, None)
+        if part in self._killed:  # it hung, and that was said
+            self._killed.discard(part)
+        else:
+            kind = "died" if isinstance(error, ray.exceptions.RayActorError) else "failed"
+            self.emit(Fault(part, kind, first_line(error)))
+        self._failures[part] = self._failures.get(part, 0) + 1
+        if self._failures[part] > self._config.max_failures:
+            raise cause_of(error)
+
+    def _ask(self, part: str) -> None:
+        is_known = part in self.health
+        seconds = self._config.hang_seconds if is_known else self._config.start_seconds
+        actor = self._parts[part]
+        call = Call(
+            part=part,
+            actor=actor,
+            then=lambda health: self._hear(part, health),
+            lost=lambda error: self._miss(part, error),
+            seconds=seconds,
+            is_aside=True,
+        )
+        self.calls.add(actor.health.remote(), call)
+
+    def _hear(self, part: str, health: Health) -> None:
+        self.health[part] = health
+        if health.waiting_seconds > self._config.hang_seconds:
+            ray.kill(self._parts[part], no_restart=False)
+            self._hung(part)
+        self._ask_later(part)
+
+    def _miss(self, part: str, error: Exception) -> None:
+        """Deal with a part that gives no answer. Of those that have other work to do, that work tells."""
+        is_new = part in self.health or isinstance(error, ray.exceptions.ActorDiedError)
+        if is_new and part.startswith("engine"):
+            self.fail(part, error)
+        self.health.pop(part, None)
+        self._ask_later(part)
+
+    def _ask_later(self, part: str) -> None:
+        self._due.append((time.monotonic() + self._config.hang_seconds / _CHECKS, part))
+
+    def _hung(self, part: str) -> None:
+        """Note that ``part`` was killed because it hung."""
+        self._killed.add(part)
+        self.emit(Fault(part, "hung", f"no answer for {self._config.hang_seconds:.0f} s: it is started again"))
+
+
+def cause_of(error: Exception) -> Exception:
+    """Return what a part raised itself, where that is what the error is about."""
+    if isinstance(error, ray.exceptions.RayTaskError) and isinstance(error.cause, Exception):
+        return error.cause
+    return error
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without tracebacks and advice."""
+    cause = cause_of(error)
+    text = str(cause).strip()
+    return text.splitlines()[0][:300] if text else type(cause).__name__

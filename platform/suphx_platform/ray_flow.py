@@ -1,0 +1,150 @@
+"""The data flow of the paper's Figure 6 over processes: who asks whom for what next, and what is done when one dies.
+
+Only references of decisions, batches and weights pass through this process; what they stand for goes from actor to
+actor through Ray's object store. simulator_crew.py has simulators fill the buffers, learner_seat.py has the learner
+empty them and publish versions, part_watch.py knows who lives.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+
+import ray
+
+from suphx_platform.flow import Event, FlowState, SelfPlay, full_error
+from suphx_platform.learner_seat import LearnerSeat
+from suphx_platform.parameter_server import Version
+from suphx_platform.part_watch import PartWatch
+from suphx_platform.ray_session import ray_session
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import BufferCounts
+from suphx_platform.simulator_actor import SimulatorPlace
+from suphx_platform.simulator_crew import SimulatorCrew
+from suphx_platform.topology import Health, Topology, local_needs
+
+_WAIT_SECONDS = 0.5
+_SAY_SECONDS = 30.0
+
+
+class RayFlow:
+    """Consumes: answers of actors. Produces: their next tasks, and events. Waits for: the next answer."""
+
+    def __init__(
+        self,
+        config: ReinforcementConfig,
+        play: SelfPlay,
+        state: FlowState | None = None,
+        *,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Have all actors placed and begin; go on from ``state``. ``say`` gets a line while places are missing."""
+        self._config = config
+        self._say = say if say is not None else lambda _: None
+        self._stack = ExitStack()
+        try:
+            self._start(play, state)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        return self._seat.latest.number
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffers."""
+        return self._crew.counts
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment: bytes of all buffers, and of the largest process of each kind."""
+        gauges: dict[str, float] = {"buffer_bytes": self._crew.buffer_bytes}
+        for part, health in self._watch.health.items():
+            name = f"{part.split()[0]}_memory_bytes"
+            gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
+            if part == "server":
+                gauges["engine_versions_behind"] = health.versions_behind
+        return gauges
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether a state can be taken: always, but in lockstep only while nothing is under way."""
+        return not self._is_lockstep or self._is_quiet
+
+    @property
+    def processes(self) -> Mapping[str, Health]:
+        """What each living part said last of its process."""
+        return dict(self._watch.health)
+
+    def advance(self) -> list[Event]:
+        """Give everybody something to do and wait for an answer; return what happened."""
+        if self._watch.calls.num_working == 0 and self._crew.is_stuck:
+            raise full_error(self._config.buffer.capacity_bytes)
+        self._watch.work()
+        self._seat.work(may_learn=not self._is_lockstep or self._watch.calls.num_working == 0)
+        self._crew.work(may_play=not self._is_lockstep or (self._is_quiet and self._crew.is_empty))
+        self._watch.calls.wait(_WAIT_SECONDS)
+        self._say_who_is_missing()
+        return self._watch.events()
+
+    def newest(self) -> Version:
+        """Return the newest policy version with its weights."""
+        (reference,) = self._seat.latest.weights
+        return Version(self._seat.latest.number, ray.get(reference))
+
+    def state(self) -> FlowState:
+        """Return what a new flow needs. At free pace, games under way and decisions in buffers are not part of it."""
+        state = self._seat.state()
+        state.counts, state.next_simulator = self._crew.counts, self._crew.next_number
+        if self._is_lockstep:
+            state.simulators, state.buffers = self._crew.state()
+        return state
+
+    def close(self) -> None:
+        """End all actors, and Ray if it was started for them."""
+        self._stack.close()
+
+    def _start(self, play: SelfPlay, state: FlowState | None) -> None:
+        self._is_lockstep = self._config.cluster.pace == "lockstep"
+        self._stack.enter_context(ray_session(**local_needs(self._config)))
+        place = SimulatorPlace(encoder=play.encoder, heads=self._config.head_numbers, run_seed=play.seed)
+        self._topology = Topology(self._config, play.start, play.weak, place)
+        self._stack.callback(self._end)
+        parts = self._topology.parts()
+        self._watch = PartWatch(self._config.cluster, parts)
+        self._crew = SimulatorCrew(self._config, self._topology, self._watch)
+        self._seat = LearnerSeat(self._config, self._topology, self._watch, self._crew)
+        self._missing = set(parts)
+        self._said_at = time.monotonic()
+        self._seat.begin(state)
+        self._crew.begin(state)
+
+    def _end(self) -> None:
+        for actor in self._topology.parts().values():
+            ray.kill(actor)
+
+    @property
+    def _is_quiet(self) -> bool:
+        return self._watch.calls.num_working == 0 and self._crew.num_held == 0
+
+    def _say_who_is_missing(self) -> None:
+        """Say now and then which parts have not been placed yet."""
+        if not self._missing:
+            return
+        self._missing -= self._watch.health.keys()
+        now = time.monotonic()
+        if self._missing and now > self._said_at + _SAY_SECONDS:
+            self._said_at = now
+            names = ", ".join(sorted(self._missing)[:5])
+            offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
+            self._say(
+                f"{len(self._missing)} parts are not placed yet ({names}); the nodes offer {offered}: start more of "
+                "them, or lower the numbers under [reinforcement.cluster]"
+            )
+
+
+_SHOWN = ("CPU", "GPU", "simulator", "inference", "learner")

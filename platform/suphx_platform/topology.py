@@ -1,0 +1,330 @@
+"""Who runs where: the parts of the paper's Figure 6 as Ray actors, placed by the resources that nodes offer.
+
+Every actor is a thin wrapper around a plain class. Ray starts a dead one again on a free place; it then has no state,
+and does nothing until it is told to (``begin``, ``restore``), or asks the parameter server itself (engines).
+
+>>> with ray_session(...):
+...     topology = Topology(config, play)
+...     ray.get(topology.simulators[0].begin.remote(0))
+...     played, decisions = topology.simulators[0].play.remote(16, True)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+from ray.actor import ActorHandle
+
+from suphx.selfplay.trajectory import Transitions
+from suphx.training.reward import round_score
+from suphx_platform.engine_client import EngineClient
+from suphx_platform.parameter_server import ParameterServer, Version
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer
+from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
+
+# What needs torch or RLlib is imported where it runs: simulators and buffers must stay small.
+
+Arrays = Mapping[str, np.ndarray]
+
+_ANSWER_THREADS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a part says of its process."""
+
+    process: int
+    node: str
+    memory_bytes: int
+    """Private memory: what the process would free by ending."""
+    waiting_seconds: float = 0.0
+    """Of an engine: how long its oldest request has been waiting."""
+    versions_behind: int = 0
+    """Of the parameter server: how far the slowest engine is behind."""
+
+
+class _Part:
+    """What all actors have."""
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, whatever else it is doing."""
+        return Health(os.getpid(), ray.util.get_node_ip_address(), _private_bytes())
+
+
+class SimulatorPart(_Part):
+    """A simulator; plays once it has been told its number."""
+
+    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[ActorHandle]) -> None:
+        """``place``: its index is that of the part, which chooses the engine that it asks."""
+        self._config, self._place = config, place
+        self._client = EngineClient(engines, place.index, config.cluster)
+        self._simulator: SimulatorActor | None = None
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, number: int, state: Arrays | None = None) -> None:
+        """Deal the games of simulator ``number``, or go on from a ``state``."""
+        place = replace(self._place, index=number)
+        self._simulator = SimulatorActor(self._config.simulator, place, self._client, round_score)
+        if state is not None:
+            self._simulator.restore({name: np.array(value) for name, value in state.items()})
+
+    @ray.method(num_returns=2)
+    def play(self, num_steps: int, drains: bool) -> tuple[Played, list[Transitions]]:
+        """Play as ``SimulatorActor.play``; return the report and, apart from it, the decisions."""
+        played = self._begun().play(num_steps, drains=drains)
+        return replace(played, transitions=[]), played.transitions
+
+    def state(self) -> Arrays:
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
+
+    def _begun(self) -> SimulatorActor:
+        if self._simulator is None:
+            raise RuntimeError("this simulator was started again and has no games yet")
+        return self._simulator
+
+
+class EnginePart(_Part):
+    """An inference engine with the newest weights of the parameter server."""
+
+    def __init__(self, config: ReinforcementConfig, players: Sequence[Any], server: ActorHandle, name: str) -> None:
+        """``players``: the one to start with and the weak one."""
+        from suphx_platform.inference_engine import InferenceEngine
+
+        # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
+        self._threads = config.engine.threads
+        self._engine = InferenceEngine(config.engine, *players, heads=heads, num_older=num_older)
+        self._server, self._name = server, name
+        self._has_weights = False
+        self.fetch()
+
+    @ray.method(concurrency_group="answer")
+    def answer(self, request: Any) -> Any:
+        """Answer as ``InferenceEngine.answer``."""
+        from suphx.models.device import torch_threads
+
+        with torch_threads(self._threads):
+            return self._engine.answer(request)
+
+    def fetch(self) -> int:
+        """Take the newest weights if they are newer than those here; return their version."""
+        known = self._engine.version if self._has_weights else -1
+        while True:
+            update = ray.get(self._server.newer_than.remote(known, self._name))
+            if update is not None or self._has_weights:
+                break
+            time.sleep(_SERVER_POLL_SECONDS)  # the server was started again and is not filled yet
+        if update is not None:
+            latest, older = update
+            self._engine.load(_with_weights(latest), [_with_weights(version) for version in older])
+            self._has_weights = True
+        return self._engine.version
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how long the oldest request has been waiting."""
+        return replace(super().health(), waiting_seconds=self._engine.waiting_seconds)
+
+
+_SERVER_POLL_SECONDS = 0.05
+
+
+class BufferPart(_Part):
+    """A shard of the replay buffer."""
+
+    def __init__(self, config: ReinforcementConfig, seed: int) -> None:
+        self._buffer = ReplayBuffer(config.buffer, config.head_numbers, seed=seed)
+
+    def add(self, parts: list[Transitions]) -> tuple[bool, BufferStatus]:
+        """Take decisions in if there is room; return whether there was."""
+        own = [part.copied() for part in parts]  # Ray's shared memory is free again at once
+        return self._buffer.add(own), self._buffer.status()
+
+    @ray.method(num_returns=2)
+    def take(self, version: int) -> tuple[tuple[float | None, BufferStatus], dict[int, Transitions]]:
+        """Return the staleness of a batch (None: there is none), and, apart from it, the batch."""
+        batch = self._buffer.take(version)
+        if batch is None:
+            return (None, self._buffer.status()), {}
+        return (batch.staleness, self._buffer.status()), batch.parts
+
+    def state(self) -> tuple[Arrays, Mapping[str, Any]]:
+        """Return all that ``restore`` needs."""
+        return self._buffer.state()
+
+    def restore(self, arrays: Arrays, values: Mapping[str, Any]) -> BufferStatus:
+        """Go on from a ``state``."""
+        self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
+        return self._buffer.status()
+
+
+class ServerPart(_Part):
+    """The parameter server: versions of weights, which lie in Ray's object store once for all who fetch them."""
+
+    def __init__(self, config: ReinforcementConfig) -> None:
+        self._config = config
+        self._server: ParameterServer | None = None
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, latest: Version, older: list[Version]) -> None:
+        """Have these versions; their weights are lists of one object reference each."""
+        num_older = self._config.simulator.opponents.num_older
+        self._server = ParameterServer(self._config.server, latest.weights, num_older=num_older)
+        self._server.restore(latest, older)
+
+    def publish(self, weights: Any) -> tuple[Version, list[Version]]:
+        """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
+        if self._server is None:
+            raise RuntimeError("this parameter server was started again and has no versions yet")
+        self._server.publish(weights)
+        return self._server.latest_version, self._server.older()
+
+    @ray.method(max_task_retries=-1)
+    def newer_than(self, number: int, fetcher: str) -> tuple[Version, list[Version]] | None:
+        """Return the newest version and the older ones if that is newer than ``number``."""
+        if self._server is None:
+            return None
+        version = self._server.newer_than(number, fetcher)
+        return None if version is None else (version, self._server.older())
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how far engines are behind."""
+        behind = self._server.behind().values() if self._server is not None else ()
+        return replace(super().health(), versions_behind=max(behind, default=0))
+
+
+class LearnerPart(_Part):
+    """The learner."""
+
+    def __init__(self, config: ReinforcementConfig, nets: Sequence[Any]) -> None:
+        from suphx_platform.learner import Learner
+
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._learner = Learner(config.learner, nets)
+
+    def learn(self, parts: Mapping[int, Transitions], staleness: float, measures_kl: bool) -> Any:
+        """Make one update: ``flow.Learned``."""
+        from suphx_platform.flow import learn
+
+        return learn(self._learner, parts, staleness, measures_kl=measures_kl)
+
+    def weights(self) -> Any:
+        """Return the policy nets' weights."""
+        return self._learner.weights()
+
+    def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
+        """Return the number of updates, and all that ``restore`` needs."""
+        tensors, values = self._learner.state()
+        return self._learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
+
+    @ray.method(max_task_retries=-1)
+    def restore(self, state: tuple[int, Arrays, Mapping[str, Any]]) -> None:
+        """Go on from a ``state``."""
+        import torch
+
+        _, arrays, values = state
+        self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
+
+
+class Topology:
+    """All actors of a run; they are placed as soon as nodes offer what they need."""
+
+    def __init__(self, config: ReinforcementConfig, start: Any, weak: Any, place: SimulatorPlace) -> None:
+        """``start`` and ``weak``: players; ``place``: what is the same for all simulators."""
+        cluster = config.cluster
+        heads = config.head_numbers
+        players = [ray.put(start), ray.put(weak)]
+        nets = ray.put([start.nets[head] for head in heads])
+        # Buffers and versions are kept near the learner and take nothing of what counts there.
+        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": 0.001}}
+        self.server = _actor(ServerPart).options(**beside).remote(config)
+        self.buffers = [
+            _actor(BufferPart).options(**beside).remote(config, seed=place.run_seed + number)
+            for number in range(cluster.num_buffers)
+        ]
+        self.learner = _actor(LearnerPart).options(**_learner_options(config)).remote(config, nets)
+        engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
+        self.engines = [
+            _actor(EnginePart, answer=_ANSWER_THREADS)
+            .options(**engine, resources={"inference": 1})
+            .remote(config, players, self.server, f"engine {number}")
+            for number in range(cluster.num_engines)
+        ]
+        self.simulators = [
+            _actor(SimulatorPart)
+            .options(num_cpus=cluster.cpus_per_simulator, resources={"simulator": 1})
+            .remote(config, replace(place, index=number), self.engines)
+            for number in range(cluster.num_simulators)
+        ]
+
+    def parts(self) -> dict[str, ActorHandle]:
+        """Return all actors by name."""
+        named = {"server": self.server, "learner": self.learner}
+        for role in ("engine", "buffer", "simulator"):
+            named |= {f"{role} {number}": actor for number, actor in enumerate(getattr(self, f"{role}s"))}
+        return named
+
+
+def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
+    """Return what Ray must offer where it is started on this machine: the arguments of ``ray_session``."""
+    cluster = config.cluster
+    num_learners = config.learner.num_learners
+    cpus = (
+        cluster.num_simulators * cluster.cpus_per_simulator
+        + cluster.num_engines * cluster.cpus_per_engine
+        + num_learners * cluster.cpus_per_learner
+    )
+    gpus = cluster.num_engines * cluster.gpus_per_engine + num_learners * cluster.gpus_per_learner
+    return {
+        "num_cpus": math.ceil(cpus) + 1,
+        "num_gpus": math.ceil(gpus),
+        "resources": {
+            "simulator": cluster.num_simulators,
+            "inference": cluster.num_engines,
+            "learner": num_learners + 1,
+        },
+        "object_store_bytes": cluster.object_store_bytes,
+    }
+
+
+def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
+    """Return what the learner takes: with several devices, each RLlib learner has its own place instead."""
+    cluster = config.cluster
+    if config.learner.num_learners > 1:
+        return {"num_cpus": 0, "resources": {"learner": 0.001}}
+    return {
+        "num_cpus": cluster.cpus_per_learner,
+        "num_gpus": cluster.gpus_per_learner,
+        "resources": {"learner": 1},
+    }
+
+
+def _actor(part: type[_Part], **groups: int) -> Any:
+    """Return a class of actors that Ray starts again whenever they die; the health of each is asked aside."""
+    return ray.remote(max_restarts=-1, concurrency_groups={"health": 1, **groups})(part)
+
+
+def _with_weights(version: Version) -> Version:
+    """Return a version with the weights that its object reference stands for."""
+    (reference,) = version.weights
+    return Version(version.number, ray.get(reference))
+
+
+def _private_bytes() -> int:
+    """Return the private memory of this process: Linux only."""
+    lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Private_"))
