@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import ray
-from ray.actor import ActorHandle
 
 from suphx.selfplay.question import Replies
 from suphx_platform.cluster_config import ClusterConfig
@@ -23,7 +22,7 @@ class EngineClient:
     A request may be answered twice, once by an engine that was given up: the second reply is not read.
     """
 
-    def __init__(self, engines: Sequence[ActorHandle], index: int, config: ClusterConfig) -> None:
+    def __init__(self, engines: Sequence[Any], index: int, config: ClusterConfig) -> None:
         """``index``: of the simulator; it asks engine ``index`` modulo their number as long as that answers."""
         self._engines = engines
         self._home = index % len(engines)

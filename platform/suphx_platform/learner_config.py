@@ -28,6 +28,8 @@ class LearnerConfig:
     """Equations 1 and 2 of the paper."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
     """Equation 3."""
+    num_learners: int = 1
+    """Devices that learn together."""
     threads: int = 1
     """Threads of torch; 0 = as they are."""
     precision: Precision = "auto"

@@ -9,6 +9,7 @@ order, so that it ends where it was; versions never go back and no update is cou
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,14 +56,17 @@ class LearnerSeat:
         self._is_publishing = False
         self._is_publish_due = False
         self._is_protecting = False
+        self._is_lockstep = config.cluster.pace == "lockstep"
+        self._unsaid: deque[Learned] = deque()
         self._copy: Any = None
         self._tickets: deque[_Ticket] = deque()
         self._older: list[Version] = []
         self.latest: Version
         """The newest version; its weights are a list of one reference."""
 
-    def begin(self, state: FlowState | None) -> None:
-        """Give the learner and the parameter server what they begin with."""
+    def begin(self, players: Sequence[Any], state: FlowState | None) -> None:
+        """Give the learner and the parameter server what they begin with; ``players``: to start with, and weak."""
+        self._players = [ray.put(player) for player in players]
         if state is None:
             self.latest = Version(0, [self._actor.weights.remote()])
             self._older = [self.latest]
@@ -74,7 +78,7 @@ class LearnerSeat:
             self._copy = ray.put((values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values))
             self._updates = values["num_updates"]
             self._restore()
-        self._server.begin.remote(self.latest, self._older)
+        self._server.begin.remote(self._players, self.latest, self._older)
 
     @property
     def is_idle(self) -> bool:
@@ -84,7 +88,7 @@ class LearnerSeat:
     def work(self, *, may_learn: bool) -> None:
         """Take the next batch if the learner has not enough to do."""
         num_open = sum(ticket.number == 0 for ticket in self._tickets)
-        limit = _AHEAD if self._config.cluster.pace == "free" else 1
+        limit = 1 if self._is_lockstep else _AHEAD
         if not may_learn or self._is_restoring or self._is_taking or num_open >= limit:
             return
         shard = self._crew.next_ready()
@@ -151,13 +155,20 @@ class LearnerSeat:
         ticket.number = learned.number
         if learned.number > self._updates:
             self._updates = learned.number
-            self._watch.emit(learned)
+            self._unsaid.append(learned)
             if learned.number % self._config.publish_every == 0:
                 self._is_publish_due = True
         if self._is_publish_due and not self._is_publishing:
             self._publish()
+        if not (self._is_lockstep and self._is_publishing):
+            self._say()
         if len(self._tickets) >= self._config.cluster.protect_every:
             self._protect()
+
+    def _say(self) -> None:
+        """Tell of the updates; in lockstep, of one that makes a version when that is there."""
+        while self._unsaid:
+            self._watch.emit(self._unsaid.popleft())
 
     def _lose(self, ticket: _Ticket, error: Exception) -> None:
         cause = cause_of(error)
@@ -230,13 +241,14 @@ class LearnerSeat:
             self._is_publishing = False
             self._watch.succeed("server")
             self.latest, self._older = versions
+            self._say()
             for number, engine in enumerate(self._engines):
                 # An engine that is dead just now fetches the newest version when it starts.
                 self._add(engine.fetch.remote(), lambda _: None, lambda _: None, f"engine {number}", engine)
 
         def lost(error: Exception) -> None:
             self._watch.fail("server", error)
-            self._server.begin.remote(self.latest, self._older)
+            self._server.begin.remote(self._players, self.latest, self._older)
             self._hand_to_server(weights)
 
         self._add(self._server.publish.remote(weights), then, lost, "server", self._server)

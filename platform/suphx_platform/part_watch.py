@@ -64,7 +64,8 @@ class PartWatch:
             kind = "died" if isinstance(error, ray.exceptions.RayActorError) else "failed"
             self.emit(Fault(part, kind, first_line(error)))
         self._failures[part] = self._failures.get(part, 0) + 1
-        if self._failures[part] > self._config.max_failures:
+        is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
+        if is_final or self._failures[part] > self._config.max_failures:
             raise cause_of(error)
 
     def _ask(self, part: str) -> None:
@@ -107,6 +108,8 @@ class PartWatch:
 
 def cause_of(error: Exception) -> Exception:
     """Return what a part raised itself, where that is what the error is about."""
+    if isinstance(error, ray.exceptions.ActorDiedError) and error.args:  # its first steps failed
+        (error, *_) = error.args if isinstance(error.args[0], Exception) else (error,)
     if isinstance(error, ray.exceptions.RayTaskError) and isinstance(error.cause, Exception):
         return error.cause
     return error

@@ -112,7 +112,7 @@ class RayFlow:
         self._is_lockstep = self._config.cluster.pace == "lockstep"
         self._stack.enter_context(ray_session(**local_needs(self._config)))
         place = SimulatorPlace(encoder=play.encoder, heads=self._config.head_numbers, run_seed=play.seed)
-        self._topology = Topology(self._config, play.start, play.weak, place)
+        self._topology = Topology(self._config, place)
         self._stack.callback(self._end)
         parts = self._topology.parts()
         self._watch = PartWatch(self._config.cluster, parts)
@@ -120,7 +120,7 @@ class RayFlow:
         self._seat = LearnerSeat(self._config, self._topology, self._watch, self._crew)
         self._missing = set(parts)
         self._said_at = time.monotonic()
-        self._seat.begin(state)
+        self._seat.begin([play.start, play.weak], state)
         self._crew.begin(state)
 
     def _end(self) -> None:

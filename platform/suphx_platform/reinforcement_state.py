@@ -115,7 +115,10 @@ def damaged(path: Path, error: Exception) -> ValueError:
 
 
 def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-    return {f"{prefix}/{name}": torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+    return {
+        f"{prefix}/{name}": torch.from_numpy(np.require(array, requirements=("C", "W")))
+        for name, array in arrays.items()
+    }
 
 
 def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

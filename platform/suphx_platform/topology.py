@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import os
-import time
+import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 import ray
-from ray.actor import ActorHandle
 
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.reward import round_score
@@ -37,6 +36,7 @@ from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlac
 Arrays = Mapping[str, np.ndarray]
 
 _ANSWER_THREADS = 64
+_FETCH_THREADS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class _Part:
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, whatever else it is doing."""
-        return Health(os.getpid(), ray.util.get_node_ip_address(), _private_bytes())
+        return _health()
 
 
 class SimulatorPart(_Part):
     """A simulator; plays once it has been told its number."""
 
-    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[ActorHandle]) -> None:
+    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[Any]) -> None:
         """``place``: its index is that of the part, which chooses the engine that it asks."""
         self._config, self._place = config, place
         self._client = EngineClient(engines, place.index, config.cluster)
@@ -98,15 +98,15 @@ class SimulatorPart(_Part):
 class EnginePart(_Part):
     """An inference engine with the newest weights of the parameter server."""
 
-    def __init__(self, config: ReinforcementConfig, players: Sequence[Any], server: ActorHandle, name: str) -> None:
-        """``players``: the one to start with and the weak one."""
+    def __init__(self, config: ReinforcementConfig, server: Any, name: str) -> None:
+        """``server``: the parameter server; ``name``: what this engine is called there."""
         from suphx_platform.inference_engine import InferenceEngine
 
         # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         self._threads = config.engine.threads
-        self._engine = InferenceEngine(config.engine, *players, heads=heads, num_older=num_older)
+        self._engine = InferenceEngine(config.engine, *_players(server), heads=heads, num_older=num_older)
         self._server, self._name = server, name
         self._has_weights = False
         self.fetch()
@@ -122,11 +122,7 @@ class EnginePart(_Part):
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
         known = self._engine.version if self._has_weights else -1
-        while True:
-            update = ray.get(self._server.newer_than.remote(known, self._name))
-            if update is not None or self._has_weights:
-                break
-            time.sleep(_SERVER_POLL_SECONDS)  # the server was started again and is not filled yet
+        update: tuple[Version, list[Version]] | None = ray.get(self._server.newer_than.remote(known, self._name))
         if update is not None:
             latest, older = update
             self._engine.load(_with_weights(latest), [_with_weights(version) for version in older])
@@ -136,10 +132,7 @@ class EnginePart(_Part):
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and how long the oldest request has been waiting."""
-        return replace(super().health(), waiting_seconds=self._engine.waiting_seconds)
-
-
-_SERVER_POLL_SECONDS = 0.05
+        return replace(_health(), waiting_seconds=self._engine.waiting_seconds)
 
 
 class BufferPart(_Part):
@@ -172,49 +165,59 @@ class BufferPart(_Part):
 
 
 class ServerPart(_Part):
-    """The parameter server: versions of weights, which lie in Ray's object store once for all who fetch them."""
+    """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
 
     def __init__(self, config: ReinforcementConfig) -> None:
         self._config = config
-        self._server: ParameterServer | None = None
+        self._has_begun = threading.Event()
 
     @ray.method(max_task_retries=-1)
-    def begin(self, latest: Version, older: list[Version]) -> None:
-        """Have these versions; their weights are lists of one object reference each."""
+    def begin(self, players: list[Any], latest: Version, older: list[Version]) -> None:
+        """Have these nets and versions: references of players (the one to start with and the weak one); versions whose
+        weights are lists of one reference each.
+        """
         num_older = self._config.simulator.opponents.num_older
+        self._players = players
         self._server = ParameterServer(self._config.server, latest.weights, num_older=num_older)
         self._server.restore(latest, older)
+        self._has_begun.set()
+
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    def players(self) -> list[Any]:
+        """Return the references of the players as soon as they are here."""
+        self._has_begun.wait()
+        return self._players
 
     def publish(self, weights: Any) -> tuple[Version, list[Version]]:
         """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
-        if self._server is None:
+        if not self._has_begun.is_set():
             raise RuntimeError("this parameter server was started again and has no versions yet")
         self._server.publish(weights)
         return self._server.latest_version, self._server.older()
 
-    @ray.method(max_task_retries=-1)
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
     def newer_than(self, number: int, fetcher: str) -> tuple[Version, list[Version]] | None:
         """Return the newest version and the older ones if that is newer than ``number``."""
-        if self._server is None:
-            return None
+        self._has_begun.wait()
         version = self._server.newer_than(number, fetcher)
         return None if version is None else (version, self._server.older())
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and how far engines are behind."""
-        behind = self._server.behind().values() if self._server is not None else ()
-        return replace(super().health(), versions_behind=max(behind, default=0))
+        behind = self._server.behind().values() if self._has_begun.is_set() else ()
+        return replace(_health(), versions_behind=max(behind, default=0))
 
 
 class LearnerPart(_Part):
     """The learner."""
 
-    def __init__(self, config: ReinforcementConfig, nets: Sequence[Any]) -> None:
+    def __init__(self, config: ReinforcementConfig, server: Any) -> None:
         from suphx_platform.learner import Learner
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._learner = Learner(config.learner, nets)
+        start, _ = _players(server)
+        self._learner = Learner(config.learner, [start.nets[head] for head in config.head_numbers])
 
     def learn(self, parts: Mapping[int, Transitions], staleness: float, measures_kl: bool) -> Any:
         """Make one update: ``flow.Learned``."""
@@ -243,25 +246,22 @@ class LearnerPart(_Part):
 class Topology:
     """All actors of a run; they are placed as soon as nodes offer what they need."""
 
-    def __init__(self, config: ReinforcementConfig, start: Any, weak: Any, place: SimulatorPlace) -> None:
-        """``start`` and ``weak``: players; ``place``: what is the same for all simulators."""
+    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace) -> None:
+        """``place``: what is the same for all simulators. Nobody does anything until the server has begun."""
         cluster = config.cluster
-        heads = config.head_numbers
-        players = [ray.put(start), ray.put(weak)]
-        nets = ray.put([start.nets[head] for head in heads])
         # Buffers and versions are kept near the learner and take nothing of what counts there.
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": 0.001}}
-        self.server = _actor(ServerPart).options(**beside).remote(config)
+        self.server = _actor(ServerPart, fetch=_FETCH_THREADS).options(**beside).remote(config)
         self.buffers = [
             _actor(BufferPart).options(**beside).remote(config, seed=place.run_seed + number)
             for number in range(cluster.num_buffers)
         ]
-        self.learner = _actor(LearnerPart).options(**_learner_options(config)).remote(config, nets)
+        self.learner = _actor(LearnerPart).options(**_learner_options(config)).remote(config, self.server)
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
         self.engines = [
             _actor(EnginePart, answer=_ANSWER_THREADS)
             .options(**engine, resources={"inference": 1})
-            .remote(config, players, self.server, f"engine {number}")
+            .remote(config, self.server, f"engine {number}")
             for number in range(cluster.num_engines)
         ]
         self.simulators = [
@@ -271,7 +271,7 @@ class Topology:
             for number in range(cluster.num_simulators)
         ]
 
-    def parts(self) -> dict[str, ActorHandle]:
+    def parts(self) -> dict[str, Any]:
         """Return all actors by name."""
         named = {"server": self.server, "learner": self.learner}
         for role in ("engine", "buffer", "simulator"):
@@ -315,13 +315,22 @@ def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
 
 def _actor(part: type[_Part], **groups: int) -> Any:
     """Return a class of actors that Ray starts again whenever they die; the health of each is asked aside."""
-    return ray.remote(max_restarts=-1, concurrency_groups={"health": 1, **groups})(part)
+    settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
+    return ray.remote(**settings)(part)
+
+
+def _players(server: Any) -> Any:
+    return ray.get(ray.get(server.players.remote()))
 
 
 def _with_weights(version: Version) -> Version:
     """Return a version with the weights that its object reference stands for."""
     (reference,) = version.weights
     return Version(version.number, ray.get(reference))
+
+
+def _health() -> Health:
+    return Health(os.getpid(), ray.util.get_node_ip_address(), _private_bytes())
 
 
 def _private_bytes() -> int:

@@ -1,0 +1,71 @@
+"""The flow over Ray's processes; what happens when these die is in test_ray_faults.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.selfplay.agent import load_agent
+from suphx_platform.cluster_config import ClusterConfig
+from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.replay_buffer import ReplayBufferConfig
+from tests.suphx_platform.test_controller import CONFIG, new_controller, numbers, weights
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+ALONE = replace(CONFIG, max_updates=8, engine=InferenceEngineConfig(precision="fp32", group_rows=1))
+LOCKSTEP = replace(ALONE, cluster=ClusterConfig(on_ray=True, pace="lockstep"))
+FREE = replace(
+    ALONE,
+    max_updates=24,
+    cluster=ClusterConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
+)
+OF_PROCESSES = ("memory_bytes", "versions_behind")
+
+
+def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
+
+
+def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(tmp_path: Path) -> None:
+    alone = new_controller(tmp_path / "alone", ALONE).run()
+    over_ray = new_controller(tmp_path / "ray", LOCKSTEP).run()
+    assert same_numbers(over_ray) == same_numbers(alone)
+    np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
+
+
+def test_a_run_goes_on_in_another_shape(tmp_path: Path) -> None:
+    """One process, then one actor of each in step: still the same numbers; then two of each at their own pace."""
+    new_controller(tmp_path / "a", replace(ALONE, max_updates=4)).run()
+    new_controller(tmp_path / "a", LOCKSTEP).run()
+    new_controller(tmp_path / "b", ALONE).run()
+    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    free = new_controller(tmp_path / "a", FREE).run()
+    assert free["updates"] >= FREE.max_updates
+    back = new_controller(tmp_path / "a", replace(ALONE, max_updates=40)).run()
+    assert back["updates"] == 40
+    assert back["version"] > free["version"]
+
+
+def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
+    said: list[str] = []
+    metrics = new_controller(tmp_path, FREE, say=said.append).run()
+    assert (metrics["faults"], said) == ({}, [])
+    assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
+    last = metrics["history"][-1]
+    assert last["version"] >= 11
+    counts = metrics["decisions_of_buffer"]
+    assert counts["learned"] >= 24 * 200
+    assert counts["added"] >= counts["learned"]
+    assert {"simulator_memory_bytes", "engine_memory_bytes", "learner_memory_bytes"} <= set(last)
+    load_agent(str(tmp_path))
+
+
+def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
+    config = replace(FREE, buffer=ReplayBufferConfig(batch_rows=100_000, capacity_bytes=2**20))
+    with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
+        new_controller(tmp_path, config).run()
