@@ -29,9 +29,9 @@ class LearnerConfig:
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
     """Equation 3."""
     num_learners: int = 1
-    """Devices that learn together."""
+    """Devices that learn together, each from its part of a batch; above 1 they are processes of their own (Ray)."""
     threads: int = 1
-    """Threads of torch; 0 = as they are."""
+    """Threads of torch for each learner; 0 = as they are."""
     precision: Precision = "auto"
     """fp32, bf16 (autocast), or auto: bf16 where the hardware has it."""
     device: DeviceName = "auto"
@@ -43,6 +43,8 @@ class LearnerConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
         if not self.gradient_clip > 0:
             raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
+        if self.num_learners < 1:
+            raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
         for name in ("weight_decay", "threads"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

@@ -86,7 +86,8 @@ class ReinforcementConfig:
 
 
 _CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(ClusterConfig))
-FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.threads", "learner.device",
-             "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds", *_CLUSTER_KEYS)  # fmt: skip
+FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.num_learners", "learner.threads",
+             "learner.device", "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds",
+             *_CLUSTER_KEYS)  # fmt: skip
 """What may differ when a run goes on: how it is carried out. In one process, or in lockstep with one actor of each, it
 changes nothing in the numbers, up to rounding."""

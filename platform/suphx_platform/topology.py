@@ -11,11 +11,13 @@ and does nothing until it is told to (``begin``, ``restore``), or asks the param
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ import ray
 
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.reward import round_score
+from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_client import EngineClient
 from suphx_platform.parameter_server import ParameterServer, Version
 from suphx_platform.reinforcement_config import ReinforcementConfig
@@ -217,21 +220,30 @@ class LearnerPart(_Part):
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         start, _ = _players(server)
-        self._learner = Learner(config.learner, [start.nets[head] for head in config.head_numbers])
+        nets = [start.nets[head] for head in config.head_numbers]
+        self._learner = Learner(
+            config.learner,
+            nets,
+            resources=_learner_resources(config.cluster),
+            timeout_seconds=config.cluster.start_seconds,
+        )
 
     def learn(self, parts: Mapping[int, Transitions], staleness: float, measures_kl: bool) -> Any:
         """Make one update: ``flow.Learned``."""
         from suphx_platform.flow import learn
 
-        return learn(self._learner, parts, staleness, measures_kl=measures_kl)
+        with _dying_with_learners():
+            return learn(self._learner, parts, staleness, measures_kl=measures_kl)
 
     def weights(self) -> Any:
         """Return the policy nets' weights."""
-        return self._learner.weights()
+        with _dying_with_learners():
+            return self._learner.weights()
 
     def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
         """Return the number of updates, and all that ``restore`` needs."""
-        tensors, values = self._learner.state()
+        with _dying_with_learners():
+            tensors, values = self._learner.state()
         return self._learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
     @ray.method(max_task_retries=-1)
@@ -240,7 +252,21 @@ class LearnerPart(_Part):
         import torch
 
         _, arrays, values = state
-        self._learner.restore({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}, values)
+        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+        with _dying_with_learners():
+            self._learner.restore(tensors, values)
+
+
+@contextmanager
+def _dying_with_learners() -> Iterator[None]:
+    """End this process if one of several learners is lost: Ray starts it again, and it new ones."""
+    from suphx_platform.learner import LearnersLostError
+
+    try:
+        yield
+    except LearnersLostError:
+        logging.getLogger(__name__).exception("the learner starts again")
+        os._exit(1)
 
 
 class Topology:
@@ -299,6 +325,10 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
         },
         "object_store_bytes": cluster.object_store_bytes,
     }
+
+
+def _learner_resources(cluster: ClusterConfig) -> dict[str, float]:
+    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": 1}
 
 
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +20,10 @@ from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
 from suphx.training.policy_gradient import PolicyGradientConfig, kl_divergence
-from suphx_platform.learner import Learner
+from suphx_platform.learner import Learner, LearnersLostError
 from suphx_platform.learner_config import LearnerConfig
+from suphx_platform.parameter_server import Weights
+from suphx_platform.ray_session import ray_session
 from tests.suphx_platform.small_player import SMALL, SMALL_PLAIN, small_player
 
 CONFIG = LearnerConfig(
@@ -45,9 +53,9 @@ def decisions(head: int = DISCARD, n: int = 64, seed: int = 0) -> Transitions:
 
 
 def new_learner(
-    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN
+    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN, **place: Any
 ) -> Learner:
-    return Learner(config, [small_player(1, net).nets[head] for head in heads])
+    return Learner(config, [small_player(1, net).nets[head] for head in heads], **place)
 
 
 def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
@@ -170,3 +178,143 @@ def test_a_state_of_other_nets_is_refused() -> None:
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
         LearnerConfig(learning_rate=3.0)
+    with pytest.raises(ValueError, match="num_learners is 0: use at least 1"):
+        LearnerConfig(num_learners=0)
+
+
+def test_several_learners_without_ray_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_learners is 2: several learners need Ray, without it use 1"):
+        new_learner(TWO)
+
+
+TWO = replace(CONFIG, num_learners=2)
+HEADS = (DISCARD, CHOW)
+BATCHES: tuple[Mapping[int, Transitions], ...] = (
+    {DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=33)},
+    {DISCARD: decisions(n=101, seed=1), CHOW: decisions(CHOW, n=1)},  # one learner has no row of the chow net
+    {DISCARD: decisions(n=7, seed=2)},
+)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    with ray_session(num_cpus=4):
+        yield
+
+
+@pytest.fixture(scope="module")
+def two(ray: None) -> Iterator[Learner]:
+    learner = new_learner(TWO, HEADS)
+    yield learner
+    learner.close()
+
+
+def assert_close(found: Weights, expected: Weights) -> None:
+    assert found.keys() == expected.keys()
+    for head, weights in expected.items():
+        assert found[head].keys() == weights.keys()
+        for name, values in weights.items():
+            assert values == pytest.approx(found[head][name], abs=2e-6), name
+
+
+@pytest.mark.ray
+def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -> None:
+    one = new_learner(heads=HEADS)
+    two.restore(*one.state())
+    start = one.weights()
+    for batch in BATCHES:
+        found, expected = two.update(batch), one.update(batch)
+        assert (found.number, found.num_rows) == (expected.number, expected.num_rows)
+        for head, figures in expected.figures.items():
+            for name in ("entropy", "reward", "policy_loss", "critic_loss", "policy_norm", "critic_norm", "kl"):
+                assert found.figures[head][name] == pytest.approx(figures[name], rel=1e-4, abs=1e-6), name
+    assert_close(two.weights(), one.weights())
+    assert (
+        np.abs(start["discard"]["trunk.stem.conv.weight"] - one.weights()["discard"]["trunk.stem.conv.weight"]).max()
+        > 0.01
+    )
+    assert two.kl_to_start(BATCHES[0]) == pytest.approx(one.kl_to_start(BATCHES[0]), rel=1e-3)
+
+
+@pytest.mark.ray
+def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
+    one = new_learner(heads=HEADS)
+    for batch in BATCHES:
+        one.update(batch)
+    two.restore(*one.state())
+    two.update(BATCHES[0])
+    again = new_learner(heads=HEADS)
+    again.restore(*two.state())
+    one.update(BATCHES[0])
+    assert_close(again.weights(), one.weights())
+    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == 5
+    assert_close(again.weights(), one.weights())
+
+
+@pytest.mark.ray
+def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> None:
+    before = two.state()[0]
+    bad = decisions()
+    bad.rewards[5] = np.nan  # in the part of the first learner
+    with pytest.raises(DivergedError, match="discard policy net is nan"):
+        two.update({DISCARD: bad})
+    assert all(torch.equal(before[name], tensor) for name, tensor in two.state()[0].items())
+    one = new_learner(heads=HEADS)
+    one.restore(*two.state())
+    one.update(BATCHES[0])
+    two.update(BATCHES[0])
+    assert_close(two.weights(), one.weights())
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state() -> None:
+    learner = new_learner(TWO)
+    learner.update({DISCARD: decisions()})
+    state, processes = learner.state(), learner.process_ids()
+    assert len({*processes, os.getpid()}) == 3
+    os.kill(processes[1], signal.SIGKILL)
+    started = time.monotonic()
+    with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
+        learner.update({DISCARD: decisions(seed=1)})
+    assert time.monotonic() - started < 120
+    wait_for_end(processes)
+    learner = new_learner(TWO)
+    learner.restore(*state)
+    assert learner.update({DISCARD: decisions(seed=1)}).number == 2
+    processes = learner.process_ids()
+    learner.close()
+    wait_for_end(processes)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
+    learner = new_learner(TWO, timeout_seconds=10)
+    processes = learner.process_ids()
+    os.kill(processes[1], signal.SIGSTOP)
+    with pytest.raises(LearnersLostError, match="no answer in 10 s"):
+        learner.update({DISCARD: decisions()})
+    wait_for_end(processes)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_on_gpus_must_get_some() -> None:
+    with pytest.raises(ValueError, match="device is cuda, but the learners get no GPUs"):
+        new_learner(replace(TWO, device="cuda"))
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
+    with pytest.raises(LearnersLostError, match=r"no room for 2 learners of .*'learner': 1.* after 0\.2 s"):
+        new_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
+
+
+def wait_for_end(processes: list[int]) -> None:
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "the learners' processes are still there"
+        time.sleep(0.05)

@@ -1,0 +1,309 @@
+"""What runs on each learning device, in RLlib's terms: a module with the nets of a head, and the learner of all heads.
+
+RLlib brings the machinery (modules by name, optimisers, gradients shared between devices by DDP); what is learned is
+``suphx.training.policy_gradient``. ``learner.py`` is the only user, and no other file but the reference with stock PPO
+knows RLlib's learners.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+import numpy as np
+import ray
+import torch
+from gymnasium.spaces import Box, Discrete
+from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
+from torch import Tensor, nn
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # RLlib warns of itself while it is imported
+    from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+    from ray.rllib.core.learner.learner_group import LearnerGroup
+    from ray.rllib.core.learner.torch.torch_learner import TorchLearner
+    from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+    from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+    from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
+    from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
+
+from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.features.planes import row_bytes
+from suphx.models.critic import CriticNet
+from suphx.models.device import find_device, uses_bf16
+from suphx.models.policy import NetConfig, PolicyNet
+from suphx.training.compute import net_logits
+from suphx.training.loss_watch import DivergedError
+from suphx.training.optimizer import new_optimizer
+from suphx.training.policy_gradient import decision_loss, kl_divergence
+from suphx_platform.learner_config import LearnerConfig
+
+logging.getLogger("ray._common.deprecation").setLevel(logging.ERROR)  # RLlib uses what it has deprecated itself
+logging.getLogger("ray.rllib.utils.actor_manager").setLevel(logging.CRITICAL)  # whoever asks it gets the error
+
+Figures = dict[str, dict[str, float]]
+"""Head name -> name of a figure -> its value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one learner learns from in one update, of one head."""
+
+    columns: Mapping[str, np.ndarray]
+    """Of ``Transitions``, one row at least."""
+    alpha: float
+    """Entropy coefficient."""
+    weight: float
+    """Its rows as a share of those of all learners; 0 if its row only keeps the learners in step."""
+
+
+def new_group(
+    config: LearnerConfig, nets: Sequence[PolicyNet], resources: Mapping[str, float] | None, timeout_seconds: float
+) -> LearnerGroup:
+    """Return RLlib's group: one learner in this process, or several Ray actors with ``resources`` each.
+
+    Several are on GPUs if ``resources`` has some. Raises ValueError if the device wants some and they have none,
+    TimeoutError if Ray has no room for them in ``timeout_seconds``.
+    """
+    is_remote = config.num_learners > 1
+    needs = dict(resources or {"CPU": max(1, config.threads)})
+    if is_remote and config.device == "cpu":
+        needs.pop("GPU", None)
+    if is_remote and config.device == "cuda" and not needs.get("GPU"):
+        raise ValueError("device is cuda, but the learners get no GPUs: set gpus_per_learner, or use auto")
+    room = _room(needs, config.num_learners, timeout_seconds) if is_remote else None
+    num_cpus, num_gpus = needs.pop("CPU", 0), needs.pop("GPU", 0)
+    settings = (
+        AlgorithmConfig()
+        .framework(
+            "torch",
+            torch_skip_nan_gradients=True,  # PolicyGradientLearner looks for them, with one look at the device
+            torch_ddp_kwargs={"broadcast_buffers": False},  # statistics of BatchNorm do not change
+        )
+        .learners(
+            num_learners=config.num_learners if is_remote else 0,
+            num_cpus_per_learner=num_cpus,
+            num_gpus_per_learner=num_gpus if is_remote else int(find_device(config.device).type == "cuda"),
+            custom_resources_per_learner=needs,
+            learner_class=PolicyGradientLearner,
+            learner_config_dict={"config": config},
+        )
+    )
+    specs = {HEAD_NAMES[net.head]: _spec(net, config) for net in nets}
+    modules = MultiRLModuleSpec(rl_module_specs=specs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # RLlib gives Ray the room in a way that Ray has deprecated
+        return LearnerGroup(config=settings, module_spec=modules, placement_group=room)
+
+
+def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float) -> PlacementGroup:
+    """Return a reservation of ``needs`` for every learner; RLlib's group gives it back when it ends."""
+    bundle = {name: amount for name, amount in needs.items() if amount}
+    room: PlacementGroup = placement_group([bundle] * num_learners)
+    if not room.wait(timeout_seconds):
+        remove_placement_group(room)
+        raise TimeoutError(
+            f"Ray has no room for {num_learners} learners of {bundle} each after {timeout_seconds:g} s: it has "
+            f"{ray.available_resources()} left; lower num_learners, or add nodes"
+        )
+    return room
+
+
+def _spec(net: PolicyNet, config: LearnerConfig) -> RLModuleSpec:
+    return RLModuleSpec(
+        module_class=Actor,
+        observation_space=Box(0, 255, (row_bytes(net.num_planes),), np.uint8),
+        action_space=Discrete(NUM_OUTPUTS[net.head]),
+        model_config={
+            "head": net.head,
+            "num_planes": net.num_planes,
+            "net": asdict(net.config),
+            "critic": asdict(config.critic) if config.gradient.baseline == "critic" else None,
+            "weights": {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()},
+        },
+    )
+
+
+class Actor(TorchRLModule):
+    """The policy net of one head and its critic."""
+
+    bf16 = False
+    """Whether to compute in bfloat16."""
+
+    def setup(self) -> None:
+        """Build the nets that ``model_config`` describes; the critic's weights are the same in every process."""
+        model = cast(dict[str, Any], self.model_config)
+        self.policy = self.started_as()
+        self.critic: CriticNet | None = None
+        if model["critic"] is not None:
+            with torch.random.fork_rng(devices=[]):
+                torch.default_generator.manual_seed(model["head"])
+                self.critic = CriticNet(model["head"], model["num_planes"], NetConfig(**model["critic"]))
+
+    def started_as(self) -> PolicyNet:
+        """Return a new net with the weights that the policy began with, in evaluation mode."""
+        model = cast(dict[str, Any], self.model_config)
+        net = PolicyNet(model["head"], model["num_planes"], NetConfig(**model["net"]))
+        net.load_state_dict({name: torch.from_numpy(np.array(weight)) for name, weight in model["weights"].items()})
+        return net.eval()
+
+    def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
+        # BatchNorm keeps the statistics that it came with: the policy that learns must be the one that acts.
+        self.policy.eval()
+        rows = batch["rows"]
+        logits = net_logits(self.policy, rows, self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, rows, self.bf16).float()
+        return {"logits": logits, "values": values}
+
+
+class PolicyGradientLearner(TorchLearner):
+    """Delegates to suphx.training; refuses gradients that are not finite."""
+
+    def build(self) -> None:
+        """Build nets and optimisers."""
+        self._shares: Mapping[str, Share] = {}
+        self._pending: dict[tuple[str, str], Tensor] = {}
+        self._figures: Figures = {}
+        self._starts: dict[str, PolicyNet] = {}
+        """Nets that learning began with, by head name, once they are asked for."""
+        if self.distributed and self._settings.threads:
+            torch.set_num_threads(self._settings.threads)  # the process has nothing else to do
+        super().build()
+        for _, actor in self.actors():
+            actor.bf16 = uses_bf16(self._settings.precision, cast(torch.device, self.device))
+
+    def actors(self) -> list[tuple[str, Actor]]:
+        """Return the modules by head name."""
+        return [(name, cast(Actor, module.unwrapped())) for name, module in self.module.items()]
+
+    def learn(self, shares: Sequence[Mapping[str, Share] | ray.ObjectRef[Any]]) -> Figures:
+        """Make one optimiser step from this learner's part of ``shares``, by head name; return figures of that part.
+
+        The gradient is that of all learners' rows together. Raises DivergedError, before anything is changed, if it is
+        not finite.
+        """
+        own = shares[torch.distributed.get_rank() if self.distributed else 0]
+        self._shares = ray.get(own) if isinstance(own, ray.ObjectRef) else own
+        batches = {
+            name: SampleBatch({column: self._moved(values) for column, values in share.columns.items()})
+            for name, share in self._shares.items()
+        }
+        self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
+        return self._figures
+
+    def weights(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the policy nets' weights by head name."""
+        return {
+            name: {key: _copied(value).numpy() for key, value in actor.policy.state_dict().items()}
+            for name, actor in self.actors()
+        }
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return copies of the nets' weights and of what the optimisers remember, on the CPU."""
+        found: dict[str, Tensor] = {}
+        for name, actor in self.actors():
+            found |= {f"net.{name}.{key}": _copied(value) for key, value in actor.state_dict().items()}
+            for key, parameter in actor.named_parameters():
+                for slot, value in self._optimizer_state(parameter).items():
+                    found[f"optimizer.{name}.{key}/{slot}"] = _copied(value)
+        return found
+
+    def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go on with copies of such ``tensors``; ValueError if they are of other nets."""
+        for name, actor in self.actors():
+            try:
+                actor.load_state_dict(_below(tensors, f"net.{name}."))
+            except RuntimeError as error:
+                raise ValueError(f"the stored {name} net is not the one of this recipe: start anew") from error
+            for key, parameter in actor.named_parameters():
+                slots = _below(tensors, f"optimizer.{name}.{key}/")
+                copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
+                self._optimizer_state(parameter).update(copies)
+
+    @torch.inference_mode()
+    def kl_to_start(self, parts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+        """Return the mean KL(policy || net that it began as) by head name over packed rows and legal masks."""
+        actors = dict(self.actors())
+        divergences = {}
+        for name, columns in parts.items():
+            actor = actors[name]
+            if name not in self._starts:
+                self._starts[name] = actor.started_as().to(self.device)
+            rows, masks = map(self._moved, columns)
+            own, begun = (net_logits(net, rows, actor.bf16).float() for net in (actor.policy, self._starts[name]))
+            divergences[name] = kl_divergence(own, begun, masks)
+        return {name: divergence.item() for name, divergence in divergences.items()}
+
+    def configure_optimizers_for_module(self, module_id: str, config: AlgorithmConfig | None = None) -> None:
+        """Register one optimiser for the policy and one for the critic."""
+        settings = self._settings
+        actor = dict(self.actors())[module_id]
+        rates = {"policy": settings.learning_rate, "critic": settings.critic_learning_rate}
+        for name, rate in rates.items():
+            net = getattr(actor, name)
+            if net is not None:
+                self.register_optimizer(
+                    module_id=module_id,
+                    optimizer_name=name,
+                    optimizer=new_optimizer(net, rate, settings.weight_decay),
+                    params=list(net.parameters()),
+                    lr_or_lr_schedule=rate,
+                )
+
+    def compute_loss_for_module(
+        self, *, module_id: str, config: AlgorithmConfig, batch: dict[str, Any], fwd_out: dict[str, Any]
+    ) -> Tensor:
+        """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows."""
+        share, settings = self._shares[module_id], self._settings
+        loss, figures = decision_loss(fwd_out["logits"], fwd_out["values"], batch, share.alpha, settings.gradient)
+        self._pending |= {(module_id, name): value for name, value in figures.items()}
+        return loss * (share.weight * settings.num_learners)
+
+    def postprocess_gradients(self, gradients_dict: dict[Any, Tensor]) -> dict[Any, Tensor]:
+        """Clip the gradients of each net and read all figures; DivergedError if a gradient is not finite."""
+        norms: dict[tuple[str, str], Tensor] = {}
+        for module_id, actor in self.actors():
+            for name, net in actor.named_children():
+                parameters = [p for p in net.parameters() if p.grad is not None]
+                if parameters:
+                    norms[module_id, name] = nn.utils.clip_grad_norm_(parameters, self._settings.gradient_clip)
+        pending = self._pending | {(module_id, f"{name}_norm"): norm for (module_id, name), norm in norms.items()}
+        self._pending = {}
+        values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
+        self._figures = {name: {} for name in self._shares}
+        for (module_id, name), value in zip(pending, values, strict=True):
+            self._figures[module_id][name] = value
+        for module_id, name in norms:
+            norm = self._figures[module_id][f"{name}_norm"]
+            if not math.isfinite(norm):
+                raise DivergedError(f"the gradient of the {module_id} {name} net is {norm}")
+        return {key: gradient for key, gradient in gradients_dict.items() if gradient is not None}
+
+    def _moved(self, column: np.ndarray) -> Tensor:
+        tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only
+        device = cast(torch.device, self.device)
+        return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+
+    def _optimizer_state(self, parameter: nn.Parameter) -> dict[str, Tensor]:
+        for optimizer in self._named_optimizers.values():
+            if any(parameter is known for group in optimizer.param_groups for known in group["params"]):
+                state: dict[str, Tensor] = optimizer.state[parameter]
+                return state
+        raise AssertionError("every parameter has an optimiser")
+
+    @property
+    def _settings(self) -> LearnerConfig:
+        config: LearnerConfig = self.config.learner_config_dict["config"]
+        return config
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    return tensor.detach().to("cpu", copy=True)
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
