@@ -172,11 +172,11 @@ class InferenceEngine:
 
     def _answer_head(self, questions: Questions) -> Replies:
         """Answer each policy's rows with its own net."""
-        policies = np.unique(questions.policies)
-        if len(policies) == 1:
-            return self._answer_policy(questions, int(policies[0]))
+        first = int(questions.policies[0])
+        if (questions.policies == first).all():
+            return self._answer_policy(questions, first)
         whole = _empty_replies(len(questions.rows))
-        for policy in policies:
+        for policy in np.unique(questions.policies):
             own = np.flatnonzero(questions.policies == policy)
             part = self._answer_policy(_rows_of(questions, own), int(policy))
             for name in ("actions", "scores", "log_probs", "versions"):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from suphx.features.head import HEAD_NAMES
-from suphx.selfplay.trajectory import COLUMNS, Transitions, concatenate
+from suphx.selfplay.trajectory import COLUMNS, Transitions, shuffled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +183,7 @@ class ReplayBuffer:
                 self._put(used, uses + 1)
             taken.append(used)
             wanted -= len(used)
-        whole = concatenate(taken)
-        return whole.take(self._random.permutation(len(whole)))
+        return shuffled(taken, self._random.permutation(self._config.batch_rows))
 
 
 def _lines(block: Transitions, part: slice) -> Transitions:

@@ -97,6 +97,7 @@ class SimulatorActor:
             TableGroup(group, encoder, tenhou(), first_seed=place.first_seed(half)) for half in range(_NUM_HALVES)
         ]
         self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
+        self._room = dict.fromkeys(place.heads, 0)  # as much as came of the last steps, and a little more
         self._engine = engine
         self._reward = reward
         self._open: deque[tuple[TableGroup, PendingReply]] = deque()
@@ -110,7 +111,7 @@ class SimulatorActor:
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
-        gatherings = [Gathering(head, row_bytes) for head, row_bytes in self._row_bytes.items()]
+        gatherings = [Gathering(head, self._row_bytes[head], room=room) for head, room in self._room.items()]
         order = deque(half for _ in range(num_steps) for half in self._halves)
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
@@ -123,11 +124,12 @@ class SimulatorActor:
             replies = future.result()
             waited += time.monotonic() - waiting_since
             ended = half.reply(replies)
-            for gathering, part in zip(gatherings, ended.with_rewards(self._reward(ended.kyokus)), strict=True):
-                gathering.add(part)
+            ended.gather(gatherings, self._reward(ended.kyokus))
             counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
+        transitions = [gathering.finish() for gathering in gatherings]
+        self._room = {part.head: len(part) + len(part) // 8 for part in transitions}
         return Played(
-            transitions=[gathering.finish() for gathering in gatherings],
+            transitions=transitions,
             num_hanchans=int(counts[0]),
             num_kyokus=int(counts[1]),
             num_decisions=int(counts[2]),

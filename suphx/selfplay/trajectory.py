@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -95,22 +95,42 @@ def concatenate(parts: Sequence[Transitions]) -> Transitions:
     return Transitions(parts[0].head, **columns)
 
 
+def shuffled(parts: Sequence[Transitions], order: I64) -> Transitions:
+    """Return ``concatenate(parts).take(order)`` with one copy of each line; ``order`` has each line once."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    columns = {}
+    for name in COLUMNS:
+        first = getattr(parts[0], name)
+        column = np.empty((len(order), *first.shape[1:]), first.dtype)
+        start = 0
+        for part in parts:
+            column[places[start : start + len(part)]] = getattr(part, name)
+            start += len(part)
+        columns[name] = column
+    return Transitions(parts[0].head, **columns)
+
+
 class Gathering:
     """Puts transitions of one head together part by part: at no time does memory hold them twice."""
 
-    def __init__(self, head: int, row_bytes: int) -> None:
+    def __init__(self, head: int, row_bytes: int, *, room: int = 0) -> None:
+        """``room``: for about so many lines."""
         self._head = head
-        self._columns = _no_transitions(head, row_bytes).columns()
+        none = _no_transitions(head, row_bytes).columns()
+        self._columns = {name: np.empty((room, *column.shape[1:]), column.dtype) for name, column in none.items()}
         self._size = 0
 
-    def add(self, part: Transitions) -> None:
-        """Copy the lines of ``part``."""
-        first, self._size = self._size, self._size + len(part)
-        for name, column in part.columns().items():
-            own = self._columns[name]
+    def add(self, part: Unrewarded, rewards: F32) -> None:
+        """Copy transitions, with ``rewards`` [tables, 4] by seat."""
+        first, self._size = self._size, self._size + len(part.lines)
+        for own in self._columns.values():
             if len(own) < self._size:
                 _lengthen(own, max(self._size, _more(first)))
-            own[first : self._size] = column
+        for name, column in part.kept.items():
+            own = self._columns[name][first : self._size]
+            np.take(column, part.lines, axis=0, out=own, mode="clip")  # the other mode makes a copy more
+        self._columns["rewards"][first : self._size] = rewards[part.ends, part.seats]
 
     def finish(self) -> Transitions:
         """Return all lines; nothing can be added any more."""
@@ -121,10 +141,13 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class Unrewarded:
-    """Transitions whose rewards are still to be given."""
+    """Transitions whose rewards are still to be given; they lie in their store, until something is added there."""
 
-    transitions: Transitions
-    """With rewards 0."""
+    head: int
+    kept: Mapping[str, np.ndarray]
+    """All that the store has: the columns of transitions but for the rewards."""
+    lines: I64
+    """int64 [n]: where in it."""
     ends: I64
     """int64 [n]: which of the tables that ended."""
     seats: I64
@@ -132,8 +155,9 @@ class Unrewarded:
 
     def with_rewards(self, rewards: F32) -> Transitions:
         """Return the transitions with ``rewards`` [tables, 4] by seat."""
-        columns = self.transitions.columns() | {"rewards": rewards[self.ends, self.seats].astype(np.float32)}
-        return Transitions(self.transitions.head, **columns)
+        gathering = Gathering(self.head, self.kept["rows"].shape[1], room=len(self.lines))
+        gathering.add(self, rewards)
+        return gathering.finish()
 
 
 class TrajectoryStore:
@@ -163,20 +187,15 @@ class TrajectoryStore:
         )
 
     def take(self, tables: I64) -> Unrewarded:
-        """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order."""
+        """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order.
+
+        To be copied before the next ``add``.
+        """
         slots = np.zeros(_count(tables, self._last, self._before), np.int64)
         ends, seats = np.zeros_like(slots), np.zeros_like(slots)
         self._num_free = _unchain(tables, self._last, self._before, self._free, self._num_free, slots, ends, seats)
-        taken = Transitions(
-            head=self.head,
-            rows=self._rows[slots],
-            masks=self._masks[slots],
-            actions=self._actions[slots],
-            log_probs=self._log_probs[slots],
-            versions=self._versions[slots],
-            rewards=np.zeros(len(slots), np.float32),
-        )
-        return Unrewarded(taken, ends, seats)
+        kept = {name: getattr(self, f"_{name}") for name in COLUMNS if name != "rewards"}
+        return Unrewarded(self.head, kept, slots, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
@@ -235,8 +254,10 @@ def _add(
     for i in chosen:
         num_free -= 1
         slot = free[num_free]
-        own_rows[slot] = rows[i]
-        own_masks[slot] = masks[i]
+        for k in range(rows.shape[1]):  # numba copies an array to an array at a third of this speed
+            own_rows[slot, k] = rows[i, k]
+        for k in range(masks.shape[1]):
+            own_masks[slot, k] = masks[i, k]
         own_actions[slot] = actions[i]
         own_log_probs[slot] = log_probs[i]
         own_versions[slot] = versions[i]

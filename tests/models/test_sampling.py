@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from suphx.models.sampling import actions_at, masked_logits, sample_actions
+from suphx.models.sampling import _actions_of_tensors, actions_at, masked_logits, sample_actions
 
 NO_MASKS = torch.zeros(3, 0, dtype=torch.uint8)
 
@@ -71,3 +71,17 @@ def test_the_ends_of_a_certain_choice_are_that_choice() -> None:
     actions, log_probs = actions_at(torch.zeros(2, 34), torch.eye(34)[[7, 33]], torch.tensor([0.0, 1.0]))
     assert actions.tolist() == [7, 33]
     assert log_probs.tolist() == [0.0, 0.0]
+
+
+def test_a_cpu_and_a_gpu_choose_alike() -> None:
+    torch.manual_seed(0)
+    logits, places = 5 * torch.randn(500, 34), torch.rand(500)
+    masks = (torch.rand(500, 34) < 0.3).byte()
+    masks[:, 3] = 1
+    for legal in (masks, torch.zeros(500, 0)):
+        actions, log_probs = actions_at(logits, legal, places)
+        other_actions, _ = _actions_of_tensors(logits, legal, places)
+        assert (actions == other_actions).float().mean() > 0.99, "only a rounding error at a border may differ"
+        torch.testing.assert_close(
+            log_probs, torch.log_softmax(masked_logits(logits, legal), 1).gather(1, actions[:, None])[:, 0]
+        )

@@ -4,7 +4,7 @@ import numpy as np
 
 from suphx.features.head import DISCARD
 from suphx.selfplay.question import Questions, Replies
-from suphx.selfplay.trajectory import Gathering, TrajectoryStore, concatenate
+from suphx.selfplay.trajectory import Gathering, TrajectoryStore, concatenate, shuffled
 
 ROW_BYTES = 3
 
@@ -25,22 +25,27 @@ def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: li
     store.add(np.array(tables), np.array(seats), questions, replies, np.arange(n))
 
 
+def taken_actions(store: TrajectoryStore, table: int) -> list[int]:
+    actions: list[int] = store.take(np.array([table])).with_rewards(np.zeros((1, 4), np.float32)).actions.tolist()
+    return actions
+
+
 def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     store = TrajectoryStore(DISCARD, 3, ROW_BYTES)
     add(store, [0, 1, 2], [3, 0, 1], [10, 20, 30])
     add(store, [0, 1, 2], [0, 0, 1], [11, 21, 31])
     add(store, [0, 1], [3, 2], [12, 22])
     taken = store.take(np.array([1, 0]))
-    assert taken.transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
     assert taken.ends.tolist() == [0, 0, 0, 1, 1, 1]
     assert taken.seats.tolist() == [0, 0, 2, 0, 3, 3]
     rewards = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32)
     transitions = taken.with_rewards(rewards)
+    assert transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
     assert transitions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
     assert transitions.rows[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
     assert transitions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
-    assert len(store.take(np.array([1, 0])).transitions) == 0
-    assert store.take(np.array([2])).transitions.actions.tolist() == [30, 31]
+    assert len(store.take(np.array([1, 0])).lines) == 0
+    assert taken_actions(store, 2) == [30, 31]
 
 
 def test_room_is_used_again() -> None:
@@ -49,7 +54,7 @@ def test_room_is_used_again() -> None:
     for round_number in range(50):
         for decision in range(20):
             add(store, [0], [decision % 4], [decision])
-        assert len(store.take(np.array([0])).transitions) == 20
+        assert len(store.take(np.array([0])).lines) == 20
         if round_number:
             sizes.add(len(store.state()["actions"]))
     assert len(sizes) == 1
@@ -59,23 +64,23 @@ def test_it_grows_without_losing_what_it_has() -> None:
     store = TrajectoryStore(DISCARD, 2, ROW_BYTES)
     for decision in range(2000):
         add(store, [decision % 2], [1], [decision])
-    assert store.take(np.array([1])).transitions.actions.tolist() == list(range(1, 2000, 2))
-    assert store.take(np.array([0])).transitions.actions.tolist() == list(range(0, 2000, 2))
+    assert taken_actions(store, 1) == list(range(1, 2000, 2))
+    assert taken_actions(store, 0) == list(range(0, 2000, 2))
 
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
     store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
-    parts = []
+    gathering, parts = Gathering(DISCARD, ROW_BYTES), []
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
-        parts.append(store.take(np.array([0])).transitions)
-    gathering = Gathering(DISCARD, ROW_BYTES)
-    for part in parts:
-        gathering.add(part)
-    gathered, whole = gathering.finish(), concatenate(parts)
-    for name, column in whole.columns().items():
-        np.testing.assert_array_equal(getattr(gathered, name), column)
-    assert len(Gathering(DISCARD, ROW_BYTES).finish()) == 0
+        taken, rewards = store.take(np.array([0])), np.full((1, 4), number, np.float32)
+        gathering.add(taken, rewards)
+        parts.append(taken.with_rewards(rewards))
+    whole, gathered = concatenate(parts), gathering.finish()
     assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
     assert whole.take(np.array([5, 0])).actions.tolist() == [12, 0]
     assert whole.num_bytes == 6 * (ROW_BYTES + 34 + 2 + 4 + 4 + 4)
+    for name, column in whole.columns().items():
+        np.testing.assert_array_equal(getattr(gathered, name), column)
+    assert shuffled(parts, np.array([5, 0, 1, 4, 2, 3])).actions.tolist() == [12, 0, 10, 2, 1, 11]
+    assert len(Gathering(DISCARD, ROW_BYTES).finish()) == 0

@@ -1,4 +1,4 @@
-"""``suphx bench``: how fast rules and encoder are here, beside other engines when asked; nets: bench_net.py."""
+"""``suphx bench``: how fast rules and encoder are here; nets: bench_net.py, self-play: bench_selfplay.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands import bench_net
+from suphx_platform.commands import bench_net, bench_selfplay
 from suphx_platform.commands.parsing import positive, seconds
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     hands.set_defaults(execute=execute_hands)
     bench_net.add_parsers(subjects, options)
+    bench_selfplay.add_parser(subjects, options)
 
     features = subjects.add_parser("features", parents=[options], help="decisions encoded a second")
     features.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")

@@ -1,0 +1,190 @@
+"""Self-play end to end, beside what its parts alone would take: how much of the machine the platform makes use of."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields
+
+import numpy as np
+
+from suphx.features.head import DISCARD
+from suphx.selfplay.player import Player
+from suphx.selfplay.question import Questions, Replies
+from suphx.selfplay.trajectory import Transitions
+from suphx.training.reward import round_score
+from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
+from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine, Reply, Request
+from suphx_platform.process_memory import peak_bytes
+from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
+from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig, SimulatorPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What was measured end to end."""
+
+    decisions_per_second: float
+    rows_per_second: float
+    cpu_seconds: float
+    """Of a decision, over all threads."""
+    waiting_shares: dict[str, float | None]
+    """simulators, engines, buffer, learner: share of the time in which they had nothing to do; null: not there."""
+    bytes_per_decision: dict[str, float]
+    memory_peak_bytes: dict[str, int]
+
+
+def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench selfplay``.
+
+    ``ratio`` is the end-to-end rate over ``ideal_decisions_per_second``, what the cores could do if they did nothing
+    but rules, planes and nets. ValueError for an unknown encoder and for cuda where there is none.
+    """
+    player = case.player()
+    alone = measure_alone(case, player, say)
+    say("playing end to end")
+    return describe(case, alone, play_in_threads(case, player))
+
+
+def describe(case: SelfplayCase, alone: Alone, together: Together) -> dict[str, object]:
+    """Return both measurements and how they compare."""
+    rate, ideal = together.decisions_per_second, alone.ideal(case.num_cores)
+    pipelined = alone.pipelined(case.num_cores, case.num_simulators, case.num_engines)
+    return {
+        **asdict(together),
+        "hanchans_per_second": rate / alone.decisions_per_hanchan,
+        "ideal_decisions_per_second": ideal,
+        "ratio": rate / ideal,
+        "pipelined_decisions_per_second": pipelined,
+        "ratio_to_pipelined": rate / pipelined,
+        "alone": asdict(alone),
+        "case": asdict(case),
+    }
+
+
+def play_in_threads(case: SelfplayCase, player: Player) -> Together:
+    """Let every simulator play in a thread of its own and every engine answer in another."""
+    engines = [case.engine(player, _MeasuredEngine) for _ in range(case.num_engines)]
+    buffer = _MeasuredBuffer(case.seed)
+    with ExitStack() as stack:
+        local = [LocalEngine(engine) for engine in engines]
+        for engine in local:
+            stack.callback(engine.close)
+        simulators = [
+            _MeasuredSimulator(case, index, local[index % len(local)], buffer) for index in range(case.num_simulators)
+        ]
+        stop = threading.Event()
+        pool = stack.enter_context(ThreadPoolExecutor(len(simulators)))
+        wait([pool.submit(simulator.begin) for simulator in simulators])
+        playing = [pool.submit(simulator.play, stop) for simulator in simulators]
+        before = _count(simulators, engines, buffer)
+        wait(playing, case.seconds, FIRST_COMPLETED)  # they play until they are told to stop, or fail
+        after = _count(simulators, engines, buffer)
+        stop.set()
+        for future in playing:
+            future.result()
+    return _together(case, {name: after[name] - before[name] for name in after})
+
+
+class _MeasuredEngine(InferenceEngine):
+    """Knows how long it worked, and on what."""
+
+    busy_seconds = 0.0
+    num_requests = num_rows = request_bytes = reply_bytes = 0
+
+    def answer(self, request: Request) -> Reply:
+        started = time.monotonic()
+        reply = super().answer(request)
+        self.busy_seconds += time.monotonic() - started
+        self.num_requests += 1
+        self.num_rows += sum(len(part.rows) for part in request)
+        self.request_bytes += sum(map(_num_bytes, request))
+        self.reply_bytes += sum(map(_num_bytes, reply))
+        return reply
+
+
+class _MeasuredBuffer:
+    """A replay buffer whose batches nobody learns from."""
+
+    def __init__(self, seed: int) -> None:
+        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,), seed=seed)
+        self._lock = threading.Lock()
+        self.busy_seconds = 0.0
+        self.num_bytes = 0
+
+    def add(self, parts: list[Transitions]) -> None:
+        with self._lock:
+            started = time.monotonic()
+            while not self._buffer.add(parts):
+                assert self._buffer.take(0) is not None, "what comes in at a time fits"
+            while self._buffer.take(0) is not None:
+                pass
+            self.busy_seconds += time.monotonic() - started
+            self.num_bytes += sum(part.num_bytes for part in parts)
+
+
+class _MeasuredSimulator:
+    """A simulator that fills a buffer, and knows how long it waited."""
+
+    def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
+        place = SimulatorPlace(encoder=case.encoder, heads=(DISCARD,), run_seed=case.seed, index=index)
+        self._simulator = SimulatorActor(SimulatorConfig(num_tables=case.num_tables), place, engine, round_score)
+        self._steps = case.steps
+        self._buffer = buffer
+        self.seconds = self.waited_seconds = 0.0
+
+    def begin(self) -> None:
+        """Play until the deals of all tables are at different points."""
+        self._simulator.play(FIRST_STEPS)
+
+    def play(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            played = self._simulator.play(self._steps)
+            self.seconds += played.seconds
+            self.waited_seconds += played.waited_seconds
+            self._buffer.add(played.transitions)
+
+
+def _count(
+    simulators: list[_MeasuredSimulator], engines: list[_MeasuredEngine], buffer: _MeasuredBuffer
+) -> dict[str, float]:
+    """Return what has come together since the beginning."""
+    return {
+        "seconds": time.monotonic(),
+        "cpu_seconds": time.process_time(),
+        "requests": sum(engine.num_requests for engine in engines),
+        "rows": sum(engine.num_rows for engine in engines),
+        "request_bytes": sum(engine.request_bytes for engine in engines),
+        "reply_bytes": sum(engine.reply_bytes for engine in engines),
+        "engine_seconds": sum(engine.busy_seconds for engine in engines),
+        "playing_seconds": sum(simulator.seconds for simulator in simulators),
+        "waited_seconds": sum(simulator.waited_seconds for simulator in simulators),
+        "trajectory_bytes": buffer.num_bytes,
+        "buffer_seconds": buffer.busy_seconds,
+    }
+
+
+def _together(case: SelfplayCase, spent: dict[str, float]) -> Together:
+    num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
+    names = ("request", "reply", "trajectory")
+    return Together(
+        decisions_per_second=num_decisions / spent["seconds"],
+        rows_per_second=spent["rows"] / spent["seconds"],
+        cpu_seconds=spent["cpu_seconds"] / num_decisions,
+        waiting_shares={
+            "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
+            "engines": 1 - spent["engine_seconds"] / (spent["seconds"] * case.num_engines),
+            "buffer": 1 - spent["buffer_seconds"] / spent["seconds"],
+            "learner": None,
+        },
+        bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
+        memory_peak_bytes={"process": peak_bytes()},
+    )
+
+
+def _num_bytes(part: Questions | Replies) -> int:
+    columns = (getattr(part, field.name) for field in fields(part))
+    return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
