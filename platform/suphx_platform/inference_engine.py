@@ -31,6 +31,7 @@ from suphx.models.sampling import actions_at
 from suphx.selfplay.answer import Answers, yes_scores
 from suphx.selfplay.player import Player
 from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK, Questions, Replies
+from suphx_platform.engine_counts import EngineCounts
 from suphx_platform.parameter_server import Version
 
 UNLEARNED_VERSION = -1
@@ -106,6 +107,7 @@ class InferenceEngine:
         num_older: int = 1,
     ) -> None:
         """``heads``: those that learn; ``num_older``: older versions that can be asked for."""
+        self.counts = EngineCounts()
         self._config = config
         self._device = find_device(config.device)
         self._heads = frozenset(heads)
@@ -156,10 +158,15 @@ class InferenceEngine:
 
     def _answer_together(self, requests: Sequence[Request]) -> list[Reply]:
         """Answer several requests in one go: the rows of a head all together."""
-        replies: list[dict[int, Replies]] = [{} for _ in requests]
+        by_head: list[dict[int, Replies]] = [{} for _ in requests]
         with self._nets_in_use:
-            self._fill(requests, replies)
-        return [[own[part.head] for part in request] for own, request in zip(replies, requests, strict=True)]
+            started = time.monotonic()
+            self._fill(requests, by_head)
+            replies = [[own[part.head] for part in request] for own, request in zip(by_head, requests, strict=True)]
+            self.counts.busy_seconds += time.monotonic() - started
+            for request, reply in zip(requests, replies, strict=True):
+                self.counts.add(request, reply)
+        return replies
 
     def _fill(self, requests: Sequence[Request], replies: list[dict[int, Replies]]) -> None:
         for head in sorted({part.head for request in requests for part in request}):

@@ -1,7 +1,8 @@
-"""How much memory a process has, as the Linux kernel counts it."""
+"""How much memory and CPU time a process has taken, as the Linux kernel counts it."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -14,6 +15,12 @@ def private_bytes(pid: int | None = None) -> int:
     """Return what a process (default: this one) has resident and shares with no other."""
     rollup = Path(f"/proc/{pid or 'self'}/smaps_rollup")
     return _field(rollup, "Private_Clean") + _field(rollup, "Private_Dirty")
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process since it began, to a hundredth of a second."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _field(path: Path, name: str) -> int:

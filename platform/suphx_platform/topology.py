@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,9 @@ from suphx.selfplay.trajectory import Transitions
 from suphx.training.reward import round_score
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_client import EngineClient
+from suphx_platform.engine_counts import EngineCounts
 from suphx_platform.parameter_server import ParameterServer, Version
+from suphx_platform.process_memory import private_bytes
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
@@ -52,6 +53,8 @@ class Health:
     """Private memory: what the process would free by ending."""
     waiting_seconds: float = 0.0
     """Of an engine: how long its oldest request has been waiting."""
+    counts: EngineCounts | None = None
+    """Of an engine: what it has done."""
     versions_behind: int = 0
     """Of the parameter server: how far the slowest engine is behind."""
 
@@ -135,7 +138,7 @@ class EnginePart(_Part):
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and how long the oldest request has been waiting."""
-        return replace(_health(), waiting_seconds=self._engine.waiting_seconds)
+        return replace(_health(), waiting_seconds=self._engine.waiting_seconds, counts=self._engine.counts)
 
 
 class BufferPart(_Part):
@@ -360,10 +363,4 @@ def _with_weights(version: Version) -> Version:
 
 
 def _health() -> Health:
-    return Health(os.getpid(), ray.util.get_node_ip_address(), _private_bytes())
-
-
-def _private_bytes() -> int:
-    """Return the private memory of this process: Linux only."""
-    lines = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
-    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Private_"))
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes())

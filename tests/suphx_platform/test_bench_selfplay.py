@@ -40,6 +40,18 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
     assert values["memory_peak_bytes"]["process"] > 1e8
 
 
+@pytest.mark.ray
+@pytest.mark.slow
+def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "--ray", "--simulators", "2", "--engines", "2", "--seconds", "5")
+    assert values["decisions_per_second"] > 0
+    assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver"}
+    assert values["cpu_seconds"] > values["alone"]["simulator_seconds"]
+    assert 0 < values["waiting_shares"]["driver"] < 1
+    assert values["bytes_per_decision"]["trajectory"] > 100
+    assert values["memory_peak_bytes"]["simulator_private"] < 500e6
+
+
 def test_without_nets_the_ideal_is_the_simulator_alone(capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, "--net", "null")
     assert values["alone"]["forward_seconds"] == 0

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields
-
-import numpy as np
+from dataclasses import asdict, dataclass
 
 from suphx.features.head import DISCARD
 from suphx.selfplay.player import Player
-from suphx.selfplay.question import Questions, Replies
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.reward import round_score
 from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
-from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine, Reply, Request
+from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.process_memory import peak_bytes
 from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
 from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig, SimulatorPlace
@@ -30,11 +27,16 @@ class Together:
     decisions_per_second: float
     rows_per_second: float
     cpu_seconds: float
-    """Of a decision, over all threads."""
+    """Of a decision, over all threads and processes."""
+    cores_used: dict[str, float]
+    """By kind of process: CPU seconds in a second."""
     waiting_shares: dict[str, float | None]
-    """simulators, engines, buffer, learner: share of the time in which they had nothing to do; null: not there."""
+    """Share of the time in which simulators, engines, buffer, driver, learner had nothing to do; null: not there."""
     bytes_per_decision: dict[str, float]
     memory_peak_bytes: dict[str, int]
+
+
+COUNTS = ("requests", "rows", "request_bytes", "reply_bytes", "busy_seconds")
 
 
 def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:
@@ -46,7 +48,11 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     player = case.player()
     alone = measure_alone(case, player, say)
     say("playing end to end")
-    return describe(case, alone, play_in_threads(case, player))
+    if not case.on_ray:
+        return describe(case, alone, play_in_threads(case, player))
+    from suphx_platform.bench.selfplay_ray import play_over_ray  # Ray takes seconds: only when it is needed
+
+    return describe(case, alone, play_over_ray(case, player))
 
 
 def describe(case: SelfplayCase, alone: Alone, together: Together) -> dict[str, object]:
@@ -67,7 +73,7 @@ def describe(case: SelfplayCase, alone: Alone, together: Together) -> dict[str, 
 
 def play_in_threads(case: SelfplayCase, player: Player) -> Together:
     """Let every simulator play in a thread of its own and every engine answer in another."""
-    engines = [case.engine(player, _MeasuredEngine) for _ in range(case.num_engines)]
+    engines = [case.engine(player) for _ in range(case.num_engines)]
     buffer = _MeasuredBuffer(case.seed)
     with ExitStack() as stack:
         local = [LocalEngine(engine) for engine in engines]
@@ -86,24 +92,13 @@ def play_in_threads(case: SelfplayCase, player: Player) -> Together:
         stop.set()
         for future in playing:
             future.result()
-    return _together(case, {name: after[name] - before[name] for name in after})
-
-
-class _MeasuredEngine(InferenceEngine):
-    """Knows how long it worked, and on what."""
-
-    busy_seconds = 0.0
-    num_requests = num_rows = request_bytes = reply_bytes = 0
-
-    def answer(self, request: Request) -> Reply:
-        started = time.monotonic()
-        reply = super().answer(request)
-        self.busy_seconds += time.monotonic() - started
-        self.num_requests += 1
-        self.num_rows += sum(len(part.rows) for part in request)
-        self.request_bytes += sum(map(_num_bytes, request))
-        self.reply_bytes += sum(map(_num_bytes, reply))
-        return reply
+    spent = {name: after[name] - before[name] for name in after}
+    return together(
+        case,
+        spent,
+        cores_used={"process": spent["cpu_seconds"] / spent["seconds"]},
+        memory_peak_bytes={"process": peak_bytes()},
+    )
 
 
 class _MeasuredBuffer:
@@ -149,17 +144,13 @@ class _MeasuredSimulator:
 
 
 def _count(
-    simulators: list[_MeasuredSimulator], engines: list[_MeasuredEngine], buffer: _MeasuredBuffer
+    simulators: list[_MeasuredSimulator], engines: list[InferenceEngine], buffer: _MeasuredBuffer
 ) -> dict[str, float]:
     """Return what has come together since the beginning."""
     return {
         "seconds": time.monotonic(),
         "cpu_seconds": time.process_time(),
-        "requests": sum(engine.num_requests for engine in engines),
-        "rows": sum(engine.num_rows for engine in engines),
-        "request_bytes": sum(engine.request_bytes for engine in engines),
-        "reply_bytes": sum(engine.reply_bytes for engine in engines),
-        "engine_seconds": sum(engine.busy_seconds for engine in engines),
+        **{name: sum(getattr(engine.counts, name) for engine in engines) for name in COUNTS},
         "playing_seconds": sum(simulator.seconds for simulator in simulators),
         "waited_seconds": sum(simulator.waited_seconds for simulator in simulators),
         "trajectory_bytes": buffer.num_bytes,
@@ -167,24 +158,29 @@ def _count(
     }
 
 
-def _together(case: SelfplayCase, spent: dict[str, float]) -> Together:
+def together(
+    case: SelfplayCase,
+    spent: Mapping[str, float],
+    *,
+    cores_used: dict[str, float],
+    memory_peak_bytes: dict[str, int],
+) -> Together:
+    """Return what comes of the sums ``spent``: those of ``_count``, and ``driver_seconds`` where there is a driver."""
     num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
     names = ("request", "reply", "trajectory")
+    seconds = spent["seconds"]
     return Together(
-        decisions_per_second=num_decisions / spent["seconds"],
-        rows_per_second=spent["rows"] / spent["seconds"],
-        cpu_seconds=spent["cpu_seconds"] / num_decisions,
+        decisions_per_second=num_decisions / seconds,
+        rows_per_second=spent["rows"] / seconds,
+        cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
+        cores_used=cores_used,
         waiting_shares={
             "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
-            "engines": 1 - spent["engine_seconds"] / (spent["seconds"] * case.num_engines),
-            "buffer": 1 - spent["buffer_seconds"] / spent["seconds"],
+            "engines": 1 - spent["busy_seconds"] / (seconds * case.num_engines),
+            "buffer": 1 - spent["buffer_seconds"] / seconds,
+            "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
             "learner": None,
         },
         bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
-        memory_peak_bytes={"process": peak_bytes()},
+        memory_peak_bytes=memory_peak_bytes,
     )
-
-
-def _num_bytes(part: Questions | Replies) -> int:
-    columns = (getattr(part, field.name) for field in fields(part))
-    return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))

@@ -6,7 +6,6 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -26,9 +25,6 @@ _NUM_REQUESTS = 32  # that are kept for the nets alone
 _WHOLE_GAMES = 48
 
 
-E = TypeVar("E", bound=InferenceEngine)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfplayCase:
     """What is measured."""
@@ -43,6 +39,8 @@ class SelfplayCase:
     num_cores: int
     """That all of it may use."""
     device: DeviceName
+    on_ray: bool
+    """Simulators, engines and a buffer are processes; else threads of this one."""
     steps: int
     """Decisions of every table between two additions to the buffer."""
     seconds: float
@@ -53,10 +51,14 @@ class SelfplayCase:
         """Return untrained nets; only those of discards are said to learn."""
         return random_player(find_encoder(self.encoder), NetConfig(size=self.size), self.seed)
 
-    def engine(self, player: Player, kind: type[E]) -> E:
-        """Return a new engine of a class."""
-        config = InferenceEngineConfig(nets=self.nets, device=self.device)
-        return kind(config, player, player, heads=(DISCARD,))
+    @property
+    def engine_config(self) -> InferenceEngineConfig:
+        """How engines answer."""
+        return InferenceEngineConfig(nets=self.nets, device=self.device)
+
+    def engine(self, player: Player) -> InferenceEngine:
+        """Return a new engine."""
+        return InferenceEngine(self.engine_config, player, player, heads=(DISCARD,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Alone:
 
 def measure_alone(case: SelfplayCase, player: Player, say: Callable[[str], None]) -> Alone:
     """Measure the parts of ``case`` one after another, in CPU time of one thread (a GPU: by the clock)."""
-    engine = case.engine(player, InferenceEngine)
+    engine = case.engine(player)
     device = find_device(case.device)
     with torch_threads(1):
         say("playing whole games: how long they are")

@@ -37,6 +37,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="N",
         help="decisions of a table between two additions to the buffer",
     )
+    parser.add_argument("--ray", action="store_true", help="simulators and engines are processes (default: threads)")
     parser.add_argument("--seconds", type=seconds, default=10.0, metavar="T", help="of each measurement (default: 10)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of games and nets (default: 0)")
     parser.set_defaults(execute=execute)
@@ -58,6 +59,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         num_engines=args.engines or (1 if is_on_gpu else args.threads),
         num_cores=args.threads,
         device="cuda" if is_on_gpu else "cpu",
+        on_ray=args.ray,
         steps=args.steps,
         seconds=args.seconds,
         seed=args.seed,

@@ -1,0 +1,158 @@
+"""Self-play whose simulators, engines and buffer are Ray's processes, on this machine; nobody learns."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import ray
+
+from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.selfplay.player import Player
+from suphx_platform.bench.selfplay import COUNTS, Together, together
+from suphx_platform.bench.selfplay_alone import FIRST_STEPS, SelfplayCase
+from suphx_platform.cluster_config import ClusterConfig
+from suphx_platform.parameter_server import Version
+from suphx_platform.part_watch import PartWatch, cause_of
+from suphx_platform.process_memory import cpu_seconds, peak_bytes
+from suphx_platform.ray_calls import Call
+from suphx_platform.ray_session import ray_session
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import BufferStatus, ReplayBufferConfig
+from suphx_platform.simulator_actor import Played, SimulatorConfig, SimulatorPlace
+from suphx_platform.simulator_crew import Shard, SimulatorCrew
+from suphx_platform.topology import Health, Topology, local_needs
+
+_WAIT_SECONDS = 0.1
+_LOST_SECONDS = 600.0
+
+
+def play_over_ray(case: SelfplayCase, player: Player) -> Together:
+    """Let simulators and engines play for the seconds of ``case``, as a run would have them."""
+    config = _config(case)
+    with ExitStack() as stack:
+        stack.enter_context(ray_session(**local_needs(config)))
+        driver = _Driver(config, case, player)
+        stack.callback(driver.end)
+        num_parcels = case.num_simulators * -(-FIRST_STEPS // case.steps)
+        driver.work(until=lambda: driver.num_parcels > num_parcels)
+        before, processes = driver.counts(), driver.cpu_seconds()
+        end = time.monotonic() + case.seconds
+        driver.work(until=lambda: time.monotonic() > end)
+        after, later = driver.counts(), driver.cpu_seconds()
+        spent = {name: after[name] - before[name] for name in after}
+        busy = {name: later[name] - processes[name] for name in later}
+        spent |= {"buffer_seconds": busy["buffer"], "driver_seconds": busy["driver"]}
+        cores_used = {name: seconds / spent["seconds"] for name, seconds in busy.items()}
+        return together(case, spent, cores_used=cores_used, memory_peak_bytes=driver.memory_peak_bytes())
+
+
+def _config(case: SelfplayCase) -> ReinforcementConfig:
+    cluster = ClusterConfig(
+        on_ray=True,
+        num_simulators=case.num_simulators,
+        num_engines=case.num_engines,
+        gpus_per_engine=1 / case.num_engines if case.device == "cuda" else 0,
+    )
+    return ReinforcementConfig(
+        cluster=cluster,
+        steps=case.steps,
+        simulator=SimulatorConfig(num_tables=case.num_tables),
+        engine=case.engine_config,
+        buffer=ReplayBufferConfig(capacity_bytes=2**29),
+    )
+
+
+class _Driver:
+    """Does what the loop of a run does, without a learner: batches are taken and dropped."""
+
+    def __init__(self, config: ReinforcementConfig, case: SelfplayCase, player: Player) -> None:
+        self._topology = Topology(config, SimulatorPlace(encoder=case.encoder, heads=(DISCARD,), run_seed=case.seed))
+        ray.kill(self._topology.learner)
+        self._parts = {name: part for name, part in self._topology.parts().items() if name != "learner"}
+        self._watch = PartWatch(config.cluster, self._parts)
+        self._crew = SimulatorCrew(config, self._topology, self._watch)
+        self._is_taking = False
+        self._played: list[Played] = []
+        weights = {HEAD_NAMES[DISCARD]: {n: t.numpy() for n, t in player.nets[DISCARD].state_dict().items()}}
+        first = Version(0, [ray.put(weights)])
+        self._topology.server.begin.remote([ray.put(player)] * 2, first, [first])
+        self._crew.begin(None)
+
+    @property
+    def num_parcels(self) -> int:
+        """How often simulators have handed over decisions."""
+        return len(self._played)
+
+    def work(self, *, until: Callable[[], bool]) -> None:
+        """Give everybody something to do; raise whatever breaks."""
+        while not until():
+            self._watch.work()
+            self._crew.work(may_play=True)
+            self._take()
+            self._watch.calls.wait(_WAIT_SECONDS)
+            for event in self._watch.events():
+                if not isinstance(event, Played):
+                    raise RuntimeError(f"the measurement is spoilt: {event}")
+                self._played.append(event)
+
+    def counts(self) -> dict[str, float]:
+        """Return what has come together since the beginning."""
+        engines = [health.counts for health in self._ask("engine")]
+        row_bytes = sum(counts.request_bytes for counts in engines) / max(sum(counts.rows for counts in engines), 1)
+        return {
+            "seconds": time.monotonic(),
+            **{name: sum(getattr(counts, name) for counts in engines) for name in COUNTS},
+            "playing_seconds": sum(played.seconds for played in self._played),
+            "waited_seconds": sum(played.waited_seconds for played in self._played),
+            "trajectory_bytes": self._crew.counts.added * row_bytes,
+        }
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Return the CPU time of all processes by kind."""
+        kinds = ("simulator", "engine", "buffer", "server")
+        seconds = {kind: sum(cpu_seconds(health.process) for health in self._ask(kind)) for kind in kinds}
+        return seconds | {"driver": cpu_seconds(os.getpid())}
+
+    def memory_peak_bytes(self) -> dict[str, int]:
+        """Return the peak of the largest process of each kind, and the private memory of the largest simulator."""
+        peaks = {
+            kind: max(peak_bytes(health.process) for health in self._ask(kind))
+            for kind in ("simulator", "engine", "buffer")
+        }
+        return peaks | {"simulator_private": max(health.memory_bytes for health in self._ask("simulator"))}
+
+    def end(self) -> None:
+        """End all actors."""
+        for part in self._parts.values():
+            ray.kill(part)
+
+    def _ask(self, kind: str) -> list[Any]:
+        asked: list[Health] = ray.get(
+            [part.health.remote() for name, part in self._parts.items() if name.split()[0] == kind]
+        )
+        return asked
+
+    def _take(self) -> None:
+        """Take a batch of a shard that has one."""
+        shard = None if self._is_taking else self._crew.next_ready()
+        if shard is None:
+            return
+        self._is_taking = True
+        report, _ = shard.actor.take.remote(0)
+        call = Call(part=shard.part, actor=shard.actor, then=self._taken(shard), lost=_raise, seconds=_LOST_SECONDS)
+        self._watch.calls.add(report, call)
+
+    def _taken(self, shard: Shard) -> Callable[[tuple[float | None, BufferStatus]], None]:
+        def then(answer: tuple[float | None, BufferStatus]) -> None:
+            self._is_taking = False
+            self._crew.hear(shard, answer[1], has_given=True)
+
+        return then
+
+
+def _raise(error: Exception) -> None:
+    raise cause_of(error)

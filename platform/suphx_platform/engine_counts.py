@@ -1,0 +1,34 @@
+"""What an inference engine has done: plain numbers, for processes that have no nets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from suphx.selfplay.question import Questions, Replies
+
+
+@dataclass(slots=True)
+class EngineCounts:
+    """Since the engine was made."""
+
+    requests: int = 0
+    rows: int = 0
+    request_bytes: int = 0
+    reply_bytes: int = 0
+    busy_seconds: float = 0.0
+    """In which it answered."""
+
+    def add(self, request: Sequence[Questions], reply: Sequence[Replies]) -> None:
+        """Count a request that was answered."""
+        self.requests += 1
+        self.rows += sum(len(part.rows) for part in request)
+        self.request_bytes += sum(map(_num_bytes, request))
+        self.reply_bytes += sum(map(_num_bytes, reply))
+
+
+def _num_bytes(part: Questions | Replies) -> int:
+    columns = (getattr(part, field.name) for field in fields(part))
+    return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
