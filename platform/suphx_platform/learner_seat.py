@@ -89,7 +89,8 @@ class LearnerSeat:
         """Take the next batch if the learner has not enough to do."""
         num_open = sum(ticket.number == 0 for ticket in self._tickets)
         limit = 1 if self._is_lockstep else _AHEAD
-        if not may_learn or self._is_restoring or self._is_taking or num_open >= limit:
+        is_overdue = self._is_publish_due and self._is_publishing
+        if not may_learn or self._is_restoring or self._is_taking or is_overdue or num_open >= limit:
             return
         shard = self._crew.next_ready()
         if shard is not None:
@@ -243,8 +244,7 @@ class LearnerSeat:
             self.latest, self._older = versions
             self._say()
             for number, engine in enumerate(self._engines):
-                # An engine that is dead just now fetches the newest version when it starts.
-                self._add(engine.fetch.remote(), lambda _: None, lambda _: None, f"engine {number}", engine)
+                self._have_fetched(f"engine {number}", engine)
 
         def lost(error: Exception) -> None:
             self._watch.fail("server", error)
@@ -252,6 +252,15 @@ class LearnerSeat:
             self._hand_to_server(weights)
 
         self._add(self._server.publish.remote(weights), then, lost, "server", self._server)
+
+    def _have_fetched(self, part: str, engine: Any) -> None:
+        def then(_: int) -> None:
+            self._watch.succeed(part)
+
+        def lost(error: Exception) -> None:
+            self._watch.miss(part, error)  # it fetches the newest version when it starts again
+
+        self._add(engine.fetch.remote(), then, lost, part, engine)
 
     def _add(self, reference: Any, then: Any, lost: Any, part: str = "learner", actor: Any = None) -> None:
         seconds = self._config.cluster.start_seconds

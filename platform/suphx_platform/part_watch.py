@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from suphx_platform.topology import Health
 
 _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""
+_ENGINE_SECONDS = 2.0
+"""Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
 
 
 class PartWatch:
@@ -33,12 +36,12 @@ class PartWatch:
         self._events: deque[Event] = deque()
         self._failures: dict[str, int] = {}
         self._killed: set[str] = set()
-        self._due = deque((0.0, part) for part in parts)
+        self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
         """Ask those who were not asked for a while."""
         while self._due and self._due[0][0] <= time.monotonic():
-            _, part = self._due.popleft()
+            _, part = heapq.heappop(self._due)
             self._ask(part)
 
     def emit(self, event: Event) -> None:
@@ -89,16 +92,23 @@ class PartWatch:
             self._hung(part)
         self._ask_later(part)
 
+    def miss(self, part: str, error: Exception) -> None:
+        """Emit the fault of an engine that did not do something small, unless it is known to be dead already."""
+        if part in self.health or isinstance(error, ray.exceptions.ActorDiedError):
+            self.fail(part, error)
+
     def _miss(self, part: str, error: Exception) -> None:
         """Deal with a part that gives no answer. Of those that have other work to do, that work tells."""
-        is_new = part in self.health or isinstance(error, ray.exceptions.ActorDiedError)
-        if is_new and part.startswith("engine"):
-            self.fail(part, error)
+        if part.startswith("engine"):
+            self.miss(part, error)
         self.health.pop(part, None)
         self._ask_later(part)
 
     def _ask_later(self, part: str) -> None:
-        self._due.append((time.monotonic() + self._config.hang_seconds / _CHECKS, part))
+        seconds = self._config.hang_seconds / _CHECKS
+        if part.startswith("engine"):
+            seconds = min(seconds, _ENGINE_SECONDS)
+        heapq.heappush(self._due, (time.monotonic() + seconds, part))
 
     def _hung(self, part: str) -> None:
         """Note that ``part`` was killed because it hung."""

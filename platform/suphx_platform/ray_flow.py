@@ -8,7 +8,7 @@ empty them and publish versions, part_watch.py knows who lives.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 
 import ray
@@ -74,6 +74,16 @@ class RayFlow:
     def is_settled(self) -> bool:
         """Tell whether a state can be taken: always, but in lockstep only while nothing is under way."""
         return not self._is_lockstep or self._is_quiet
+
+    @property
+    def parts(self) -> Collection[str]:
+        """Names of all parts."""
+        return self._topology.parts()
+
+    @property
+    def watch(self) -> PartWatch:
+        """Who knows which parts live."""
+        return self._watch
 
     @property
     def processes(self) -> Mapping[str, Health]:

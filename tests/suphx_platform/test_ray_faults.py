@@ -1,0 +1,174 @@
+"""Self-play over Ray's processes while these are killed, stopped or slow: real signals to real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.models.tensor_file import read_tensors
+from suphx.training.loss_watch import DivergedError
+from suphx.training.policy_gradient import PolicyGradientConfig
+from suphx_platform.controller import DIVERGED_FILE, Controller
+from suphx_platform.ray_flow import RayFlow
+from suphx_platform.ray_session import ray_session
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer import ReplayBufferConfig
+from suphx_platform.topology import local_needs
+from tests.suphx_platform.test_controller import new_controller, weights
+from tests.suphx_platform.test_ray_flow import ALONE, FREE, LOCKSTEP
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+KILLED_AT = 5
+UPDATES = 20
+FAULTY = replace(FREE, max_updates=UPDATES, report_every=1)
+IN_STEP = replace(LOCKSTEP, report_every=1, cluster=replace(LOCKSTEP.cluster, protect_every=3))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray() -> Iterator[None]:
+    """One Ray for all tests of this file, as a cluster is: it outlives its runs."""
+    with ray_session(**local_needs(FAULTY)):
+        yield
+
+
+class Run:
+    """A run to which something happens at update ``KILLED_AT``."""
+
+    def __init__(self, folder: Path, config: ReinforcementConfig, act: Callable[[Run], None]) -> None:
+        self.folder = folder
+        self.said: list[str] = []
+        self.killed: list[int] = []
+        self._act = act
+        self._controller: Controller = new_controller(folder, config, report=self._report, say=self.said.append)
+
+    @property
+    def flow(self) -> RayFlow:
+        assert isinstance(self._controller._flow, RayFlow)
+        return self._controller._flow
+
+    def go(self) -> dict[str, Any]:
+        self.metrics = self._controller.run()
+        return self.metrics
+
+    def kill(self, *parts: str, by: int = signal.SIGKILL) -> None:
+        processes = self.flow.processes
+        self.killed += [processes[part].process for part in parts]
+        for part in parts:
+            os.kill(processes[part].process, by)
+
+    def check(self, config: ReinforcementConfig) -> None:
+        """Every update was made once, versions never went back, nobody killed still lives."""
+        history = self.metrics["history"]
+        assert [point["updates"] for point in history] == list(range(1, config.max_updates + 1))
+        versions = [point["version"] for point in history]
+        assert versions == sorted(versions)
+        assert self.metrics["version"] >= config.max_updates // config.publish_every // 2
+        counts = self.metrics["decisions_of_buffer"]
+        assert counts["learned"] + counts["stale"] + counts["lost"] <= counts["added"] * config.buffer.reuse
+        assert not any(Path(f"/proc/{process}").exists() for process in self.killed)
+
+    def _report(self, point: Mapping[str, float]) -> None:
+        if point["updates"] == KILLED_AT and "seconds" in point:
+            wait_for(lambda: set(self.flow.processes) == set(self.flow.parts), self.flow)
+            self._act(self)
+
+
+def wait_for(is_so: Callable[[], bool], flow: RayFlow) -> None:
+    """Let the flow work, as its run would, until something is so; what happens meanwhile is told later."""
+    happened = []
+    while not is_so():
+        happened += flow.advance()
+    for event in happened:
+        flow.watch.emit(event)
+
+
+ALL_SIMULATORS = ("simulator 0", "simulator 1")
+
+
+@pytest.mark.parametrize(
+    ("parts", "fault"),
+    [
+        (("simulator 0",), {"simulator_died": 1}),
+        (ALL_SIMULATORS, {"simulator_died": 2}),
+        (("engine 1",), {"engine_died": 1}),
+        (("engine 0", "engine 1"), {"engine_died": 2}),
+        (("buffer 0",), {"buffer_died": 1}),
+        (("learner",), {"learner_died": 1}),
+        (("server",), {"server_died": 1}),
+    ],
+    ids=lambda value: " and ".join(value) if isinstance(value, tuple) else "",
+)
+@pytest.mark.parametrize("turn", ["first", "again"])
+def test_training_goes_on_when_a_process_is_killed(
+    tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], turn: str
+) -> None:
+    run = Run(tmp_path, FAULTY, lambda run: run.kill(*parts))
+    metrics = run.go()
+    run.check(FAULTY)
+    assert metrics["faults"] == fault
+    for part in parts:
+        assert any(line.startswith(f"{part} died: ") for line in run.said)
+    (kind,) = fault
+    assert metrics["history"][-1][f"{kind}_faults"] == fault[kind]
+
+
+@pytest.mark.parametrize("part", ["learner", "engine 0", "server"])
+def test_a_process_that_dies_changes_no_number_of_a_run_in_lockstep(tmp_path: Path, part: str) -> None:
+    run = Run(tmp_path / "ray", IN_STEP, lambda run: run.kill(part))
+    run.go()
+    run.check(IN_STEP)
+    new_controller(tmp_path / "alone", ALONE).run()
+    np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
+
+
+def test_an_engine_that_hangs_is_killed_and_its_requests_are_answered(tmp_path: Path) -> None:
+    config = replace(FAULTY, cluster=replace(FAULTY.cluster, num_engines=1, hang_seconds=8.0))
+    run = Run(tmp_path, config, lambda run: run.kill("engine 0", by=signal.SIGSTOP))
+    assert run.go()["faults"] == {"engine_hung": 1}
+    run.check(config)
+    assert run.said == ["engine 0 hung: no answer for 8 s: it is started again"]
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_the_batch(tmp_path: Path) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1e-42)
+    config = replace(FREE, learner=replace(FREE.learner, gradient=gradient))
+    with pytest.raises(DivergedError, match=r"diverged at update 1 .*the weights of version 0 in"):
+        new_controller(tmp_path, config).run()
+    tensors, _ = read_tensors(tmp_path / DIVERGED_FILE)
+    assert torch.isfinite(tensors["discard.rewards"]).all()
+    assert tensors["discard.rewards"].any()
+    np.testing.assert_equal(weights(tmp_path), weights(tmp_path / "start"))
+
+
+def test_simulators_wait_for_a_slow_learner(tmp_path: Path) -> None:
+    """The learner stands still for ten seconds: buffers fill to their limit, and nothing grows beyond it."""
+    capacity = 2**20
+    config = replace(FAULTY, buffer=ReplayBufferConfig(batch_rows=200, capacity_bytes=capacity))
+    seen: list[tuple[float, int]] = []
+
+    def stop(run: Run) -> None:
+        process = run.flow.processes["learner"].process
+        os.kill(process, signal.SIGSTOP)
+        threading.Timer(10, os.kill, (process, signal.SIGCONT)).start()
+        end = time.monotonic() + 9
+        while time.monotonic() < end:
+            for event in run.flow.advance():
+                run.flow.watch.emit(event)
+            seen.append((run.flow.gauges["buffer_bytes"], run.flow.counts.added))
+
+    run = Run(tmp_path, config, stop)
+    assert run.go()["faults"] == {}
+    run.check(config)
+    assert max(num_bytes for num_bytes, _ in seen) <= 2 * capacity
+    assert seen[-1][1] == seen[len(seen) // 2][1] > 0, "decisions still came in while the buffers were full"
