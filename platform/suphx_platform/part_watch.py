@@ -36,6 +36,7 @@ class PartWatch:
         self._events: deque[Event] = deque()
         self._failures: dict[str, int] = {}
         self._killed: set[str] = set()
+        self._down: set[str] = set()
         self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
@@ -57,17 +58,22 @@ class PartWatch:
     def succeed(self, part: str) -> None:
         """Note that ``part`` did its work: its failures so far do not count any more."""
         self._failures.pop(part, None)
+        self._down.discard(part)
 
     def fail(self, part: str, error: Exception) -> None:
-        """Emit the fault of a part; raise the error if it is one too many in a row."""
+        """Emit the fault of a part, once until it lives again; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
+        is_down, is_dead = part in self._down, isinstance(error, ray.exceptions.RayActorError)
+        is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
+        if is_down and is_dead and not is_final:
+            return
+        if is_dead:
+            self._down.add(part)
         if part in self._killed:  # it hung, and that was said
             self._killed.discard(part)
         else:
-            kind = "died" if isinstance(error, ray.exceptions.RayActorError) else "failed"
-            self.emit(Fault(part, kind, first_line(error)))
+            self.emit(Fault(part, "died" if is_dead else "failed", first_line(error)))
         self._failures[part] = self._failures.get(part, 0) + 1
-        is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
         if is_final or self._failures[part] > self._config.max_failures:
             raise cause_of(error)
 
@@ -87,6 +93,7 @@ class PartWatch:
 
     def _hear(self, part: str, health: Health) -> None:
         self.health[part] = health
+        self._down.discard(part)
         if health.waiting_seconds > self._config.hang_seconds:
             ray.kill(self._parts[part], no_restart=False)
             self._hung(part)

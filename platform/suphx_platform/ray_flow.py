@@ -8,7 +8,7 @@ empty them and publish versions, part_watch.py knows who lives.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import ExitStack
 
 import ray
@@ -76,9 +76,9 @@ class RayFlow:
         return not self._is_lockstep or self._is_quiet
 
     @property
-    def parts(self) -> Collection[str]:
+    def parts(self) -> Set[str]:
         """Names of all parts."""
-        return self._topology.parts()
+        return self._topology.parts().keys()
 
     @property
     def watch(self) -> PartWatch:
@@ -128,7 +128,6 @@ class RayFlow:
         self._watch = PartWatch(self._config.cluster, parts)
         self._crew = SimulatorCrew(self._config, self._topology, self._watch)
         self._seat = LearnerSeat(self._config, self._topology, self._watch, self._crew)
-        self._missing = set(parts)
         self._said_at = time.monotonic()
         self._seat.begin([play.start, play.weak], state)
         self._crew.begin(state)
@@ -142,18 +141,18 @@ class RayFlow:
         return self._watch.calls.num_working == 0 and self._crew.num_held == 0
 
     def _say_who_is_missing(self) -> None:
-        """Say now and then which parts have not been placed yet."""
-        if not self._missing:
-            return
-        self._missing -= self._watch.health.keys()
+        """Say now and then which parts have no place, or have not started yet."""
+        missing = self.parts - self._watch.health.keys()
         now = time.monotonic()
-        if self._missing and now > self._said_at + _SAY_SECONDS:
+        if not missing:
             self._said_at = now
-            names = ", ".join(sorted(self._missing)[:5])
+        elif now > self._said_at + _SAY_SECONDS:
+            self._said_at = now
+            names = ", ".join(sorted(missing)[:5])
             offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
             self._say(
-                f"{len(self._missing)} parts are not placed yet ({names}); the nodes offer {offered}: start more of "
-                "them, or lower the numbers under [reinforcement.cluster]"
+                f"{len(missing)} parts are not there yet ({names}); the nodes offer {offered}: if that is too little, "
+                "start more of them, or lower the numbers under [reinforcement.cluster]"
             )
 
 

@@ -80,7 +80,7 @@ class Run:
 
     def _report(self, point: Mapping[str, float]) -> None:
         if point["updates"] == KILLED_AT and "seconds" in point:
-            wait_for(lambda: set(self.flow.processes) == set(self.flow.parts), self.flow)
+            wait_for(lambda: self.flow.processes.keys() == self.flow.parts, self.flow)
             self._act(self)
 
 
