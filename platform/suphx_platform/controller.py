@@ -232,7 +232,7 @@ class Controller:
         """Write down what there is to look at and return the error that says where."""
         self._write_newest()
         tensors = {
-            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.ascontiguousarray(column))
+            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
             for name, column in part.columns().items()
         }
