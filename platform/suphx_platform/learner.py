@@ -177,7 +177,11 @@ class Learner:
         return self._ask(act, list(range(self._config.num_learners)))
 
     def _ask(self, act: Callable[[PolicyGradientLearner], T], indices: list[int]) -> list[T]:
-        """Raises what ``act`` raises of DivergedError and ValueError; LearnersLostError for all else, and no answer."""
+        """Return what ``act`` gives on the learners ``indices``.
+
+        Raises DivergedError and ValueError of ``act``; of several learners LearnersLostError for any other error, and
+        if one does not answer.
+        """
         with torch_threads(self._config.threads):
             found = self._group.foreach_learner(
                 cast(Any, _guarded(act)),

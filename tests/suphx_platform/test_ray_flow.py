@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,6 +66,37 @@ def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
     assert counts["added"] >= counts["learned"]
     assert {"simulator_memory_bytes", "engine_memory_bytes", "learner_memory_bytes"} <= set(last)
     load_agent(str(tmp_path))
+
+
+def test_a_killed_one_of_several_learners_is_made_up_for(tmp_path: Path) -> None:
+    """The learner starts again with it, from the copy of its state, and makes the updates since then once more."""
+    cluster = ClusterConfig(on_ray=True, protect_every=3)
+    config = replace(ALONE, max_updates=24, learner=replace(ALONE.learner, num_learners=2), cluster=cluster)
+    killed: list[int] = []
+
+    def kill_one(point: Mapping[str, float]) -> None:
+        if point["updates"] >= 6 and not killed:
+            learners = descendants(os.getpid(), "_WrappedExecutable")  # what RLlib's learners are called
+            assert len(learners) == 2
+            killed.append(learners[1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    metrics = new_controller(tmp_path, config, report=kill_one).run()
+    assert killed
+    assert metrics["faults"].keys() == {"learner_died"}
+    assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
+    versions = [point["version"] for point in metrics["history"]]
+    assert versions == sorted(versions)
+
+
+def descendants(process: int, name: str) -> list[int]:
+    """Return the processes below ``process`` in whose command is ``name``."""
+    found = []
+    for child in Path(f"/proc/{process}/task").glob("*/children"):
+        for number in map(int, child.read_text().split()):
+            command = Path(f"/proc/{number}/cmdline").read_bytes()
+            found += ([number] if name.encode() in command else []) + descendants(number, name)
+    return found
 
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
