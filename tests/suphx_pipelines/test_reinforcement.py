@@ -1,11 +1,19 @@
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suphx.features.head import HEAD_NAMES
+from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
@@ -59,3 +67,71 @@ def test_a_wrong_key_or_value_says_where_it_stands() -> None:
         small_recipe(**{"reinforcement.simulator.num_tables": "3"})
     with pytest.raises(ValueError, match=r"reinforcement\.learner\.entropy\.taget: .*there is no such key: use target"):
         small_recipe(**{"reinforcement.learner.entropy.taget": "1.0"})
+
+
+OVER_RAY = {
+    "reinforcement.max_updates": "30",
+    "reinforcement.save_seconds": "0",
+    "reinforcement.cluster.on_ray": "true",
+    "reinforcement.cluster.num_simulators": "2",
+}
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_killed_command_leaves_no_process_and_goes_on_when_it_is_typed_again(tmp_path: Path) -> None:
+    settings = [f"--set={key}={value}" for key, value in (SMALL | OVER_RAY).items()]
+    command = [sys.executable, "-m", "suphx_platform.cli", "run", str(RECIPES / "reinforcement.toml"), *settings]
+    command += ["--runs", str(tmp_path)]
+    first = subprocess.Popen(command, start_new_session=True)
+    (state,) = _wait_for(lambda: list(tmp_path.glob("*/reinforcement/reinforcement_state.safetensors")))
+    saved = _wait_for(lambda: [n for n in [_updates(state)] if n >= 4])[0]
+    processes = _descendants(first.pid)
+    assert len(processes) > 5
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    _wait_for(lambda: [True] if not any(_is_alive(process) for process in processes) else [])
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    metrics = read_json(state.parent / "metrics.json")
+    assert metrics["updates"] >= 30
+    points = [point["updates"] for point in metrics["history"]]
+    assert points == sorted(set(points))
+    assert points[0] == 2 <= saved, f"the first run's curve is lost: {done.stderr}"
+    versions = [point["version"] for point in metrics["history"]]
+    assert versions == sorted(versions)
+
+
+def _updates(state: Path) -> int:
+    return int(read_tensors(state)[1]["progress"]["updates"])
+
+
+def _wait_for(look: Callable[[], list[Any]]) -> list[Any]:
+    """Look again and again, for three minutes at most, until something is found."""
+    end = time.monotonic() + 180
+    while not (found := look()):
+        assert time.monotonic() < end, "nothing came of it in three minutes"
+        time.sleep(0.2)
+    return found
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the processes that ``process`` started, and those that they started; Linux only."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found, open_ones = [], [process]
+    while open_ones:
+        children = parents.get(open_ones.pop(), [])
+        found += children
+        open_ones += children
+    return found
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
