@@ -12,9 +12,8 @@ def peak_bytes(pid: int | None = None) -> int:
 
 
 def private_bytes(pid: int | None = None) -> int:
-    """Return what a process (default: this one) has resident and shares with no other."""
-    rollup = Path(f"/proc/{pid or 'self'}/smaps_rollup")
-    return _field(rollup, "Private_Clean") + _field(rollup, "Private_Dirty")
+    """Return the memory of a process (default: this one) that its end would free: no files, no shared memory."""
+    return _field(Path(f"/proc/{pid or 'self'}/status"), "RssAnon")
 
 
 def cpu_seconds(pid: int) -> float:

@@ -45,7 +45,7 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
 def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, "--ray", "--simulators", "2", "--engines", "2", "--seconds", "5")
     assert values["decisions_per_second"] > 0
-    assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver"}
+    assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver", "raylet"}
     assert values["cpu_seconds"] > values["alone"]["simulator_seconds"]
     assert 0 < values["waiting_shares"]["driver"] < 1
     assert values["bytes_per_decision"]["trajectory"] > 100

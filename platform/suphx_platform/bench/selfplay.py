@@ -26,6 +26,8 @@ class Together:
 
     decisions_per_second: float
     rows_per_second: float
+    messages_per_second: dict[str, float]
+    """Requests to engines, and parcels of decisions that simulators hand over."""
     cpu_seconds: float
     """Of a decision, over all threads and processes."""
     cores_used: dict[str, float]
@@ -108,7 +110,7 @@ class _MeasuredBuffer:
         self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,), seed=seed)
         self._lock = threading.Lock()
         self.busy_seconds = 0.0
-        self.num_bytes = 0
+        self.num_parcels = self.num_bytes = 0
 
     def add(self, parts: list[Transitions]) -> None:
         with self._lock:
@@ -118,6 +120,7 @@ class _MeasuredBuffer:
             while self._buffer.take(0) is not None:
                 pass
             self.busy_seconds += time.monotonic() - started
+            self.num_parcels += 1
             self.num_bytes += sum(part.num_bytes for part in parts)
 
 
@@ -154,6 +157,7 @@ def _count(
         "playing_seconds": sum(simulator.seconds for simulator in simulators),
         "waited_seconds": sum(simulator.waited_seconds for simulator in simulators),
         "trajectory_bytes": buffer.num_bytes,
+        "parcels": buffer.num_parcels,
         "buffer_seconds": buffer.busy_seconds,
     }
 
@@ -172,6 +176,7 @@ def together(
     return Together(
         decisions_per_second=num_decisions / seconds,
         rows_per_second=spent["rows"] / seconds,
+        messages_per_second={name: spent[name] / seconds for name in ("requests", "parcels")},
         cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
         cores_used=cores_used,
         waiting_shares={

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -106,6 +107,7 @@ class _Driver:
         return {
             "seconds": time.monotonic(),
             **{name: sum(getattr(counts, name) for counts in engines) for name in COUNTS},
+            "parcels": len(self._played),
             "playing_seconds": sum(played.seconds for played in self._played),
             "waited_seconds": sum(played.waited_seconds for played in self._played),
             "trajectory_bytes": self._crew.counts.added * row_bytes,
@@ -115,7 +117,7 @@ class _Driver:
         """Return the CPU time of all processes by kind."""
         kinds = ("simulator", "engine", "buffer", "server")
         seconds = {kind: sum(cpu_seconds(health.process) for health in self._ask(kind)) for kind in kinds}
-        return seconds | {"driver": cpu_seconds(os.getpid())}
+        return seconds | {"driver": cpu_seconds(os.getpid()), "raylet": sum(map(cpu_seconds, _raylets()))}
 
     def memory_peak_bytes(self) -> dict[str, int]:
         """Return the peak of the largest process of each kind, and the private memory of the largest simulator."""
@@ -152,6 +154,17 @@ class _Driver:
             self._crew.hear(shard, answer[1], has_given=True)
 
         return then
+
+
+def _raylets() -> list[int]:
+    """Return the numbers of the processes by which Ray moves objects, as far as this process began them."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):  # it has just ended
+            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            if lines["Name"].strip() == "raylet" and int(lines["PPid"]) == os.getpid():
+                found.append(int(status.parent.name))
+    return found
 
 
 def _raise(error: Exception) -> None:
