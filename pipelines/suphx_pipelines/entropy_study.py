@@ -42,6 +42,7 @@ def fixed_alpha(config: EntropyConfig, alpha: float) -> EntropyConfig:
 def _run(context: StageContext[Recipe], alpha: float) -> dict[str, float]:
     config = context.recipe.reinforcement
     learner = replace(config.learner, entropy=fixed_alpha(config.learner.entropy, alpha))
-    recipe = replace(context.recipe, reinforcement=replace(config, learner=learner))
+    max_updates = context.recipe.entropy_study.max_updates or config.max_updates
+    recipe = replace(context.recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))
     seed = stage_seed(recipe.seed, reinforcement.STAGE_NAME)
     return reinforcement.run(replace(context, recipe=recipe, seed=seed))

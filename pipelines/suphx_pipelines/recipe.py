@@ -93,10 +93,14 @@ class EntropyStudyConfig:
 
     alphas: tuple[float, ...] = ()
     """The values, each a self-play of its own with all settings of [reinforcement]. Empty: no study."""
+    max_updates: int = 0
+    """These end after so many updates, if not before; 0 = as [reinforcement] does."""
 
     def __post_init__(self) -> None:
         if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
             raise ValueError(f"alphas is {list(self.alphas)}: use different numbers from 0 on, or none")
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 or more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ def test_a_fixed_alpha_never_moves() -> None:
 
 
 def test_self_play_runs_again_from_the_same_weights_with_each_alpha(tmp_path: Path) -> None:
-    recipe = small_recipe(**{"entropy_study.alphas": "[0.3]"})
+    recipe = small_recipe(**{"entropy_study.alphas": "[0.3]", "entropy_study.max_updates": "2"})
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert list(done.run.stages) == ["reinforcement", "entropy_study/0.3", "report"]
     folders = [done.run.folder / name for name in ("reinforcement", "entropy_study/0.3")]
@@ -33,6 +33,7 @@ def test_self_play_runs_again_from_the_same_weights_with_each_alpha(tmp_path: Pa
     assert {point["discard_alpha"] for point in fixed} == {0.3}
     assert controlled[0]["decisions"] == fixed[0]["decisions"]
     assert controlled[-1]["discard_alpha"] != 0.3
+    assert (controlled[-1]["updates"], fixed[-1]["updates"]) == (4, 2)
     assert "What the entropy term does" in done.report.read_text(encoding="utf-8")
 
 

@@ -85,6 +85,11 @@ def test_an_entropy_study_that_makes_no_sense_is_refused(alphas: tuple[float, ..
         EntropyStudyConfig(alphas=alphas)
 
 
+def test_an_entropy_study_ends_after_no_negative_number_of_updates() -> None:
+    with pytest.raises(ValueError, match="max_updates is -1: use 0 or more"):
+        EntropyStudyConfig(max_updates=-1)
+
+
 def test_every_free_key_is_a_key_of_the_recipe() -> None:
     recipe = Recipe(name="all")
     for key in recipe.free_keys:
