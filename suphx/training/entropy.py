@@ -26,14 +26,14 @@ class EntropyConfig:
     """The same of a net that says yes or no (the most is 0.69)."""
     alpha: float = 0.01
     """Coefficient at the start."""
-    rate: float = 0.0005
+    rate: float = 0.002
     """How fast alpha moves (beta of the paper's equation 3); 0, with ``gain`` 0, leaves it where it starts."""
-    gain: float = 0.05
+    gain: float = 0.1
     """Alpha for each nat that is missing now, beside what equation 3 has summed up; 0 = equation 3 alone, as in the
     paper, which swings."""
     max_alpha: float = 0.5
     """Alpha stays between 0 and this."""
-    memory: float = 0.5
+    memory: float = 0.0
     """Share of the past in the recent entropy that is compared with the target (an exponential mean); 0 = none."""
 
     def __post_init__(self) -> None:
