@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-
-import numpy as np
+from dataclasses import dataclass
 
 from suphx.selfplay.question import Questions, Replies
 
@@ -25,10 +23,13 @@ class EngineCounts:
         """Count a request that was answered."""
         self.requests += 1
         self.rows += sum(len(part.rows) for part in request)
-        self.request_bytes += sum(map(_num_bytes, request))
-        self.reply_bytes += sum(map(_num_bytes, reply))
+        self.request_bytes += sum(map(_question_bytes, request))
+        self.reply_bytes += sum(map(_reply_bytes, reply))
 
 
-def _num_bytes(part: Questions | Replies) -> int:
-    columns = (getattr(part, field.name) for field in fields(part))
-    return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
+def _question_bytes(part: Questions) -> int:
+    return part.rows.nbytes + part.masks.nbytes + part.policies.nbytes + part.places.nbytes
+
+
+def _reply_bytes(part: Replies) -> int:
+    return part.actions.nbytes + part.scores.nbytes + part.log_probs.nbytes + part.versions.nbytes

@@ -70,8 +70,7 @@ def _actions_of_tensors(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[
 def _actions_of_arrays(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
     """Do the same on a CPU in one kernel: a dozen small operations of torch take longer than a small batch is worth."""
     actions, log_probs = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
-    legal = (masks != 0).numpy().view(np.uint8)
-    _fill_actions(logits.float().numpy(), legal, places.float().numpy(), actions, log_probs)
+    _fill_actions(logits.float().numpy(), masks.to(torch.uint8).numpy(), places.float().numpy(), actions, log_probs)
     return torch.from_numpy(actions), torch.from_numpy(log_probs)
 
 
