@@ -37,6 +37,9 @@ _STYLE: Any = {  # rc_context names every possible key in its type
 }
 
 
+_MEMORY = "_memory_bytes"
+
+
 def learning_curves(history: Sequence[Mapping[str, Any]]) -> str:
     """Draw loss (left) and accuracy (right) against optimiser steps; entries may lack a value."""
     with matplotlib.rc_context(_STYLE):
@@ -84,6 +87,22 @@ def self_play(history: Sequence[Mapping[str, Any]], head: str, target: float | N
             axes.set(title=title, xlabel="update")
             axes.grid(visible=True)
         _target(panels[0], target)
+        return _data_uri(figure)
+
+
+def memory(history: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the private memory of the largest process of each kind against the minutes of self-play."""
+    kinds = sorted({name for point in history for name in point if name.endswith(_MEMORY)})
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 2.6), layout="constrained")
+        axes = figure.subplots()
+        for kind, colour in zip(kinds, COLOURS, strict=False):
+            known = [(point["seconds"] / 60, point[kind] / 2**20) for point in history if kind in point]
+            label = kind.removesuffix(_MEMORY)
+            axes.plot([x for x, _ in known], [y for _, y in known], color=colour, label=label, linewidth=1.5)
+        axes.set(xlabel="minutes", title="memory of the largest process (MiB)", ylim=(0, None))
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        axes.grid(visible=True)
         return _data_uri(figure)
 
 

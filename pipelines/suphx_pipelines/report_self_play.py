@@ -35,8 +35,11 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     for head in learned_heads(result):
         picture = report_figure.self_play(result["history"], head, targets.get(head))
         body += report_page.figure(picture, f"The {head} net over the run." + _followed(result, head, targets))
+    if any("simulator_memory_bytes" in point for point in result["history"]):
+        picture = report_figure.memory(result["history"])
+        body += report_page.figure(picture, "Private memory of the processes over the run." + _faults(result))
     counts = result["decisions_of_buffer"]
-    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused"))
+    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused", "lost"))
     return body + report_page.paragraph(f"Decisions of the replay buffer: {told}.", is_soft=True)
 
 
@@ -60,6 +63,11 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
     heads = (f"last entropy of {head}" for head in learned_heads(controlled))
     columns = ("alpha", *heads, "difference to the start", "95 % interval")
     return body + report_page.table(columns, rows, caption=_MATCHES)
+
+
+def _faults(result: Result) -> str:
+    told = ", ".join(f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result["faults"].items()))
+    return f" Faults: {told or 'none'}."
 
 
 def learned_heads(result: Result) -> list[str]:

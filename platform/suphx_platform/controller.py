@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match import play_match
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
@@ -31,12 +30,12 @@ from suphx.training.loss_watch import DivergedError
 from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
 from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
+from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches
 from suphx_platform.simulator_actor import Played
 
 STATE_FILE = "reinforcement_state.safetensors"
 METRICS_FILE = "metrics.json"
 DIVERGED_FILE = "diverged_batch.safetensors"
-START_FOLDER = "start"
 
 
 class Controller:
@@ -69,6 +68,8 @@ class Controller:
             self._flow = self._new_flow(state)
         except (KeyError, TypeError, IndexError) as error:
             raise damaged(self._state_path, error) from error
+        has_weak = play.weak is not play.start
+        self._matches = SelfPlayMatches(config, folder, self._flow, has_weak=has_weak)
         self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
 
@@ -112,6 +113,7 @@ class Controller:
                 self._count_update(event)
             else:
                 self._count_fault(event)
+        self._add_matches()
         if time.monotonic() - self._saved_at > self._config.save_seconds and self._flow.is_settled:
             self._save()
 
@@ -179,38 +181,23 @@ class Controller:
         return Player(tuple(nets), tuple(calibrations))
 
     def _evaluate(self) -> None:
-        """Play matches of the newest version against the nets that the run began with and the weak ones."""
+        """Have matches played of the newest version."""
         self._write_newest()
-        start = self._folder / START_FOLDER
-        for name, baseline in (("start", str(start)), ("weak", f"{start}:weak")):
-            if name == "weak" and self._play.weak is self._play.start:
-                continue
-            match = play_match(
-                str(self._folder),
-                baseline,
-                num_hanchans=self._config.evaluation_hanchans,
-                seed=self._progress.updates % (1 << 20),  # other walls every time
-                workers=self._config.evaluation_workers,
-            )
-            difference = match.difference
-            self._progress.matches.append(
-                {
-                    "updates": self._progress.updates,
-                    "baseline": name,
-                    "hanchans": match.hanchans,
-                    "average_placement": match.statistics.average_placement,
-                    "difference": difference.mean,
-                    "interval": [difference.interval.low, difference.interval.high],
-                }
-            )
+        self._matches.begin(self._progress.updates)
+        self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
+
+    def _add_matches(self, *, waits: bool = False) -> None:
+        for entry in self._matches.ended(waits=waits):
+            self._progress.matches.append(entry)
             if self._report is not None:
-                self._report({"updates": self._progress.updates, f"difference_to_{name}": difference.mean})
-        self._ticked_at = time.monotonic()  # matches do not count as time of the run
+                self._report({"updates": entry["updates"], f"difference_to_{entry['baseline']}": entry["difference"]})
 
     def _finish(self) -> dict[str, Any]:
         matches = self._progress.matches
+        self._add_matches(waits=True)
         if not matches or matches[-1]["updates"] != self._progress.updates:
             self._evaluate()
+            self._add_matches(waits=True)
         self._save()
         metrics = {
             **{name: getattr(self._progress, name) for name in (*_COUNTS, "faults", "history", "matches")},

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from torch import Tensor
 
+from suphx.evaluation.match import MatchReport
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.loss_watch import DivergedError
@@ -24,6 +26,7 @@ from suphx_platform.learner import Learner, UpdateReport
 from suphx_platform.parameter_server import ParameterServer, Version
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts, ReplayBuffer
+from suphx_platform.self_play_match import MatchOrder
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
 
 
@@ -131,6 +134,10 @@ class Flow(Protocol):
         """Return the newest policy version."""
         ...
 
+    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
+        """Have a match played, at once or while the other work goes on."""
+        ...
+
     def state(self) -> FlowState:
         """Return all that a new flow needs to go on."""
         ...
@@ -207,6 +214,12 @@ class OneProcessFlow:
     def newest(self) -> Version:
         """Return the newest policy version."""
         return self._server.latest_version
+
+    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
+        """Play a match at once."""
+        future: Future[MatchReport] = Future()
+        future.set_result(order.play())
+        return future
 
     def state(self) -> FlowState:
         """Return all that a new flow needs to go on with the same numbers."""

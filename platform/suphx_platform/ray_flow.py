@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Set
+from concurrent.futures import Future
 from contextlib import ExitStack
 
 import ray
 
+from suphx.evaluation.match import MatchReport
 from suphx_platform.flow import Event, FlowState, SelfPlay, full_error
 from suphx_platform.learner_seat import LearnerSeat
 from suphx_platform.parameter_server import Version
@@ -20,9 +22,10 @@ from suphx_platform.part_watch import PartWatch
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts
+from suphx_platform.self_play_match import MatchOrder
 from suphx_platform.simulator_actor import SimulatorPlace
 from suphx_platform.simulator_crew import SimulatorCrew
-from suphx_platform.topology import Health, Topology, local_needs
+from suphx_platform.topology import Health, Topology, local_needs, play_match
 
 _WAIT_SECONDS = 0.5
 _SAY_SECONDS = 30.0
@@ -105,6 +108,11 @@ class RayFlow:
         """Return the newest policy version with its weights."""
         (reference,) = self._seat.latest.weights
         return Version(self._seat.latest.number, ray.get(reference))
+
+    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
+        """Have a match played beside a simulator, while training goes on."""
+        future: Future[MatchReport] = play_match.remote(order, order.files()).future()
+        return future
 
     def state(self) -> FlowState:
         """Return what a new flow needs. At free pace, games under way and decisions in buffers are not part of it."""

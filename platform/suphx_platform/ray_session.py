@@ -31,7 +31,6 @@ def ray_session(
         yield
         return
     environment = {"env_vars": S3_SETTINGS}
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its own lines are in its log files; the console is ours
     logging.getLogger("ray._private.authentication.authentication_token_setup").setLevel(logging.ERROR)
     if os.environ.get("RAY_ADDRESS"):
         ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)

@@ -15,6 +15,7 @@ import logging
 import math
 import os
 import threading
+import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlac
 
 Arrays = Mapping[str, np.ndarray]
 
+_PLACE, _BESIDE = 0.99, 0.001
+"""Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
 _ANSWER_THREADS = 64
 _FETCH_THREADS = 16
 
@@ -71,10 +74,10 @@ class _Part:
 class SimulatorPart(_Part):
     """A simulator; plays once it has been told its number."""
 
-    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[Any]) -> None:
-        """``place``: its index is that of the part, which chooses the engine that it asks."""
+    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[str]) -> None:
+        """``engines``: names; ``place``: its index is that of the part, which chooses the engine that it asks."""
         self._config, self._place = config, place
-        self._client = EngineClient(engines, place.index, config.cluster)
+        self._client = EngineClient([ray.get_actor(name) for name in engines], place.index, config.cluster)
         self._simulator: SimulatorActor | None = None
 
     @ray.method(max_task_retries=-1)
@@ -104,16 +107,17 @@ class SimulatorPart(_Part):
 class EnginePart(_Part):
     """An inference engine with the newest weights of the parameter server."""
 
-    def __init__(self, config: ReinforcementConfig, server: Any, name: str) -> None:
-        """``server``: the parameter server; ``name``: what this engine is called there."""
+    def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
+        """``server_name``: of the parameter server; ``name``: what this engine is called there."""
         from suphx_platform.inference_engine import InferenceEngine
 
         # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         self._threads = config.engine.threads
-        self._engine = InferenceEngine(config.engine, *_players(server), heads=heads, num_older=num_older)
-        self._server, self._name = server, name
+        self._server: Any = ray.get_actor(server_name)
+        self._name = name
+        self._engine = InferenceEngine(config.engine, *_players(self._server), heads=heads, num_older=num_older)
         self._has_weights = False
         self.fetch()
 
@@ -218,11 +222,11 @@ class ServerPart(_Part):
 class LearnerPart(_Part):
     """The learner."""
 
-    def __init__(self, config: ReinforcementConfig, server: Any) -> None:
+    def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
         from suphx_platform.learner import Learner
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        start, _ = _players(server)
+        start, _ = _players(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
         self._learner = Learner(
             config.learner,
@@ -277,28 +281,43 @@ class Topology:
 
     def __init__(self, config: ReinforcementConfig, place: SimulatorPlace) -> None:
         """``place``: what is the same for all simulators. Nobody does anything until the server has begun."""
+        self._run = f"suphx-{uuid.uuid4().hex[:8]}"
         cluster = config.cluster
         # Buffers and versions are kept near the learner and take nothing of what counts there.
-        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": 0.001}}
-        self.server = _actor(ServerPart, fetch=_FETCH_THREADS).options(**beside).remote(config)
+        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": _BESIDE}}
+        engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
+        simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": _PLACE}}
+        server = self._name("server")
+        engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
+        self.server = self._new("server", ServerPart, beside, config, fetch=_FETCH_THREADS)
         self.buffers = [
-            _actor(BufferPart).options(**beside).remote(config, seed=place.run_seed + number)
+            self._new(f"buffer {number}", BufferPart, beside, config, place.run_seed + number)
             for number in range(cluster.num_buffers)
         ]
-        self.learner = _actor(LearnerPart).options(**_learner_options(config)).remote(config, self.server)
-        engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
+        self.learner = self._new("learner", LearnerPart, _learner_options(config), config, server)
         self.engines = [
-            _actor(EnginePart, answer=_ANSWER_THREADS)
-            .options(**engine, resources={"inference": 1})
-            .remote(config, self.server, f"engine {number}")
+            self._new(
+                f"engine {number}",
+                EnginePart,
+                {**engine, "resources": {"inference": 1}},
+                *(config, server, f"engine {number}"),
+                answer=_ANSWER_THREADS,
+            )
             for number in range(cluster.num_engines)
         ]
         self.simulators = [
-            _actor(SimulatorPart)
-            .options(num_cpus=cluster.cpus_per_simulator, resources={"simulator": 1})
-            .remote(config, replace(place, index=number), self.engines)
+            self._new(f"simulator {number}", SimulatorPart, simulator, config, replace(place, index=number), engines)
             for number in range(cluster.num_simulators)
         ]
+
+    def _name(self, part: str) -> str:
+        """Return what an actor is called in Ray: actors that start again find each other by name."""
+        return f"{self._run} {part}"
+
+    def _new(self, part: str, kind: type[_Part], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
+        """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
+        settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
+        return ray.remote(**settings)(kind).options(name=self._name(part), **needs).remote(*arguments)
 
     def parts(self) -> dict[str, Any]:
         """Return all actors by name."""
@@ -306,6 +325,14 @@ class Topology:
         for role in ("engine", "buffer", "simulator"):
             named |= {f"{role} {number}": actor for number, actor in enumerate(getattr(self, f"{role}s"))}
         return named
+
+
+@ray.remote(num_cpus=0, resources={"simulator": _BESIDE}, max_retries=3)
+def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
+    """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost."""
+    from suphx_platform.self_play_match import play_elsewhere
+
+    return play_elsewhere(order, files)
 
 
 def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
@@ -324,32 +351,26 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
         "resources": {
             "simulator": cluster.num_simulators,
             "inference": cluster.num_engines,
-            "learner": num_learners + 1,
+            "learner": num_learners,
         },
         "object_store_bytes": cluster.object_store_bytes,
     }
 
 
 def _learner_resources(cluster: ClusterConfig) -> dict[str, float]:
-    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": 1}
+    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": _PLACE}
 
 
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
     """Return what the learner takes: with several devices, each RLlib learner has its own place instead."""
     cluster = config.cluster
     if config.learner.num_learners > 1:
-        return {"num_cpus": 0, "resources": {"learner": 0.001}}
+        return {"num_cpus": 0, "resources": {"learner": _BESIDE}}
     return {
         "num_cpus": cluster.cpus_per_learner,
         "num_gpus": cluster.gpus_per_learner,
-        "resources": {"learner": 1},
+        "resources": {"learner": _PLACE},
     }
-
-
-def _actor(part: type[_Part], **groups: int) -> Any:
-    """Return a class of actors that Ray starts again whenever they die; the health of each is asked aside."""
-    settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
-    return ray.remote(**settings)(part)
 
 
 def _players(server: Any) -> Any:
