@@ -113,7 +113,8 @@ SELF_PLAY: dict[str, Any] = {
         {"updates": 20, "baseline": "start", "hanchans": 200, "difference": -0.1, "interval": [-0.25, 0.05]},
         {"updates": 40, "baseline": "start", "hanchans": 200, "difference": -0.314, "interval": [-0.45, -0.17]},
     ],
-    "decisions_of_buffer": {"added": 90_123, "learned": 81_920, "stale": 77, "refused": 0},
+    "decisions_of_buffer": {"added": 90_123, "learned": 81_920, "stale": 77, "refused": 0, "lost": 0},
+    "faults": {},
 }
 
 
@@ -223,7 +224,16 @@ def test_the_report_shows_how_self_play_went(results: Results) -> None:
     text = " ".join(read(render("Suphx: laptop", results, "", MACHINE)).words)
     for part in ("345,678", "-0.314", "-0.450 … -0.170", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in text
+    assert "Private memory" not in text  # all was in one process
     assert "Target entropy 1.75 (dotted); at most 8.57 % from it over the last half." in text  # 1.6 of 1.8, 1.7, 1.6
+
+
+def test_the_report_shows_the_memory_of_processes_and_their_faults(results: Results) -> None:
+    history = [point | {"simulator_memory_bytes": 300 * 2**20, "engine_memory_bytes": 2**29}
+               for point in SELF_PLAY["history"]]  # fmt: skip
+    over_ray = replace(results, self_play=SELF_PLAY | {"history": history, "faults": {"engine_died": 2}})
+    text = " ".join(read(render("Suphx: laptop", over_ray, "", MACHINE)).words)
+    assert "Private memory of the processes over the run. Faults: engine died 2 times." in text
 
 
 def test_the_report_shows_what_a_fixed_alpha_does(results: Results) -> None:
