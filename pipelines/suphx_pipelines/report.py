@@ -20,8 +20,8 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
 ``reinforcement/metrics.json``
     ``{"heads": [...], "updates", "version", "hanchans", "decisions", "seconds", "history": [{"updates", "seconds",
     "staleness", "<head>_entropy", "<head>_alpha"}], "matches": [{"updates", "baseline", "hanchans", "difference",
-    "interval": [2]}], "decisions_of_buffer": {"added", "stale", "learned", "refused", "lost"}, "faults": {}}``; over Ray
-    the history has "<part>_memory_bytes" too
+    "interval": [2]}], "decisions_of_buffer": {"added", "stale", "learned", "refused", "lost"}, "faults": {}}``;
+    over Ray, the history has "<part>_memory_bytes" too
 ``entropy_study/<alpha>/metrics.json``
     the same, with alpha fixed
 ``evaluation/match.json``
