@@ -23,7 +23,8 @@ class ClusterConfig:
     num_simulators: int = 1
     """Simulators, of ``simulator.num_tables`` tables each."""
     num_engines: int = 1
-    """Inference engines; simulator i asks engine i modulo this."""
+    """Inference engines; simulator i asks engine i modulo this. 0: every simulator has one of its own in its process,
+    so that nothing is sent between them: best where there is no GPU, at the price of torch in every simulator."""
     num_buffers: int = 1
     """Shards of the replay buffer, of ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this."""
     cpus_per_simulator: float = 1.0
@@ -51,9 +52,11 @@ class ClusterConfig:
     def __post_init__(self) -> None:
         if self.pace not in get_args(Pace):
             raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
-        for name in ("num_simulators", "num_engines", "num_buffers", "protect_every", "max_failures"):
+        for name in ("num_simulators", "num_buffers", "protect_every", "max_failures"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        if self.num_engines < 0:
+            raise ValueError(f"num_engines is {self.num_engines}: use 0 or more")
         for role in ("simulator", "engine", "learner"):
             for kind in ("cpus", "gpus"):
                 name = f"{kind}_per_{role}"

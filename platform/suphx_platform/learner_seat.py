@@ -17,6 +17,7 @@ import numpy as np
 import ray
 import torch
 
+from suphx_platform.fetching_engine import with_weights
 from suphx_platform.flow import DivergedBatchError, FlowState, Learned
 from suphx_platform.parameter_server import Version
 from suphx_platform.part_watch import PartWatch, cause_of
@@ -78,6 +79,7 @@ class LearnerSeat:
             self._copy = ray.put((values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values))
             self._updates = values["num_updates"]
             self._restore()
+        self._crew.version = self.latest.number
         self._server.begin.remote(self._players, self.latest, self._older)
 
     @property
@@ -107,8 +109,8 @@ class LearnerSeat:
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         return FlowState(
             learner=(tensors, values),
-            latest=_with_weights(self.latest),
-            older=[_with_weights(version) for version in self._older],
+            latest=with_weights(self.latest),
+            older=[with_weights(version) for version in self._older],
             counts=BufferCounts(),
             next_simulator=0,
         )
@@ -242,6 +244,7 @@ class LearnerSeat:
             self._is_publishing = False
             self._watch.succeed("server")
             self.latest, self._older = versions
+            self._crew.version = self.latest.number
             self._say()
             for number, engine in enumerate(self._engines):
                 self._have_fetched(f"engine {number}", engine)
@@ -266,8 +269,3 @@ class LearnerSeat:
         seconds = self._config.cluster.start_seconds
         call = Call(part=part, actor=actor or self._actor, then=then, lost=lost, seconds=seconds)
         self._watch.calls.add(reference, call)
-
-
-def _with_weights(version: Version) -> Version:
-    (reference,) = version.weights
-    return Version(version.number, ray.get(reference))

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 import ray
 
 from suphx.evaluation.match import MatchReport
+from suphx_platform.fetching_engine import with_weights
 from suphx_platform.flow import Event, FlowState, SelfPlay, full_error
 from suphx_platform.learner_seat import LearnerSeat
 from suphx_platform.parameter_server import Version
@@ -106,8 +107,7 @@ class RayFlow:
 
     def newest(self) -> Version:
         """Return the newest policy version with its weights."""
-        (reference,) = self._seat.latest.weights
-        return Version(self._seat.latest.number, ray.get(reference))
+        return with_weights(self._seat.latest)
 
     def play_match(self, order: MatchOrder) -> Future[MatchReport]:
         """Have a match played beside a simulator, while training goes on."""

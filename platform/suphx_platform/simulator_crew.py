@@ -67,6 +67,8 @@ class SimulatorCrew:
         self._next_shard = 0
         self.next_number = 0
         """Of the next simulator that begins."""
+        self.version = 0
+        """The newest policy version."""
 
     @property
     def counts(self) -> BufferCounts:
@@ -167,7 +169,7 @@ class SimulatorCrew:
     def _play(self, line: _Line) -> None:
         line.num_playing += 1
         life = line.life
-        report, decisions = line.actor.play.remote(self._config.steps, not self._is_free)
+        report, decisions = line.actor.play.remote(self._config.steps, not self._is_free, self.version)
 
         def then(played: Played) -> None:
             if line.life != life:

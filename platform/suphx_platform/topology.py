@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import ray
@@ -35,6 +35,10 @@ from suphx_platform.process_memory import private_bytes
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
+
+if TYPE_CHECKING:
+    from suphx_platform.fetching_engine import FetchingEngine
+    from suphx_platform.inference_engine import EnginePort
 
 # What needs torch or RLlib is imported where it runs: simulators and buffers must stay small.
 
@@ -74,29 +78,48 @@ class _Part:
 class SimulatorPart(_Part):
     """A simulator; plays once it has been told its number."""
 
-    def __init__(self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[str]) -> None:
-        """``engines``: names; ``place``: its index is that of the part, which chooses the engine that it asks."""
+    def __init__(
+        self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[str], server_name: str
+    ) -> None:
+        """``engines``: names; none: it has one of its own. ``place``: its index is that of the part, which chooses the
+        engine that it asks.
+        """
         self._config, self._place = config, place
-        self._client = EngineClient([ray.get_actor(name) for name in engines], place.index, config.cluster)
+        self._own: FetchingEngine | None = None
+        self._engine: EnginePort
+        if engines:
+            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, config.cluster)
+        else:
+            self._engine = self._own = _new_engine(config, server_name, f"simulator {place.index}")
         self._simulator: SimulatorActor | None = None
 
     @ray.method(max_task_retries=-1)
     def begin(self, number: int, state: Arrays | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``."""
         place = replace(self._place, index=number)
-        self._simulator = SimulatorActor(self._config.simulator, place, self._client, round_score)
+        self._simulator = SimulatorActor(self._config.simulator, place, self._engine, round_score)
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 
     @ray.method(num_returns=2)
-    def play(self, num_steps: int, drains: bool) -> tuple[Played, list[Transitions]]:
-        """Play as ``SimulatorActor.play``; return the report and, apart from it, the decisions."""
+    def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Transitions]]:
+        """Play as ``SimulatorActor.play``; return the report and, apart from it, the decisions.
+
+        ``version``: the newest one, which an engine of its own fetches first.
+        """
+        if self._own is not None and self._own.engine.version < version:
+            self._own.fetch()
         played = self._begun().play(num_steps, drains=drains)
         return replace(played, transitions=[]), played.transitions
 
     def state(self) -> Arrays:
         """Return all that ``begin`` needs."""
         return self._begun().state()
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and what an engine of its own has done."""
+        return _health() if self._own is None else replace(_health(), counts=self._own.engine.counts)
 
     def _begun(self) -> SimulatorActor:
         if self._simulator is None:
@@ -109,40 +132,24 @@ class EnginePart(_Part):
 
     def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
         """``server_name``: of the parameter server; ``name``: what this engine is called there."""
-        from suphx_platform.inference_engine import InferenceEngine
-
         # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
-        self._threads = config.engine.threads
-        self._server: Any = ray.get_actor(server_name)
-        self._name = name
-        self._engine = InferenceEngine(config.engine, *_players(self._server), heads=heads, num_older=num_older)
-        self._has_weights = False
-        self.fetch()
+        self._own = _new_engine(config, server_name, name)
 
     @ray.method(concurrency_group="answer")
     def answer(self, request: Any) -> Any:
         """Answer as ``InferenceEngine.answer``."""
-        from suphx.models.device import torch_threads
-
-        with torch_threads(self._threads):
-            return self._engine.answer(request)
+        return self._own.answer(request)
 
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
-        known = self._engine.version if self._has_weights else -1
-        update: tuple[Version, list[Version]] | None = ray.get(self._server.newer_than.remote(known, self._name))
-        if update is not None:
-            latest, older = update
-            self._engine.load(_with_weights(latest), [_with_weights(version) for version in older])
-            self._has_weights = True
-        return self._engine.version
+        return self._own.fetch()
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and how long the oldest request has been waiting."""
-        return replace(_health(), waiting_seconds=self._engine.waiting_seconds, counts=self._engine.counts)
+        engine = self._own.engine
+        return replace(_health(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
 
 
 class BufferPart(_Part):
@@ -306,7 +313,9 @@ class Topology:
             for number in range(cluster.num_engines)
         ]
         self.simulators = [
-            self._new(f"simulator {number}", SimulatorPart, simulator, config, replace(place, index=number), engines)
+            self._new(
+                f"simulator {number}", SimulatorPart, simulator, config, replace(place, index=number), engines, server
+            )
             for number in range(cluster.num_simulators)
         ]
 
@@ -350,8 +359,8 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
         "num_gpus": math.ceil(gpus),
         "resources": {
             "simulator": cluster.num_simulators,
-            "inference": cluster.num_engines,
             "learner": num_learners,
+            **({"inference": cluster.num_engines} if cluster.num_engines else {}),
         },
         "object_store_bytes": cluster.object_store_bytes,
     }
@@ -377,10 +386,10 @@ def _players(server: Any) -> Any:
     return ray.get(ray.get(server.players.remote()))
 
 
-def _with_weights(version: Version) -> Version:
-    """Return a version with the weights that its object reference stands for."""
-    (reference,) = version.weights
-    return Version(version.number, ray.get(reference))
+def _new_engine(config: ReinforcementConfig, server_name: str, name: str) -> FetchingEngine:
+    from suphx_platform.fetching_engine import FetchingEngine
+
+    return FetchingEngine(config, server_name, name)
 
 
 def _health() -> Health:

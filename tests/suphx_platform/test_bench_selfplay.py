@@ -42,8 +42,9 @@ def test_end_to_end_stands_beside_what_its_parts_take_alone(capsys: pytest.Captu
 
 @pytest.mark.ray
 @pytest.mark.slow
-def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "--ray", "--simulators", "2", "--engines", "2", "--seconds", "5")
+@pytest.mark.parametrize("engines", [2, 0])
+def test_simulators_and_engines_may_be_processes(capsys: pytest.CaptureFixture[str], engines: int) -> None:
+    values = bench(capsys, "--ray", "--simulators", "2", "--engines", str(engines), "--seconds", "5")
     assert values["decisions_per_second"] > 0
     assert set(values["cores_used"]) == {"simulator", "engine", "buffer", "server", "driver", "raylet"}
     assert values["cpu_seconds"] > values["alone"]["simulator_seconds"]

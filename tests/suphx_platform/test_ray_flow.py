@@ -34,9 +34,11 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("num_engines", [1, 0])
+def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(tmp_path: Path, num_engines: int) -> None:
     alone = new_controller(tmp_path / "alone", ALONE).run()
-    over_ray = new_controller(tmp_path / "ray", LOCKSTEP).run()
+    cluster = replace(LOCKSTEP.cluster, num_engines=num_engines)
+    over_ray = new_controller(tmp_path / "ray", replace(LOCKSTEP, cluster=cluster)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
 

@@ -181,7 +181,7 @@ def together(
         cores_used=cores_used,
         waiting_shares={
             "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
-            "engines": 1 - spent["busy_seconds"] / (seconds * case.num_engines),
+            "engines": 1 - spent["busy_seconds"] / (seconds * (case.num_engines or case.num_simulators)),
             "buffer": 1 - spent["buffer_seconds"] / seconds,
             "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
             "learner": None,

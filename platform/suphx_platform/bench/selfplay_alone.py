@@ -90,7 +90,12 @@ class Alone:
         return num_cores / (self.simulator_seconds + self.forward_seconds)
 
     def pipelined(self, num_cores: int, num_simulators: int, num_engines: int) -> float:
-        """Return the same if each simulator and engine is one thread: the slower kind has no time to spare."""
+        """Return the same if each simulator and engine is one thread: the slower kind has no time to spare.
+
+        Without engines, each simulator answers itself.
+        """
+        if not num_engines:
+            return self.ideal(min(num_cores, num_simulators))
         engines = num_engines / max(self.forward_seconds, 1e-12)
         return min(self.ideal(num_cores), num_simulators / self.simulator_seconds, engines)
 

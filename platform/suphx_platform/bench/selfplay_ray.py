@@ -56,7 +56,7 @@ def _config(case: SelfplayCase) -> ReinforcementConfig:
         on_ray=True,
         num_simulators=case.num_simulators,
         num_engines=case.num_engines,
-        gpus_per_engine=1 / case.num_engines if case.device == "cuda" else 0,
+        gpus_per_engine=1 / case.num_engines if case.device == "cuda" and case.num_engines else 0,
     )
     return ReinforcementConfig(
         cluster=cluster,
@@ -102,7 +102,7 @@ class _Driver:
 
     def counts(self) -> dict[str, float]:
         """Return what has come together since the beginning."""
-        engines = [health.counts for health in self._ask("engine")]
+        engines = [health.counts for health in self._ask("engine") or self._ask("simulator")]
         row_bytes = sum(counts.request_bytes for counts in engines) / max(sum(counts.rows for counts in engines), 1)
         return {
             "seconds": time.monotonic(),
@@ -122,7 +122,7 @@ class _Driver:
     def memory_peak_bytes(self) -> dict[str, int]:
         """Return the peak of the largest process of each kind, and the private memory of the largest simulator."""
         peaks = {
-            kind: max(peak_bytes(health.process) for health in self._ask(kind))
+            kind: max((peak_bytes(health.process) for health in self._ask(kind)), default=0)
             for kind in ("simulator", "engine", "buffer")
         }
         return peaks | {"simulator_private": max(health.memory_bytes for health in self._ask("simulator"))}

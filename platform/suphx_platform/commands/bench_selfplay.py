@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from suphx_platform.commands.bench_net import SIZES
-from suphx_platform.commands.parsing import positive, seconds
+from suphx_platform.commands.parsing import not_negative, positive, seconds
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -26,7 +26,12 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda if there is")
     parser.add_argument("--tables", type=positive, default=512, metavar="N", help="of a simulator (default: 512)")
     parser.add_argument("--simulators", type=positive, metavar="N", help="default: as many as --threads")
-    parser.add_argument("--engines", type=positive, metavar="N", help="default: as many as --threads; 1 on a GPU")
+    parser.add_argument(
+        "--engines",
+        type=not_negative,
+        metavar="N",
+        help="0 (over Ray): each simulator has its own; default: 1 on a GPU, 0 over Ray, else as --threads",
+    )
     parser.add_argument(
         "--threads", type=positive, default=cores, metavar="N", help="cores that the ideal has (default: all)"
     )
@@ -49,6 +54,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     from suphx_platform.bench.selfplay import bench_selfplay
     from suphx_platform.bench.selfplay_alone import SelfplayCase
 
+    if args.engines == 0 and not args.ray:
+        raise ValueError("--engines 0 means that simulators over Ray have engines of their own: add --ray, or use 1")
     is_on_gpu = args.net != "null" and find_device(args.device).type == "cuda"
     case = SelfplayCase(
         encoder=args.encoder,
@@ -56,7 +63,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         nets=args.net,
         num_tables=args.tables,
         num_simulators=args.simulators or args.threads,
-        num_engines=args.engines or (1 if is_on_gpu else args.threads),
+        num_engines=_num_engines(args, is_on_gpu=is_on_gpu),
         num_cores=args.threads,
         device="cuda" if is_on_gpu else "cpu",
         on_ray=args.ray,
@@ -65,3 +72,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         seed=args.seed,
     )
     return bench_selfplay(case, say=console.say)
+
+
+def _num_engines(args: argparse.Namespace, *, is_on_gpu: bool) -> int:
+    if args.engines is not None:
+        return int(args.engines)
+    if is_on_gpu:
+        return 1
+    return 0 if args.ray else int(args.threads)

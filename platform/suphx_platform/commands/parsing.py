@@ -21,6 +21,13 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def not_negative(text: str) -> int:
+    """Return a whole number of at least 0; argparse turns the error into wrong usage."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return int(text)
+
+
 def seconds(text: str) -> float:
     """Return a time of 0 seconds or more."""
     try:
