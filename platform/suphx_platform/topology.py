@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import pickle
 import threading
 import uuid
 import warnings
@@ -30,17 +31,17 @@ from suphx.training.reward import round_score
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_client import EngineClient
 from suphx_platform.engine_counts import EngineCounts
-from suphx_platform.parameter_server import ParameterServer, Version
+from suphx_platform.parameter_server import ParameterServer, ParameterServerConfig, Version
 from suphx_platform.process_memory import private_bytes
-from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer
-from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
+from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer, ReplayBufferConfig
+from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorConfig, SimulatorPlace
 
 if TYPE_CHECKING:
     from suphx_platform.fetching_engine import FetchingEngine
     from suphx_platform.inference_engine import EnginePort
+    from suphx_platform.reinforcement_config import ReinforcementConfig
 
-# What needs torch or RLlib is imported where it runs: simulators and buffers must stay small.
+# What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -75,29 +76,39 @@ class _Part:
         return _health()
 
 
+@dataclass(frozen=True, slots=True)
+class OwnEngine:
+    """How a simulator makes an engine in its own process."""
+
+    config: bytes
+    """The pickled ``ReinforcementConfig``: whoever reads it loads torch, which no other simulator needs."""
+    server_name: str
+
+
 class SimulatorPart(_Part):
     """A simulator; plays once it has been told its number."""
 
     def __init__(
-        self, config: ReinforcementConfig, place: SimulatorPlace, engines: Sequence[str], server_name: str
+        self, config: SimulatorConfig, place: SimulatorPlace, cluster: ClusterConfig, engines: Sequence[str] | OwnEngine
     ) -> None:
-        """``engines``: names; none: it has one of its own. ``place``: its index is that of the part, which chooses the
-        engine that it asks.
+        """``engines``: names, or how to make one of its own. ``place``: its index is that of the part, which chooses
+        the engine that it asks.
         """
         self._config, self._place = config, place
         self._own: FetchingEngine | None = None
         self._engine: EnginePort
-        if engines:
-            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, config.cluster)
+        if isinstance(engines, OwnEngine):
+            config_of_run = pickle.loads(engines.config)
+            self._engine = self._own = _new_engine(config_of_run, engines.server_name, f"simulator {place.index}")
         else:
-            self._engine = self._own = _new_engine(config, server_name, f"simulator {place.index}")
+            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, cluster)
         self._simulator: SimulatorActor | None = None
 
     @ray.method(max_task_retries=-1)
     def begin(self, number: int, state: Arrays | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``."""
         place = replace(self._place, index=number)
-        self._simulator = SimulatorActor(self._config.simulator, place, self._engine, round_score)
+        self._simulator = SimulatorActor(self._config, place, self._engine, round_score)
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 
@@ -155,8 +166,8 @@ class EnginePart(_Part):
 class BufferPart(_Part):
     """A shard of the replay buffer."""
 
-    def __init__(self, config: ReinforcementConfig, seed: int) -> None:
-        self._buffer = ReplayBuffer(config.buffer, config.head_numbers, seed=seed)
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], seed: int) -> None:
+        self._buffer = ReplayBuffer(config, heads, seed=seed)
 
     def add(self, parts: list[Transitions]) -> tuple[bool, BufferStatus]:
         """Take decisions in if there is room; return whether there was."""
@@ -184,8 +195,9 @@ class BufferPart(_Part):
 class ServerPart(_Part):
     """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
 
-    def __init__(self, config: ReinforcementConfig) -> None:
+    def __init__(self, config: ParameterServerConfig, num_older: int) -> None:
         self._config = config
+        self._num_older = num_older
         self._has_begun = threading.Event()
 
     @ray.method(max_task_retries=-1)
@@ -193,9 +205,8 @@ class ServerPart(_Part):
         """Have these nets and versions: references of players (the one to start with and the weak one); versions whose
         weights are lists of one reference each.
         """
-        num_older = self._config.simulator.opponents.num_older
         self._players = players
-        self._server = ParameterServer(self._config.server, latest.weights, num_older=num_older)
+        self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
         self._server.restore(latest, older)
         self._has_begun.set()
 
@@ -294,11 +305,12 @@ class Topology:
         beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": _BESIDE}}
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
         simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": _PLACE}}
+        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         server = self._name("server")
         engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
-        self.server = self._new("server", ServerPart, beside, config, fetch=_FETCH_THREADS)
+        self.server = self._new("server", ServerPart, beside, config.server, num_older, fetch=_FETCH_THREADS)
         self.buffers = [
-            self._new(f"buffer {number}", BufferPart, beside, config, place.run_seed + number)
+            self._new(f"buffer {number}", BufferPart, beside, config.buffer, heads, place.run_seed + number)
             for number in range(cluster.num_buffers)
         ]
         self.learner = self._new("learner", LearnerPart, _learner_options(config), config, server)
@@ -312,9 +324,13 @@ class Topology:
             )
             for number in range(cluster.num_engines)
         ]
+        own = OwnEngine(pickle.dumps(config), server)
         self.simulators = [
             self._new(
-                f"simulator {number}", SimulatorPart, simulator, config, replace(place, index=number), engines, server
+                f"simulator {number}",
+                SimulatorPart,
+                simulator,
+                *(config.simulator, replace(place, index=number), cluster, engines or own),
             )
             for number in range(cluster.num_simulators)
         ]
