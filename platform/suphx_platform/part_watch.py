@@ -13,7 +13,7 @@ import ray
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.flow import Event, Fault
 from suphx_platform.ray_calls import Call, Calls
-from suphx_platform.topology import Health
+from suphx_platform.ray_part import Health
 
 _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""

@@ -20,13 +20,14 @@ from suphx_platform.flow import Event, FlowState, SelfPlay, full_error
 from suphx_platform.learner_seat import LearnerSeat
 from suphx_platform.parameter_server import Version
 from suphx_platform.part_watch import PartWatch
+from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts
 from suphx_platform.self_play_match import MatchOrder
 from suphx_platform.simulator_actor import SimulatorPlace
 from suphx_platform.simulator_crew import SimulatorCrew
-from suphx_platform.topology import Health, Topology, local_needs, play_match
+from suphx_platform.topology import Topology, local_needs, play_match
 
 _WAIT_SECONDS = 0.5
 _SAY_SECONDS = 30.0

@@ -1,297 +1,40 @@
 """Who runs where: the parts of the paper's Figure 6 as Ray actors, placed by the resources that nodes offer.
 
-Every actor is a thin wrapper around a plain class. Ray starts a dead one again on a free place; it then has no state,
-and does nothing until it is told to (``begin``, ``restore``), or asks the parameter server itself (engines).
-
->>> with ray_session(...):
-...     topology = Topology(config, play)
+>>> with ray_session(**local_needs(config)):
+...     topology = Topology(config, place)
 ...     ray.get(topology.simulators[0].begin.remote(0))
-...     played, decisions = topology.simulators[0].play.remote(16, True)
+...     played, decisions = topology.simulators[0].play.remote(16, True, 0)
 """
 
 from __future__ import annotations
 
-import logging
 import math
-import os
 import pickle
-import threading
 import uuid
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import ray
 
-from suphx.selfplay.trajectory import Transitions
-from suphx.training.reward import round_score
-from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.engine_client import EngineClient
-from suphx_platform.engine_counts import EngineCounts
-from suphx_platform.parameter_server import ParameterServer, ParameterServerConfig, Version
-from suphx_platform.process_memory import private_bytes
-from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer, ReplayBufferConfig
-from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorConfig, SimulatorPlace
+from suphx_platform.ray_part import (
+    BESIDE,
+    PLACE,
+    BufferPart,
+    EnginePart,
+    LearnerPart,
+    OwnEngine,
+    Part,
+    ServerPart,
+    SimulatorPart,
+)
+from suphx_platform.simulator_actor import SimulatorPlace
 
 if TYPE_CHECKING:
-    from suphx_platform.fetching_engine import FetchingEngine
-    from suphx_platform.inference_engine import EnginePort
     from suphx_platform.reinforcement_config import ReinforcementConfig
 
-# What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
-
-Arrays = Mapping[str, np.ndarray]
-
-_PLACE, _BESIDE = 0.99, 0.001
-"""Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
 _ANSWER_THREADS = 64
 _FETCH_THREADS = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """What a part says of its process."""
-
-    process: int
-    node: str
-    memory_bytes: int
-    """Private memory: what the process would free by ending."""
-    waiting_seconds: float = 0.0
-    """Of an engine: how long its oldest request has been waiting."""
-    counts: EngineCounts | None = None
-    """Of an engine: what it has done."""
-    versions_behind: int = 0
-    """Of the parameter server: how far the slowest engine is behind."""
-
-
-class _Part:
-    """What all actors have."""
-
-    @ray.method(concurrency_group="health")
-    def health(self) -> Health:
-        """Say that the process lives, whatever else it is doing."""
-        return _health()
-
-
-@dataclass(frozen=True, slots=True)
-class OwnEngine:
-    """How a simulator makes an engine in its own process."""
-
-    config: bytes
-    """The pickled ``ReinforcementConfig``: whoever reads it loads torch, which no other simulator needs."""
-    server_name: str
-
-
-class SimulatorPart(_Part):
-    """A simulator; plays once it has been told its number."""
-
-    def __init__(
-        self, config: SimulatorConfig, place: SimulatorPlace, cluster: ClusterConfig, engines: Sequence[str] | OwnEngine
-    ) -> None:
-        """``engines``: names, or how to make one of its own. ``place``: its index is that of the part, which chooses
-        the engine that it asks.
-        """
-        self._config, self._place = config, place
-        self._own: FetchingEngine | None = None
-        self._engine: EnginePort
-        if isinstance(engines, OwnEngine):
-            config_of_run = pickle.loads(engines.config)
-            self._engine = self._own = _new_engine(config_of_run, engines.server_name, f"simulator {place.index}")
-        else:
-            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, cluster)
-        self._simulator: SimulatorActor | None = None
-
-    @ray.method(max_task_retries=-1)
-    def begin(self, number: int, state: Arrays | None = None) -> None:
-        """Deal the games of simulator ``number``, or go on from a ``state``."""
-        place = replace(self._place, index=number)
-        self._simulator = SimulatorActor(self._config, place, self._engine, round_score)
-        if state is not None:
-            self._simulator.restore({name: np.array(value) for name, value in state.items()})
-
-    @ray.method(num_returns=2)
-    def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Transitions]]:
-        """Play as ``SimulatorActor.play``; return the report and, apart from it, the decisions.
-
-        ``version``: the newest one, which an engine of its own fetches first.
-        """
-        if self._own is not None and self._own.engine.version < version:
-            self._own.fetch()
-        played = self._begun().play(num_steps, drains=drains)
-        return replace(played, transitions=[]), played.transitions
-
-    def state(self) -> Arrays:
-        """Return all that ``begin`` needs."""
-        return self._begun().state()
-
-    @ray.method(concurrency_group="health")
-    def health(self) -> Health:
-        """Say that the process lives, and what an engine of its own has done."""
-        return _health() if self._own is None else replace(_health(), counts=self._own.engine.counts)
-
-    def _begun(self) -> SimulatorActor:
-        if self._simulator is None:
-            raise RuntimeError("this simulator was started again and has no games yet")
-        return self._simulator
-
-
-class EnginePart(_Part):
-    """An inference engine with the newest weights of the parameter server."""
-
-    def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
-        """``server_name``: of the parameter server; ``name``: what this engine is called there."""
-        # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._own = _new_engine(config, server_name, name)
-
-    @ray.method(concurrency_group="answer")
-    def answer(self, request: Any) -> Any:
-        """Answer as ``InferenceEngine.answer``."""
-        return self._own.answer(request)
-
-    def fetch(self) -> int:
-        """Take the newest weights if they are newer than those here; return their version."""
-        return self._own.fetch()
-
-    @ray.method(concurrency_group="health")
-    def health(self) -> Health:
-        """Say that the process lives, and how long the oldest request has been waiting."""
-        engine = self._own.engine
-        return replace(_health(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
-
-
-class BufferPart(_Part):
-    """A shard of the replay buffer."""
-
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], seed: int) -> None:
-        self._buffer = ReplayBuffer(config, heads, seed=seed)
-
-    def add(self, parts: list[Transitions]) -> tuple[bool, BufferStatus]:
-        """Take decisions in if there is room; return whether there was."""
-        own = [part.copied() for part in parts]  # Ray's shared memory is free again at once
-        return self._buffer.add(own), self._buffer.status()
-
-    @ray.method(num_returns=2)
-    def take(self, version: int) -> tuple[tuple[float | None, BufferStatus], dict[int, Transitions]]:
-        """Return the staleness of a batch (None: there is none), and, apart from it, the batch."""
-        batch = self._buffer.take(version)
-        if batch is None:
-            return (None, self._buffer.status()), {}
-        return (batch.staleness, self._buffer.status()), batch.parts
-
-    def state(self) -> tuple[Arrays, Mapping[str, Any]]:
-        """Return all that ``restore`` needs."""
-        return self._buffer.state()
-
-    def restore(self, arrays: Arrays, values: Mapping[str, Any]) -> BufferStatus:
-        """Go on from a ``state``."""
-        self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
-        return self._buffer.status()
-
-
-class ServerPart(_Part):
-    """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
-
-    def __init__(self, config: ParameterServerConfig, num_older: int) -> None:
-        self._config = config
-        self._num_older = num_older
-        self._has_begun = threading.Event()
-
-    @ray.method(max_task_retries=-1)
-    def begin(self, players: list[Any], latest: Version, older: list[Version]) -> None:
-        """Have these nets and versions: references of players (the one to start with and the weak one); versions whose
-        weights are lists of one reference each.
-        """
-        self._players = players
-        self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
-        self._server.restore(latest, older)
-        self._has_begun.set()
-
-    @ray.method(max_task_retries=-1, concurrency_group="fetch")
-    def players(self) -> list[Any]:
-        """Return the references of the players as soon as they are here."""
-        self._has_begun.wait()
-        return self._players
-
-    def publish(self, weights: Any) -> tuple[Version, list[Version]]:
-        """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
-        if not self._has_begun.is_set():
-            raise RuntimeError("this parameter server was started again and has no versions yet")
-        self._server.publish(weights)
-        return self._server.latest_version, self._server.older()
-
-    @ray.method(max_task_retries=-1, concurrency_group="fetch")
-    def newer_than(self, number: int, fetcher: str) -> tuple[Version, list[Version]] | None:
-        """Return the newest version and the older ones if that is newer than ``number``."""
-        self._has_begun.wait()
-        version = self._server.newer_than(number, fetcher)
-        return None if version is None else (version, self._server.older())
-
-    @ray.method(concurrency_group="health")
-    def health(self) -> Health:
-        """Say that the process lives, and how far engines are behind."""
-        behind = self._server.behind().values() if self._has_begun.is_set() else ()
-        return replace(_health(), versions_behind=max(behind, default=0))
-
-
-class LearnerPart(_Part):
-    """The learner."""
-
-    def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
-        from suphx_platform.learner import Learner
-
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        start, _ = _players(ray.get_actor(server_name))
-        nets = [start.nets[head] for head in config.head_numbers]
-        self._learner = Learner(
-            config.learner,
-            nets,
-            resources=_learner_resources(config.cluster),
-            timeout_seconds=config.cluster.start_seconds,
-        )
-
-    def learn(self, parts: Mapping[int, Transitions], staleness: float, measures_kl: bool) -> Any:
-        """Make one update: ``flow.Learned``."""
-        from suphx_platform.flow import learn
-
-        with _dying_with_learners():
-            return learn(self._learner, parts, staleness, measures_kl=measures_kl)
-
-    def weights(self) -> Any:
-        """Return the policy nets' weights."""
-        with _dying_with_learners():
-            return self._learner.weights()
-
-    def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
-        """Return the number of updates, and all that ``restore`` needs."""
-        with _dying_with_learners():
-            tensors, values = self._learner.state()
-        return self._learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
-
-    @ray.method(max_task_retries=-1)
-    def restore(self, state: tuple[int, Arrays, Mapping[str, Any]]) -> None:
-        """Go on from a ``state``."""
-        import torch
-
-        _, arrays, values = state
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
-        with _dying_with_learners():
-            self._learner.restore(tensors, values)
-
-
-@contextmanager
-def _dying_with_learners() -> Iterator[None]:
-    """End this process if one of several learners is lost: Ray starts it again, and it new ones."""
-    from suphx_platform.learner import LearnersLostError
-
-    try:
-        yield
-    except LearnersLostError:
-        logging.getLogger(__name__).exception("the learner starts again")
-        os._exit(1)
 
 
 class Topology:
@@ -302,9 +45,9 @@ class Topology:
         self._run = f"suphx-{uuid.uuid4().hex[:8]}"
         cluster = config.cluster
         # Buffers and versions are kept near the learner and take nothing of what counts there.
-        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": _BESIDE}}
+        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
         engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
-        simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": _PLACE}}
+        simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": PLACE}}
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         server = self._name("server")
         engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
@@ -339,7 +82,7 @@ class Topology:
         """Return what an actor is called in Ray: actors that start again find each other by name."""
         return f"{self._run} {part}"
 
-    def _new(self, part: str, kind: type[_Part], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
+    def _new(self, part: str, kind: type[Part], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
         """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
         settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
         return ray.remote(**settings)(kind).options(name=self._name(part), **needs).remote(*arguments)
@@ -352,7 +95,7 @@ class Topology:
         return named
 
 
-@ray.remote(num_cpus=0, resources={"simulator": _BESIDE}, max_retries=3)
+@ray.remote(num_cpus=0, resources={"simulator": BESIDE}, max_retries=3)
 def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
     """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost."""
     from suphx_platform.self_play_match import play_elsewhere
@@ -382,31 +125,13 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
     }
 
 
-def _learner_resources(cluster: ClusterConfig) -> dict[str, float]:
-    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": _PLACE}
-
-
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
     """Return what the learner takes: with several devices, each RLlib learner has its own place instead."""
     cluster = config.cluster
     if config.learner.num_learners > 1:
-        return {"num_cpus": 0, "resources": {"learner": _BESIDE}}
+        return {"num_cpus": 0, "resources": {"learner": BESIDE}}
     return {
         "num_cpus": cluster.cpus_per_learner,
         "num_gpus": cluster.gpus_per_learner,
-        "resources": {"learner": _PLACE},
+        "resources": {"learner": PLACE},
     }
-
-
-def _players(server: Any) -> Any:
-    return ray.get(ray.get(server.players.remote()))
-
-
-def _new_engine(config: ReinforcementConfig, server_name: str, name: str) -> FetchingEngine:
-    from suphx_platform.fetching_engine import FetchingEngine
-
-    return FetchingEngine(config, server_name, name)
-
-
-def _health() -> Health:
-    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes())

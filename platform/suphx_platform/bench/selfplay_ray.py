@@ -20,12 +20,13 @@ from suphx_platform.parameter_server import Version
 from suphx_platform.part_watch import PartWatch, cause_of
 from suphx_platform.process_memory import cpu_seconds, peak_bytes
 from suphx_platform.ray_calls import Call
+from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferStatus, ReplayBufferConfig
 from suphx_platform.simulator_actor import Played, SimulatorConfig, SimulatorPlace
 from suphx_platform.simulator_crew import Shard, SimulatorCrew
-from suphx_platform.topology import Health, Topology, local_needs
+from suphx_platform.topology import Topology, local_needs
 
 _WAIT_SECONDS = 0.1
 _LOST_SECONDS = 600.0

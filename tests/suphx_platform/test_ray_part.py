@@ -5,6 +5,6 @@ import sys
 
 
 def test_simulators_buffers_and_the_server_do_not_load_torch() -> None:
-    program = "import sys, suphx_platform.topology as t; assert t.SimulatorPart; print('torch' in sys.modules)"
+    program = "import sys, suphx_platform.ray_part as t; assert t.SimulatorPart; print('torch' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "False"
