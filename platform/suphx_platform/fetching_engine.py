@@ -9,7 +9,7 @@ import ray
 
 from suphx.models.device import torch_threads
 from suphx.selfplay.player import Player
-from suphx_platform.inference_engine import InferenceEngine, Reply, Request
+from suphx_platform.inference_engine import InferenceEngine, Reply, Request, engine_thread
 from suphx_platform.parameter_server import Version
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
@@ -28,15 +28,20 @@ class GivenReply:
 class FetchingEngine:
     """Consumes: requests, versions. Produces: replies. Waits for: the parameter server, until it has begun."""
 
-    def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
-        """``server_name``: of the parameter server in Ray; ``name``: what this engine is called there."""
+    def __init__(self, config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False) -> None:
+        """``server_name``: of the parameter server in Ray; ``name``: what this engine is called there; ``has_thread``:
+        it computes in a thread of its own, whoever asks.
+        """
+        thread = engine_thread(config.engine.threads) if has_thread else None
         self._threads = config.engine.threads
         self._server: Any = ray.get_actor(server_name)
         self._name = name
         players: list[Player] = ray.get(ray.get(self._server.players.remote()))
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older
         start, weak = players
-        self.engine: InferenceEngine = InferenceEngine(config.engine, start, weak, heads=heads, num_older=num_older)
+        self.engine: InferenceEngine = InferenceEngine(
+            config.engine, start, weak, heads=heads, num_older=num_older, thread=thread
+        )
         self._has_weights: bool = False
         self.fetch()
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Protocol, get_args
@@ -105,8 +105,12 @@ class InferenceEngine:
         *,
         heads: Sequence[int],
         num_older: int = 1,
+        thread: Executor | None = None,
     ) -> None:
-        """``heads``: those that learn; ``num_older``: older versions that can be asked for."""
+        """``heads``: those that learn; ``num_older``: older versions that can be asked for; ``thread``: where to
+        compute (None: in the thread of whoever asks), as torch keeps memory for every thread that ever computed.
+        """
+        self._thread = thread
         self.counts = EngineCounts()
         self._config = config
         self._device = find_device(config.device)
@@ -138,12 +142,17 @@ class InferenceEngine:
 
     def answer(self, request: Request) -> Reply:
         """Return the replies to a request, part by part; may be called from several threads at a time."""
-        return self._groups.answer(request, self._answer_together)
+        return self._groups.answer(request, self._answer_group)
 
     @property
     def waiting_seconds(self) -> float:
         """How long the oldest request without a reply has been waiting."""
         return self._groups.waiting_seconds
+
+    def _answer_group(self, requests: Sequence[Request]) -> list[Reply]:
+        if self._thread is None:
+            return self._answer_together(requests)
+        return self._thread.submit(self._answer_together, requests).result()
 
     def _load(self, policy: int, version: Version) -> None:
         if self._versions[policy] == version.number:
@@ -228,8 +237,7 @@ class LocalEngine:
     def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
         """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""
         self._engine = engine
-        prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
+        self._thread = engine_thread(torch_threads)
 
     def submit(self, request: Request) -> Future[Reply]:
         """Hand a request to the thread."""
@@ -238,6 +246,12 @@ class LocalEngine:
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown()
+
+
+def engine_thread(torch_threads: int) -> Executor:
+    """Return a thread to compute in, with so many threads of torch (0: as they are)."""
+    prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
+    return ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
 
 
 class _Groups:

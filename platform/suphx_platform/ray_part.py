@@ -137,7 +137,7 @@ class EnginePart(Part):
         """``server_name``: of the parameter server; ``name``: what this engine is called there."""
         # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        self._own = _new_engine(config, server_name, name)
+        self._own = _new_engine(config, server_name, name, has_thread=True)
 
     @ray.method(concurrency_group="answer")
     def answer(self, request: Any) -> Any:
@@ -295,10 +295,12 @@ def _players(server: Any) -> Any:
     return ray.get(ray.get(server.players.remote()))
 
 
-def _new_engine(config: ReinforcementConfig, server_name: str, name: str) -> FetchingEngine:
+def _new_engine(
+    config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False
+) -> FetchingEngine:
     from suphx_platform.fetching_engine import FetchingEngine
 
-    return FetchingEngine(config, server_name, name)
+    return FetchingEngine(config, server_name, name, has_thread=has_thread)
 
 
 def _health() -> Health:

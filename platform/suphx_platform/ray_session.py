@@ -36,6 +36,7 @@ def ray_session(
         ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
     else:
         _check_gpus(num_gpus)
+        os.environ.setdefault("RAY_task_events_report_interval_ms", "0")  # nobody reads them, and they fill memory
         ray.init(
             address="local",
             num_cpus=max(num_cpus, os.cpu_count() or 1),
