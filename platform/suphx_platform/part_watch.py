@@ -37,6 +37,7 @@ class PartWatch:
         self._failures: dict[str, int] = {}
         self._killed: set[str] = set()
         self._down: set[str] = set()
+        self._died_at: dict[str, float] = {}
         self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
@@ -63,12 +64,13 @@ class PartWatch:
     def fail(self, part: str, error: Exception) -> None:
         """Emit the fault of a part, once until it lives again; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
-        is_down, is_dead = part in self._down, isinstance(error, ray.exceptions.RayActorError)
+        is_dead = isinstance(error, ray.exceptions.RayActorError)
         is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
-        if is_down and is_dead and not is_final:
-            return
+        if is_dead and not is_final and (part in self._down or self.calls.handled_since < self._died_at.get(part, 0)):
+            return  # of the same death
         if is_dead:
             self._down.add(part)
+            self._died_at[part] = time.monotonic()
         if part in self._killed:  # it hung, and that was said
             self._killed.discard(part)
         else:

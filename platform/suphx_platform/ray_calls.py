@@ -42,19 +42,22 @@ class Calls:
         """``hung`` is told the name of a part that was killed because it hangs."""
         self._hung = hung
         self._numbers = itertools.count()
-        self._open: dict[int, tuple[Call, float]] = {}
+        self._open: dict[int, tuple[Call, float, float]] = {}
+        self.handled_since = 0.0
+        """When the call was made whose answer is being dealt with."""
         self._answered: Queue[tuple[int, Future[Any]]] = Queue()
         self._looked_at = time.monotonic()
 
     @property
     def num_working(self) -> int:
         """Calls that are under way, but for those aside."""
-        return sum(not call.is_aside for call, _ in self._open.values())
+        return sum(not call.is_aside for call, *_ in self._open.values())
 
     def add(self, reference: Any, call: Call) -> None:
         """Have ``call`` deal with the answer that ``reference`` stands for."""
         number = next(self._numbers)
-        self._open[number] = (call, time.monotonic() + call.seconds)
+        now = time.monotonic()
+        self._open[number] = (call, now, now + call.seconds)
         reference.future().add_done_callback(lambda future: self._answered.put((number, future)))
 
     def wait(self, seconds: float) -> None:
@@ -64,7 +67,7 @@ class Calls:
         except Empty:
             self._look()
             return
-        call, _ = self._open.pop(number)
+        call, self.handled_since, _ = self._open.pop(number)
         error = future.exception()
         if error is None:
             call.then(future.result())
@@ -79,10 +82,10 @@ class Calls:
         """Kill the parts whose calls are overdue: the calls fail then like those of any dead part."""
         now = self._looked_at = time.monotonic()
         overdue = {}
-        for number, (call, end) in self._open.items():
+        for number, (call, since, end) in self._open.items():
             if now > end:
                 overdue[call.part] = call.actor
-                self._open[number] = (call, now + call.seconds)
+                self._open[number] = (call, since, now + call.seconds)
         for part, actor in overdue.items():
             ray.kill(actor, no_restart=False)
             self._hung(part)
