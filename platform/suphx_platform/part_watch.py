@@ -102,14 +102,13 @@ class PartWatch:
         self._ask_later(part)
 
     def miss(self, part: str, error: Exception) -> None:
-        """Emit the fault of an engine that did not do something small, unless it is known to be dead already."""
+        """Emit the fault of a part that did not do something small, unless it is known to be dead already."""
         if part in self.health or isinstance(error, ray.exceptions.ActorDiedError):
             self.fail(part, error)
 
     def _miss(self, part: str, error: Exception) -> None:
-        """Deal with a part that gives no answer. Of those that have other work to do, that work tells."""
-        if part.startswith("engine"):
-            self.miss(part, error)
+        """Deal with a part that gives no answer."""
+        self.miss(part, error)
         self.health.pop(part, None)
         self._ask_later(part)
 

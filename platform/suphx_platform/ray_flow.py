@@ -137,7 +137,7 @@ class RayFlow:
         self._watch = PartWatch(self._config.cluster, parts)
         self._crew = SimulatorCrew(self._config, self._topology, self._watch)
         self._seat = LearnerSeat(self._config, self._topology, self._watch, self._crew)
-        self._said_at = time.monotonic()
+        self._said_at, self._has_waited = time.monotonic(), False
         self._seat.begin([play.start, play.weak], state)
         self._crew.begin(state)
 
@@ -154,14 +154,16 @@ class RayFlow:
         missing = self.parts - self._watch.health.keys()
         now = time.monotonic()
         if not missing:
-            self._said_at = now
+            if self._has_waited:
+                self._say("all parts are there")
+            self._said_at, self._has_waited = now, False
         elif now > self._said_at + _SAY_SECONDS:
-            self._said_at = now
+            self._said_at, self._has_waited = now, True
             names = ", ".join(sorted(missing)[:5])
             offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
             self._say(
-                f"{len(missing)} parts are not there yet ({names}); the nodes offer {offered}: if that is too little, "
-                "start more of them, or lower the numbers under [reinforcement.cluster]"
+                f"waiting for {names}: starting, or without a place; the nodes offer {offered}. If that is too little, "
+                "start more nodes, or lower the numbers under [reinforcement.cluster]"
             )
 
 
