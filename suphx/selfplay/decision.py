@@ -19,8 +19,10 @@ from suphx.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.riichi.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.jit import jit
+from suphx.riichi.kyoku import step
 from suphx.riichi.record import I16, I64, U8, Records
-from suphx.riichi.table import CLAIM, OWN_TURN, ROB_KAN, Table
+from suphx.riichi.suit_table import Suits
+from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.riichi.tile import kind_of_face
 from suphx.selfplay.win_rule import should_win
 
@@ -37,6 +39,16 @@ def decide(tables: Records, indices: I64, encoder: Encoder, forward: Forward) ->
 
     ``forward`` answers for the nets. A claim or kan or riichi is made when its probability is above one half.
     """
+    actions = decide_calls(tables, indices, encoder, forward)
+    rows, masks, owners = ask_discards(tables, indices, actions, encoder)
+    if owners.size:
+        kinds = forward(DISCARD, rows, masks).argmax(axis=1)
+        fill_discards(tables, indices, owners, kinds, actions)
+    return actions
+
+
+def decide_calls(tables: Records, indices: I64, encoder: Encoder, forward: Forward) -> I16:
+    """Return what ``decide`` does, but UNDECIDED wherever the discard net is to be asked."""
     actions = np.full(indices.shape, UNDECIDED, np.int16)
     apply_rules(tables, indices, actions)
     confidence = np.full(indices.shape, 0.5, np.float32)
@@ -49,16 +61,41 @@ def decide(tables: Records, indices: I64, encoder: Encoder, forward: Forward) ->
     if owners.size:
         says_yes = forward(RIICHI, rows, _NO_MASK) > 0.5
         actions[owners[says_yes]] = RIICHI_ACTION
-    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, DISCARD)
-    masks = np.zeros((owners.size, 34), np.uint8)
-    fill_masks(tables, indices, owners, masks)
-    if owners.size:
-        kinds = forward(DISCARD, rows, masks).argmax(axis=1)
-        fill_discards(tables, indices, owners, kinds, actions)
     return actions
 
 
+def ask_discards(tables: Records, indices: I64, actions: I16, encoder: Encoder) -> tuple[U8, U8, I64]:
+    """Return rows and masks [q, 34] of the questions to the discard net, and which of ``indices`` each belongs to."""
+    rows, owners, _ = gather_questions(tables, indices, actions, encoder, DISCARD)
+    masks = np.zeros((owners.size, 34), np.uint8)
+    fill_masks(tables, indices, owners, masks)
+    return rows, masks, owners
+
+
 _NO_MASK = np.zeros((0, 0), np.uint8)
+
+
+@jit
+def play_to_question(tables: Records, suits: Suits, indices: I64, actions: I16) -> None:
+    """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
+    claims = np.zeros(8, np.int64)
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        action = int(actions[i])
+        while t.phase != KYOKU_END:
+            if action == UNDECIDED:
+                action = rule_action(t)
+            if action == UNDECIDED and t.phase == CLAIM and not _has_claim(t, claims):
+                action = PASS
+            if action == UNDECIDED:
+                break
+            step(t, suits, action)
+            action = UNDECIDED
+
+
+@jit
+def _has_claim(t: Table, claims: I64) -> bool:
+    return list_claims(t, KONG, claims) + list_claims(t, PONG, claims) + list_claims(t, CHOW, claims) > 0
 
 
 @jit

@@ -19,17 +19,14 @@ from numpy.typing import NDArray
 
 from suphx.features.encoder import Encoder
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
-from suphx.features.samples import list_claims
-from suphx.riichi.action import PASS
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.hanchan import end_kyoku, start_game
 from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import step
 from suphx.riichi.record import I16, I32, I64, Records
 from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.simulator import deal_next
 from suphx.riichi.suit_table import Suits, load_suits
-from suphx.riichi.table import CLAIM, GAME_END, KYOKU_END, TABLE, Table
+from suphx.riichi.table import GAME_END, KYOKU_END, TABLE
 from suphx.selfplay.decision import (
     UNDECIDED,
     choose_best,
@@ -37,7 +34,7 @@ from suphx.selfplay.decision import (
     fill_masks,
     gather_questions,
     pass_claims,
-    rule_action,
+    play_to_question,
 )
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.question import F32, LATEST, Questions, Replies
@@ -186,10 +183,11 @@ class TableGroup:
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
         """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""
+        everyone = np.arange(len(actions))
         parts: list[KyokuEnds] = []
         first: tuple[Unrewarded, ...] | None = None
         while True:
-            _play_to_question(self._tables, self._suits, actions)
+            play_to_question(self._tables, self._suits, everyone, actions)
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
                 first = tuple(store.take(ended) for store in self._stores)
@@ -262,29 +260,6 @@ def _decide(
         kinds = reply.actions[open_turns].astype(np.int64)
         fill_discards(tables, indices, part.owners[open_turns], kinds, actions)
     return [used[part.questions.head] for part in asked]
-
-
-@jit
-def _play_to_question(tables: Records, suits: Suits, actions: I16) -> None:
-    """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
-    claims = np.zeros(8, np.int64)
-    for i in range(len(tables)):
-        t = tables[i]
-        action = int(actions[i])
-        while t.phase != KYOKU_END:
-            if action == UNDECIDED:
-                action = rule_action(t)
-            if action == UNDECIDED and t.phase == CLAIM and not _has_claim(t, claims):
-                action = PASS
-            if action == UNDECIDED:
-                break
-            step(t, suits, action)
-            action = UNDECIDED
-
-
-@jit
-def _has_claim(t: Table, claims: I64) -> bool:
-    return list_claims(t, KONG, claims) + list_claims(t, PONG, claims) + list_claims(t, CHOW, claims) > 0
 
 
 @jit
