@@ -7,29 +7,23 @@ bootstrap, since the four games of a wall are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from multiprocessing import get_context
 from typing import get_args
 
 import numpy as np
-import torch
 
+from suphx.evaluation.game_workers import GameTask, play_tasks, wall_seeds
 from suphx.evaluation.player_statistics import PlayerStatistics, placement_of, player_statistics
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import BASELINES, Agent, load_agent
+from suphx.selfplay.agent import BASELINES
 from suphx.selfplay.answer import Answers
-from suphx.selfplay.rollout import play_games
 
 CANDIDATE, BASELINE = 0, 1
 GAMES_PER_WALL = 5
 _WALLS_PER_TASK = 32
-_WALL_SEED_BASE = 1 << 40
-"""Keeps the walls of matches apart from those of training games."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +116,8 @@ def play_match(
     ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
     """
     _check_hanchans(num_hanchans)
-    if not 0 <= seed < 1 << 20:
-        raise ValueError(f"seed is {seed}: use 0 to {(1 << 20) - 1}")
     num_walls = num_hanchans // 4
-    first_wall = _WALL_SEED_BASE + seed * (1 << 40)
-    walls = range(first_wall, first_wall + num_walls)
+    walls = wall_seeds(seed, num_walls)
     own_games: list[GameLog] = []
     own: list[int] = []
     reference: list[int] = []
@@ -160,53 +151,15 @@ def _play_walls(
     candidate: str, baseline: str, walls: range, rules: Rules, workers: int
 ) -> Iterator[GameLog]:  # fmt: skip
     """Yield the games of all walls in order: candidate at seat 0, 1, 2, 3, then four baselines."""
-    tasks = [walls[start : start + _WALLS_PER_TASK] for start in range(0, len(walls), _WALLS_PER_TASK)]
-    agents = _load(candidate, baseline)  # here first: a wrong address is an error of this process
-    if workers == 1 or len(tasks) == 1:
-        with _one_thread():
-            for task in tasks:
-                yield from _play_task(agents, task, rules)
-        return
-    with ProcessPoolExecutor(
-        min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(candidate, baseline)
-    ) as pool:
-        for logs in pool.map(_play_in_worker, tasks, [rules] * len(tasks)):
-            yield from logs
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Keep torch on one thread: small batches gain little from more, and lose much when others want the cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _load(candidate: str, baseline: str) -> list[Agent]:
-    agents = [load_agent(candidate), load_agent(baseline)]
+    tasks = [_task(walls[start : start + _WALLS_PER_TASK]) for start in range(0, len(walls), _WALLS_PER_TASK)]
     # In a match an agent goes by its part: both may be the same.
-    agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
-    return agents
+    names = (_CANDIDATE_NAME, _BASELINE_NAME)
+    for logs in play_tasks((candidate, baseline), names, tasks, rules=rules, workers=workers):
+        yield from logs
 
 
-def _play_task(agents: Sequence[Agent], walls: range, rules: Rules) -> list[GameLog]:
+def _task(walls: range) -> GameTask:
     seating = np.full((len(walls), GAMES_PER_WALL, 4), BASELINE)
     for seat in range(4):
         seating[:, seat, seat] = CANDIDATE
-    seeds = np.repeat(np.array(walls, np.int64), GAMES_PER_WALL)
-    return list(play_games(agents, seating.reshape(-1, 4), seeds.tolist(), rules))
-
-
-_agents_of_worker: list[Agent] = []
-
-
-def _start_worker(candidate: str, baseline: str) -> None:
-    torch.set_num_threads(1)
-    _agents_of_worker[:] = _load(candidate, baseline)
-
-
-def _play_in_worker(walls: range, rules: Rules) -> list[GameLog]:
-    return _play_task(_agents_of_worker, walls, rules)
+    return GameTask(seating.reshape(-1, 4), tuple(wall for wall in walls for _ in range(GAMES_PER_WALL)))
