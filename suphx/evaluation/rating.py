@@ -48,7 +48,7 @@ def rate_agents(
 def _sample(lineups: I64, placements: I8, num_agents: int, rng: np.random.Generator) -> list[float]:
     """Return the ratings of one bootstrap sample; ``placements`` [lineups, walls, rotations, 4]."""
     num_lineups, num_walls, num_rotations, _ = placements.shape
-    drawn = rng.choice(num_walls, num_walls).tolist()
+    drawn = rng.integers(0, num_walls, (num_walls,)).tolist()
     games = [(i, wall, r) for i in range(num_lineups) for wall in drawn for r in range(num_rotations)]
     rng.shuffle(games)
     model = PlackettLuce(tau=0.0)
