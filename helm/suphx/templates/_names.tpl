@@ -1,0 +1,39 @@
+{{/* Names and labels. */}}
+
+{{- define "suphx.fullname" -}}
+{{- if contains .Chart.Name .Release.Name -}}
+{{- .Release.Name | trunc 30 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 30 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Labels by which our pods are selected: these never change between versions of the chart. */}}
+{{- define "suphx.selector" -}}
+app.kubernetes.io/name: suphx
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "suphx.labels" -}}
+{{ include "suphx.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* The image of pods with (dict "root" . "gpus" n) GPUs. */}}
+{{- define "suphx.image" -}}
+{{- $image := .root.Values.image -}}
+{{- $tag := $image.tag | default .root.Chart.AppVersion -}}
+{{- if .gpus }}{{ $image.cuda }}:{{ $tag }}{{ else }}{{ $image.cpu }}:{{ $tag }}{{ end -}}
+{{- end -}}
+
+{{- define "suphx.mlflowHost" -}}
+{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc
+{{- end -}}
+
+{{- define "suphx.trackingUri" -}}
+{{- if .Values.tracking.uri }}{{ .Values.tracking.uri }}
+{{- else if .Values.mlflow.enabled }}http://{{ include "suphx.mlflowHost" . }}:5000
+{{- end -}}
+{{- end -}}

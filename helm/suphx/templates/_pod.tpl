@@ -1,0 +1,121 @@
+{{/*
+A Ray pod's template, from (dict "root" . "role" ROLE "size" SIZE "run" NAME "recipe" CONFIGMAP).
+recipe: name of the ConfigMap with the run's recipe; empty where there is no run.
+*/}}
+{{- define "suphx.rayPod" -}}
+{{- $root := .root -}}
+{{- $place := index $root.Values.placement .role -}}
+{{- $gpus := .size.gpus | default 0 -}}
+{{- $isHead := eq .role "head" -}}
+metadata:
+  labels:
+    {{- include "suphx.selector" $root | nindent 4 }}
+    app.kubernetes.io/component: ray
+    suphx/role: {{ .role }}
+    suphx/run: {{ .run | quote }}
+  {{- if or $isHead (eq .role "learner") }}
+  annotations:
+    cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+  {{- end }}
+spec:
+  {{- include "suphx.podDefaults" $root | nindent 2 }}
+  serviceAccountName: {{ include "suphx.fullname" $root }}-{{ ternary "head" "worker" $isHead }}
+  automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
+  restartPolicy: Never
+  terminationGracePeriodSeconds: {{ ternary 120 30 $isHead }}
+  {{- with $place.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with $place.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if or $gpus $place.tolerations }}
+  tolerations:
+    {{- if $gpus }}
+    - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
+    {{- end }}
+    {{- with $place.tolerations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- end }}
+  initContainers:
+    {{- include "suphx.kernels" (dict "root" $root "gpus" $gpus) | nindent 4 }}
+  containers:
+    - name: ray-{{ .role }}
+      image: {{ include "suphx.image" (dict "root" $root "gpus" $gpus) }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      securityContext:
+        {{- include "suphx.containerSecurity" $root | nindent 8 }}
+      env:
+        {{- include "suphx.environment" $root | trim | nindent 8 }}
+      {{- include "suphx.rayPorts" $isHead | nindent 6 }}
+      {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
+      {{- include "suphx.rayMounts" . | nindent 6 }}
+  {{- include "suphx.rayVolumes" . | nindent 2 }}
+{{- end -}}
+
+{{- define "suphx.rayPorts" -}}
+ports:
+  {{- if . }}
+  - {name: gcs, containerPort: 6379}
+  - {name: dashboard, containerPort: 8265}
+  - {name: client, containerPort: 10001}
+  - {name: as-metrics, containerPort: 44217}
+  - {name: dash-metrics, containerPort: 44227}
+  {{- end }}
+  - {name: metrics, containerPort: 8080}
+{{- end -}}
+
+{{- define "suphx.rayResources" -}}
+{{- $size := .size -}}
+{{- $gpus := .gpus -}}
+resources:
+  {{- range list "requests" "limits" }}
+  {{ . }}:
+    cpu: {{ $size.cpu | quote }}
+    memory: {{ $size.memory }}
+    ephemeral-storage: {{ $size.disk }}
+    {{- if $gpus }}
+    nvidia.com/gpu: {{ $gpus | quote }}
+    {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{- define "suphx.rayMounts" -}}
+volumeMounts:
+  - {name: tmp, mountPath: /tmp}
+  - {name: cache, mountPath: /cache}
+  - {name: shared-mem, mountPath: /dev/shm}
+  - {name: runs, mountPath: /runs}
+  {{- if .root.Values.volumes.records }}
+  - {name: records, mountPath: /records, readOnly: true}
+  {{- end }}
+  {{- if and .recipe (eq .role "head") }}
+  - {name: recipe, mountPath: /recipes, readOnly: true}
+  {{- end }}
+{{- end -}}
+
+{{- define "suphx.rayVolumes" -}}
+volumes:
+  - name: tmp
+    emptyDir: {sizeLimit: {{ .size.disk }}}
+  - name: cache
+    emptyDir: {sizeLimit: 2Gi}
+  - name: shared-mem
+    emptyDir: {medium: Memory, sizeLimit: {{ add1 .size.objectStoreGi }}Gi}
+  - name: runs
+    {{- with .root.Values.volumes.runs }}
+    persistentVolumeClaim: {claimName: {{ . }}}
+    {{- else }}
+    emptyDir: {sizeLimit: {{ .size.disk }}}
+    {{- end }}
+  {{- with .root.Values.volumes.records }}
+  - name: records
+    persistentVolumeClaim: {claimName: {{ . }}, readOnly: true}
+  {{- end }}
+  {{- if and .recipe (eq .role "head") }}
+  - name: recipe
+    configMap: {name: {{ .recipe }}}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,92 @@
+{{/*
+A RayJob that runs `suphx run`, from (dict "root" . "preset" NAME "run" NAME). Its recipe is the key recipe.toml of the
+ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in.
+*/}}
+{{- define "suphx.rayJob" -}}
+{{- $root := .root -}}
+{{- $values := $root.Values -}}
+apiVersion: ray.io/v1
+kind: RayJob
+metadata:
+  name: {{ .run }}
+  labels:
+    {{- include "suphx.labels" $root | nindent 4 }}
+    suphx/run: {{ .run | quote }}
+    suphx/preset: {{ .preset }}
+    {{- with $values.kueue.queueName }}
+    kueue.x-k8s.io/queue-name: {{ . }}
+    {{- end }}
+  {{- if and $values.kueue.queueName $values.autoscaling.enabled }}
+  annotations:
+    kueue.x-k8s.io/elastic-job: "true"
+  {{- end }}
+spec:
+  entrypoint: {{ include "suphx.entrypoint" . | quote }}
+  submissionMode: K8sJobMode
+  shutdownAfterJobFinishes: true
+  backoffLimit: {{ $values.run.backoffLimit }}
+  activeDeadlineSeconds: {{ $values.run.activeDeadlineSeconds | int64 }}
+  ttlSecondsAfterFinished: {{ $values.run.ttlSecondsAfterFinished | int64 }}
+  submitterConfig:
+    backoffLimit: 3
+  submitterPodTemplate:
+    {{- include "suphx.submitter" . | nindent 4 }}
+  rayClusterSpec:
+    {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 4 }}
+{{- end -}}
+
+{{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has places. */}}
+{{- define "suphx.entrypoint" -}}
+{{- $values := .root.Values -}}
+{{- $size := index $values.presets .preset -}}
+{{- $inference := $size.inference -}}
+{{- $settings := list
+  "cluster.on_ray=true"
+  (printf "cluster.num_simulators=%d" (mul $size.simulator.replicas $size.simulator.places))
+  (printf "cluster.num_engines=%d" (mul $inference.replicas $inference.places))
+  (printf "cluster.num_buffers=%d" (int $size.learner.buffers))
+  (printf "cluster.gpus_per_learner=%d" (ternary 1 0 (gt (int $size.learner.gpus) 0)))
+  (printf "learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
+-}}
+{{- if $inference.gpus -}}
+{{- /* Rounded down: as many shares as there are places must fit. */ -}}
+{{- $share := divf (floor (mulf (divf $inference.gpus $inference.places) 100)) 100 -}}
+{{- $settings = append $settings (printf "cluster.gpus_per_engine=%.2f" $share) -}}
+{{- end -}}
+suphx run /recipes/recipe.toml --runs /runs
+{{- if $values.volumes.records }} --records /records{{ end -}}
+{{- with $values.storage.address }} --set storage.address={{ . }}{{ end -}}
+{{- range $settings }} --set reinforcement.{{ . }}{{ end -}}
+{{- range $values.run.arguments }} {{ . }}{{ end -}}
+{{- end -}}
+
+{{/* The pod that hands the run to Ray and follows its log. Its exit code says nothing: ask the RayJob's status. */}}
+{{- define "suphx.submitter" -}}
+metadata:
+  labels:
+    {{- include "suphx.selector" .root | nindent 4 }}
+    app.kubernetes.io/component: submitter
+    suphx/role: submitter
+    suphx/run: {{ .run | quote }}
+spec:
+  {{- include "suphx.podDefaults" .root | nindent 2 }}
+  serviceAccountName: {{ include "suphx.fullname" .root }}-worker
+  automountServiceAccountToken: false
+  restartPolicy: Never
+  containers:
+    - name: submitter
+      image: {{ include "suphx.image" (dict "root" .root "gpus" 0) }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      securityContext:
+        {{- include "suphx.containerSecurity" .root | nindent 8 }}
+      env:
+        - {name: HOME, value: /tmp}
+      resources:
+        requests: {cpu: 250m, memory: 1Gi, ephemeral-storage: 1Gi}
+        limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi}
+      volumeMounts:
+        - {name: tmp, mountPath: /tmp}
+  volumes:
+    - name: tmp
+      emptyDir: {sizeLimit: 1Gi}
+{{- end -}}

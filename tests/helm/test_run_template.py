@@ -1,0 +1,132 @@
+"""What ``suphx launch`` fills in: a RayJob for every preset."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from suphx_pipelines.recipe import Recipe, load_recipe
+from suphx_platform.cli import build_parser
+from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rule import broken_rules, cluster_spec, groups
+
+Render = Callable[..., list[dict[str, Any]]]
+REPOSITORY = Path(__file__).resolve().parents[2]
+RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+PRESETS = ("laptop-kind", "paper", "small")
+
+
+def template(render: Render, **values: Any) -> dict[str, str]:
+    """The data of the ConfigMap that the launcher looks for."""
+    found = [one for one in render(values) if one["metadata"]["labels"].get("suphx/run-template") == "true"]
+    assert len(found) == 1
+    assert found[0]["metadata"]["name"] == "suphx-run-template"
+    data: dict[str, str] = found[0]["data"]
+    return data
+
+
+def job(render: Render, preset: str, run_id: str = "demo-1", **values: Any) -> dict[str, Any]:
+    """The RayJob that the launcher makes of it."""
+    filled = template(render, **values)[f"rayjob-{preset}.yaml"].replace("RUN_ID", run_id)
+    found: dict[str, Any] = yaml.safe_load(filled)
+    return found
+
+
+def recipe_of(found: dict[str, Any]) -> Recipe:
+    """The recipe as the run's command line makes it."""
+    command = shlex.split(found["spec"]["entrypoint"])
+    assert command[:3] == ["suphx", "run", "/recipes/recipe.toml"]
+    args = build_parser().parse_args(command[1:])
+    return load_recipe(RECIPE, args.overrides)
+
+
+def test_there_is_a_run_for_every_preset(render: Render) -> None:
+    assert template(render).keys() == {"preset", *(f"rayjob-{preset}.yaml" for preset in PRESETS)}
+    assert template(render, preset="paper")["preset"] == "paper"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_of_a_preset_is_what_kuberay_takes(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
+    longest = "r" * 47
+    found = job(render, preset, longest)
+    assert kuberay.errors(found) == []
+    assert broken_rules(found) == []
+    assert "RUN_ID" not in yaml.safe_dump(found)
+
+
+def test_a_run_has_its_recipe_mounted_in_the_head(render: Render) -> None:
+    head = dict(groups(job(render, "small")))["head"]["template"]["spec"]
+    assert {"name": "recipe", "configMap": {"name": "demo-1-recipe"}} in head["volumes"]
+    assert {"name": "recipe", "mountPath": "/recipes", "readOnly": True} in head["containers"][0]["volumeMounts"]
+
+
+def test_a_run_says_by_labels_what_each_pod_is(render: Render) -> None:
+    found = job(render, "small")
+    for role, group in groups(found):
+        labels = group["template"]["metadata"]["labels"]
+        assert (labels["suphx/role"], labels["suphx/run"]) == (role, "demo-1")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_asks_for_as_many_actors_as_its_pods_have_places(render: Render, preset: str) -> None:
+    found = job(render, preset)
+    config = recipe_of(found).reinforcement
+    workers = {group["groupName"]: group for group in cluster_spec(found)["workerGroupSpecs"]}
+    places = {role: group["replicas"] * int(group["resources"][role]) for role, group in workers.items()}
+    assert config.cluster.on_ray
+    assert config.cluster.num_simulators == places["simulator"]
+    assert config.cluster.num_engines == places["inference"]
+    assert config.learner.num_learners == places["learner"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_actors_of_a_pod_fit_its_cpus_and_gpus(render: Render, preset: str) -> None:
+    found = job(render, preset)
+    cluster = recipe_of(found).reinforcement.cluster
+    needs = {
+        "simulator": (cluster.cpus_per_simulator, 0.0),
+        "inference": (cluster.cpus_per_engine, cluster.gpus_per_engine),
+        "learner": (cluster.cpus_per_learner, cluster.gpus_per_learner),
+    }
+    for group in cluster_spec(found)["workerGroupSpecs"]:
+        role, limits = group["groupName"], group["template"]["spec"]["containers"][0]["resources"]["limits"]
+        places = int(group["resources"][role])
+        cpus, gpus = needs[role]
+        assert places * cpus <= float(limits["cpu"])
+        assert places * gpus <= float(limits.get("nvidia.com/gpu", 0))
+
+
+def test_the_paper_has_40_gpus_that_answer_and_4_that_learn(render: Render) -> None:
+    workers = {group["groupName"]: group for group in cluster_spec(job(render, "paper"))["workerGroupSpecs"]}
+    gpus = {
+        role: group["replicas"]
+        * int(group["template"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
+        for role, group in workers.items()
+        if role != "simulator"
+    }
+    assert gpus == {"inference": 40, "learner": 4}
+
+
+def test_storage_records_and_further_arguments_reach_the_command(render: Render) -> None:
+    values: dict[str, Any] = {
+        "storage": {"address": "s3://bucket/runs"},
+        "volumes": {"records": "games"},
+        "run": {"arguments": ["--set", "seed=7"]},
+    }
+    found = job(render, "small", **values)
+    args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
+    recipe = load_recipe(RECIPE, args.overrides)
+    assert (recipe.storage.address, recipe.seed) == ("s3://bucket/runs", 7)
+    assert (str(args.records), str(args.runs)) == ("/records", "/runs")
+
+
+def test_a_failed_run_starts_again_and_ends_some_day(render: Render) -> None:
+    spec = job(render, "small", run={"backoffLimit": 5, "activeDeadlineSeconds": 60})["spec"]
+    assert (spec["backoffLimit"], spec["activeDeadlineSeconds"]) == (5, 60)
+    assert spec["shutdownAfterJobFinishes"]
+    assert spec["submissionMode"] == "K8sJobMode"
