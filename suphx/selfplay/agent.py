@@ -12,12 +12,14 @@ from typing import Protocol, get_args
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from suphx.features.encoder import Encoder, find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
+from suphx.models.sampling import masked_logits
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
@@ -91,7 +93,7 @@ class NetAgent:
         if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
             raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
         self.name = name
-        self._encoder = encoder
+        self.encoder = encoder
         self._calibrations = calibrations
         self._answers = answers
         self._device = torch.device(device)
@@ -99,15 +101,25 @@ class NetAgent:
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
-        return decide(tables, indices, self._encoder, self._forward)
+        return decide(tables, indices, self.encoder, self.forward)
+
+    @property
+    def discard_net(self) -> PolicyNet:
+        """The net of discards, without BatchNorm, on the agent's device."""
+        return self._nets[DISCARD]
 
     @torch.inference_mode()
-    def _forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
-        logits = self._nets[head](torch.from_numpy(rows).to(self._device))
+    def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
+        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's own one."""
+        logits: Tensor = (net or self.discard_net)(torch.from_numpy(rows).to(self._device))
+        return logits.float().cpu()
+
+    @torch.inference_mode()
+    def forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
+        """Answer for the nets (decision.py, ``Forward``)."""
         if head == DISCARD:
-            illegal = torch.from_numpy(masks).to(self._device) == 0
-            scores: np.ndarray = logits.masked_fill(illegal, -torch.inf).cpu().numpy()
-            return scores
+            return masked_logits(self.discard_logits(rows), torch.from_numpy(masks)).numpy()
+        logits = self._nets[head](torch.from_numpy(rows).to(self._device))
         return yes_scores(logits.float().cpu().numpy(), rows, self._calibrations[head], self._answers)
 
 

@@ -66,17 +66,23 @@ def policy_loss(
     alpha: float,
     max_ratio: float = 0.0,
     reject_ratio: float = 0.0,
+    trajectories: Tensor | None = None,
 ) -> PolicyLoss:
     """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
 
     ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
     legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
-    ``PolicyGradientConfig``. Paper, equations 1 and 2.
+    ``PolicyGradientConfig``. With ``trajectories`` int64 [n], numbers from 0 on, the ratio of a row is that of its
+    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6.
     """
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
     taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
     entropies = entropy(log_probs)
-    ratios = (taken.detach() - behaviour_log_probs).exp()
+    log_ratios = taken.detach() - behaviour_log_probs
+    if trajectories is not None:
+        sums = log_ratios.new_zeros(int(trajectories.max()) + 1).index_add_(0, trajectories, log_ratios)
+        log_ratios = sums[trajectories]
+    ratios = log_ratios.exp()
     is_rejected = ratios > reject_ratio if reject_ratio else torch.zeros_like(ratios, dtype=torch.bool)
     weights = ratios.clamp_max(max_ratio) if max_ratio else ratios
     gains = weights.masked_fill(is_rejected, 0.0) * advantages * taken

@@ -1,0 +1,136 @@
+"""Rollouts and adapted nets for many positions side by side (paper, section 3.4)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suphx.models.policy import PolicyNet
+from suphx.riichi.determinisation import determinise
+from suphx.riichi.record import I64, Records
+from suphx.riichi.simulator import MAX_SEED
+from suphx.selfplay.agent import NetAgent
+from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
+from suphx.selfplay.question import F32
+from suphx.training.adaptation import AdaptationConfig, adapt_net
+
+_MAX_ROLLOUTS = 4096
+"""At a time: a thousand of them have 40 MB of planes to learn from."""
+
+DealReward = Callable[[Records, Records], F32]
+"""(tables before, the same tables when the deal is counted) -> points, float32 [n, 4] by seat."""
+
+
+def points_won(before: Records, after: Records) -> F32:
+    """Return the points that each seat won or lost, riichi sticks and honba included, float32 [n, 4]."""
+    return np.asarray(after["scores"] - before["scores"], np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollouts:
+    """Trajectories of some positions, those of a position one after another, those of a deal side by side."""
+
+    decisions: SeatDecisions
+    rewards: F32
+    """float32 [positions, k]: points of the seat that adapts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adapted:
+    """A net for each position, and what they took together."""
+
+    nets: list[PolicyNet]
+    num_decisions: int
+    """Sampled ones, that were learned from."""
+    rollout_seconds: float
+    update_seconds: float
+
+
+class Adapter:
+    """Makes nets for positions. What comes out for one does not depend on which others come with it.
+
+    >>> adapter = Adapter(agent, AdaptationConfig(num_rollouts=1024))
+    >>> nets = adapter.adapt(tables, seats, seeds).nets
+    """
+
+    def __init__(
+        self,
+        agent: NetAgent,
+        config: AdaptationConfig,
+        *,
+        reward: DealReward = points_won,
+        num_tables: int = DEFAULT_TABLES,
+    ) -> None:
+        """``num_tables``: rollouts that are under way at a time."""
+        self.agent = agent
+        self.config = config
+        self._reward = reward
+        self._num_tables = num_tables
+
+    def with_rollouts(self, num_rollouts: int) -> Adapter:
+        """Return an adapter that takes so many rollouts, once each, and is otherwise the same."""
+        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1)
+        return Adapter(self.agent, config, reward=self._reward, num_tables=self._num_tables)
+
+    def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
+        """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
+
+        ``seeds`` [n] decide what is dealt and sampled; ``nets``: what is sampled from and adapted, one for each table,
+        by default the agent's own. ValueError for positions that cannot be dealt anew (riichi/determinisation.py).
+        """
+        whole = Adapted([], 0, 0.0, 0.0)
+        at_a_time = max(1, _MAX_ROLLOUTS // self.config.num_rollouts)
+        for first in range(0, len(tables), at_a_time):
+            part = slice(first, first + at_a_time)
+            whole = _joined(whole, self._adapt_part(tables[part], seats[part], seeds[part], nets[part]))
+        return whole
+
+    def _adapt_part(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet]) -> Adapted:
+        started = time.perf_counter()
+        rollouts = self.roll_out(tables, seats, seeds, nets)
+        rolled = time.perf_counter()
+        size = self.config.num_rollouts
+        adapted = []
+        for number in range(len(tables)):
+            net = nets[number] if nets else self.agent.discard_net
+            own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
+            adapted.append(adapt_net(net, own, rollouts.rewards[number], self.config))
+        return Adapted(adapted, len(rollouts.decisions), rolled - started, time.perf_counter() - rolled)
+
+    def roll_out(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Rollouts:
+        """Play ``num_rollouts`` trajectories of each position; arguments as in ``adapt``."""
+        config = self.config
+        owners = np.repeat(np.arange(len(tables)), config.num_rollouts)
+        draws = [np.random.default_rng(int(seed)) for seed in seeds]
+        num_deals = config.num_rollouts // config.rollouts_per_deal
+        deal_seeds = [np.repeat(draw.integers(MAX_SEED, size=num_deals), config.rollouts_per_deal) for draw in draws]
+        keys = [draw.integers(MAX_SEED, size=config.num_rollouts) for draw in draws]
+        own_seats = np.asarray(seats, np.int64)[owners]
+        deals = determinise(tables[owners], own_seats, np.concatenate(deal_seeds))
+        decisions = play_deals(
+            deals,
+            own_seats,
+            self.agent,
+            nets=nets,
+            net_of_deal=owners if nets else None,
+            keys=np.concatenate(keys),
+            num_tables=self._num_tables,
+        )
+        rewards = self.rewards(tables[owners], deals, own_seats)
+        return Rollouts(decisions, rewards.reshape(len(tables), config.num_rollouts))
+
+    def rewards(self, before: Records, after: Records, seats: I64) -> F32:
+        """Return the points, float32 [n], that ``seats`` [n] got in deals that were played to their ends."""
+        return self._reward(before, after)[np.arange(len(after)), seats]
+
+
+def _joined(first: Adapted, second: Adapted) -> Adapted:
+    return Adapted(
+        first.nets + second.nets,
+        first.num_decisions + second.num_decisions,
+        first.rollout_seconds + second.rollout_seconds,
+        first.update_seconds + second.update_seconds,
+    )

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.riichi.rules import tenhou
+from suphx.selfplay.agent import BaselineAgent
+from suphx.selfplay.deal_start import draw_starts
+from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_trial import TrialResults, try_hands
+from suphx.training.adapter import Adapter
+from tests.selfplay.small_agent import small_agent
+
+STARTS = draw_starts(BaselineAgent("tsumogiri"), 3, tenhou(), seed=0)
+SEATS, SEEDS = np.array([0, 1, 2]), np.array([5, 6, 7])
+
+
+def trial(config: AdaptationConfig, part: slice = slice(3)) -> TrialResults:
+    adapter = Adapter(small_agent(), config)
+    return try_hands(adapter, STARTS[part], SEATS[part], SEEDS[part], num_tests=30)
+
+
+def test_a_single_rollout_has_nothing_to_teach_so_both_sides_get_the_same() -> None:
+    results = trial(AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean"))
+    np.testing.assert_array_equal(results.base_points, results.adapted_points)
+    np.testing.assert_array_equal(results.base_win_rates, results.adapted_win_rates)
+    assert not results.changed_shares.any()
+    assert (results.rollout_seconds > 0).all()
+    assert np.abs(results.base_points).max() > 0
+
+
+def test_hands_are_tried_alike_alone_and_together() -> None:
+    config = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, learning_rate=0.3)
+    whole = trial(config)
+    assert whole.changed_shares.max() > 0.1
+    parts = TrialResults.join([trial(config, slice(0, 1)), trial(config, slice(1, 3))])
+    np.testing.assert_allclose(whole.base_points, parts.base_points)
+    np.testing.assert_allclose(whole.adapted_points, parts.adapted_points)
