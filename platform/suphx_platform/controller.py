@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
 from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches
 from suphx_platform.simulator_actor import Played
+
+if TYPE_CHECKING:
+    from suphx_platform.metrics import RunMetrics
 
 STATE_FILE = "reinforcement_state.safetensors"
 METRICS_FILE = "metrics.json"
@@ -68,6 +71,7 @@ class Controller:
             self._flow = self._new_flow(state)
         except (KeyError, TypeError, IndexError) as error:
             raise damaged(self._state_path, error) from error
+        self._metrics = self._new_metrics()
         has_weak = play.weak is not play.start
         self._matches = SelfPlayMatches(config, folder, self._flow, has_weak=has_weak)
         self._since_report: list[Mapping[str, float]] = []
@@ -99,6 +103,13 @@ class Controller:
 
         return RayFlow(self._config, self._play, state, say=self._say)
 
+    def _new_metrics(self) -> RunMetrics | None:
+        if not self._config.cluster.on_ray:
+            return None
+        from suphx_platform.metrics import RunMetrics
+
+        return RunMetrics()
+
     def _advance(self) -> None:
         """Let the flow work and count what it did; save when it is time."""
         try:
@@ -106,6 +117,8 @@ class Controller:
         except DivergedBatchError as error:
             raise self._diverged(error) from error
         self._tick()
+        if self._metrics is not None:
+            self._metrics.count(events)
         for event in events:
             if isinstance(event, Played):
                 self._count_games(event)
@@ -159,9 +172,17 @@ class Controller:
             "decisions_per_second": (progress.decisions - last.get("decisions", 0)) / seconds,
             "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
             "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
+            "done_share": self._config.share_done(progress.updates, progress.seconds),
             **self._flow.gauges,
         }
+        point["learner_waiting_share"] = max(0.0, 1 - point["learning_share"])
         progress.history.append(point)
+        self._show(point)
+
+    def _show(self, point: Mapping[str, float]) -> None:
+        """Have a point seen by whoever watches."""
+        if self._metrics is not None:
+            self._metrics.show(point)
         if self._report is not None:
             self._report(point)
 
@@ -189,8 +210,7 @@ class Controller:
     def _add_matches(self, *, waits: bool = False) -> None:
         for entry in self._matches.ended(waits=waits):
             self._progress.matches.append(entry)
-            if self._report is not None:
-                self._report({"updates": entry["updates"], f"difference_to_{entry['baseline']}": entry["difference"]})
+            self._show({"updates": entry["updates"], f"difference_to_{entry['baseline']}": entry["difference"]})
 
     def _finish(self) -> dict[str, Any]:
         matches = self._progress.matches
@@ -212,6 +232,8 @@ class Controller:
         self._write_newest()
         save_state(self._state_path, self._flow.state(), self._progress, self._identity())
         self._saved_at = time.monotonic()
+        if self._metrics is not None:
+            self._metrics.note_saved()
         if self._keep is not None:
             self._keep(self._progress.updates)
 

@@ -11,6 +11,7 @@ from typing import Any
 import ray
 
 from suphx_platform.cluster_config import ClusterConfig
+from suphx_platform.engine_rates import EngineRates
 from suphx_platform.flow import Event, Fault
 from suphx_platform.ray_calls import Call, Calls
 from suphx_platform.ray_part import Health
@@ -31,6 +32,7 @@ class PartWatch:
         self.calls = Calls(self._hung)
         self.health: dict[str, Health] = {}
         """What each living part said last."""
+        self.engine_rates = EngineRates()
         self._config = config
         self._parts = parts
         self._events: deque[Event] = deque()
@@ -64,6 +66,7 @@ class PartWatch:
     def fail(self, part: str, error: Exception) -> None:
         """Emit the fault of a part, once until it lives again; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
+        self.engine_rates.forget(part)
         is_dead = isinstance(error, ray.exceptions.RayActorError)
         is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
         if is_dead and not is_final and (part in self._down or self.calls.handled_since < self._died_at.get(part, 0)):
@@ -95,6 +98,8 @@ class PartWatch:
 
     def _hear(self, part: str, health: Health) -> None:
         self.health[part] = health
+        if health.counts is not None:
+            self.engine_rates.hear(part, health.counts, time.monotonic())
         self._down.discard(part)
         if health.waiting_seconds > self._config.hang_seconds:
             ray.kill(self._parts[part], no_restart=False)

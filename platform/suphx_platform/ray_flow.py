@@ -66,8 +66,8 @@ class RayFlow:
 
     @property
     def gauges(self) -> Mapping[str, float]:
-        """Figures of the moment: bytes of all buffers, and of the largest process of each kind."""
-        gauges: dict[str, float] = {"buffer_bytes": self._crew.buffer_bytes}
+        """Figures of the moment: bytes of all buffers, and of the largest process of each kind; rates of engines."""
+        gauges: dict[str, float] = {"buffer_bytes": self._crew.buffer_bytes, **self._watch.engine_rates.gauges()}
         for part, health in self._watch.health.items():
             name = f"{part.split()[0]}_memory_bytes"
             gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
