@@ -92,7 +92,7 @@ _GAUGE_OF = {
 
 
 class RunMetrics:
-    """Consumes: what happens in a run. Produces: its gauges and counters. Waits for: nothing (a call is microseconds)."""
+    """Consumes: what happens in a run. Produces: its gauges and counters. Waits for: nothing."""
 
     def __init__(self) -> None:
         self._gauges = {name: Gauge(name, text, tags) for name, (text, tags) in GAUGES.items()}
