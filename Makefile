@@ -39,8 +39,10 @@ test: warmup  ## run the fast tests
 test-slow: warmup  ## run the slow tests as well
 	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
 
-golden: setup  ## write tests/golden anew; review the difference before you commit it
+golden: setup  ## write tests/golden and the chart's README anew; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
+	$(BIN)/python -m tests.helm.golden_chart
+	$(BIN)/python -m tests.helm.chart_readme
 
 fuzz: warmup  ## read a million damaged records of every format; FUZZ=n takes another number, RECORDS=folder real seeds
 	$(BIN)/python -m tests.riichi.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))

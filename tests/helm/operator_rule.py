@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 NAME_LENGTHS = {"RayCluster": 53, "RayJob": 47}
-_GIB = 2**30
 
 
 def cluster_spec(found: dict[str, Any]) -> dict[str, Any]:
     """Return the cluster of a RayJob or a RayCluster."""
     spec: dict[str, Any] = found["spec"]
-    return dict(spec["rayClusterSpec"]) if found["kind"] == "RayJob" else spec
+    return cast(dict[str, Any], spec["rayClusterSpec"]) if found["kind"] == "RayJob" else spec
 
 
 def groups(found: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -19,6 +19,9 @@
 {{- if and $values.tracking.uri $values.mlflow.enabled -}}
 {{- fail "tracking.uri and mlflow.enabled are both set: choose somebody's MLflow or that of this chart" -}}
 {{- end -}}
+{{- if and $values.mlflow.authSecretName (not $values.tracking.secretName) -}}
+{{- fail "mlflow.authSecretName without tracking.secretName: runs need a user and a password too" -}}
+{{- end -}}
 {{- if and $values.mlflow.databaseUri (not $values.mlflow.databaseSecretName) -}}
 {{- fail "mlflow.databaseUri without mlflow.databaseSecretName: name the secret with PGUSER and PGPASSWORD" -}}
 {{- end -}}

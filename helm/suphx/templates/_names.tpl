@@ -28,12 +28,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .gpus }}{{ $image.cuda }}:{{ $tag }}{{ else }}{{ $image.cpu }}:{{ $tag }}{{ end -}}
 {{- end -}}
 
-{{- define "suphx.mlflowHost" -}}
-{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc
-{{- end -}}
-
+{{/* Where runs are tracked; empty: nowhere but on the head's own disk. */}}
 {{- define "suphx.trackingUri" -}}
-{{- if .Values.tracking.uri }}{{ .Values.tracking.uri }}
-{{- else if .Values.mlflow.enabled }}http://{{ include "suphx.mlflowHost" . }}:5000
+{{- if .Values.tracking.uri -}}
+{{ .Values.tracking.uri }}
+{{- else if .Values.mlflow.enabled -}}
+http://{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc:5000
 {{- end -}}
 {{- end -}}

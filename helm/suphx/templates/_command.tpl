@@ -1,0 +1,50 @@
+{{/*
+A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "command" LIST "resources" DICT
+"recipe" CONFIGMAP): its spec.
+*/}}
+{{- define "suphx.commandPod" -}}
+{{- $root := .root -}}
+{{- include "suphx.podDefaults" $root }}
+serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
+automountServiceAccountToken: {{ eq .account "launcher" }}
+restartPolicy: Never
+initContainers:
+  {{- include "suphx.kernels" (dict "root" $root "gpus" 0) | nindent 2 }}
+containers:
+  - name: command
+    image: {{ include "suphx.image" (dict "root" $root "gpus" 0) }}
+    imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+    command:
+      {{- toYaml .command | nindent 6 }}
+    securityContext:
+      {{- include "suphx.containerSecurity" $root | nindent 6 }}
+    env:
+      {{- include "suphx.environment" $root | trim | nindent 6 }}
+    resources:
+      requests:
+        {{- toYaml .resources | nindent 8 }}
+      limits:
+        {{- toYaml .resources | nindent 8 }}
+    volumeMounts:
+      - {name: tmp, mountPath: /tmp}
+      - {name: cache, mountPath: /cache}
+      - {name: runs, mountPath: /runs}
+      {{- if .recipe }}
+      - {name: recipe, mountPath: /recipes, readOnly: true}
+      {{- end }}
+volumes:
+  - name: tmp
+    emptyDir: {sizeLimit: 5Gi}
+  - name: cache
+    emptyDir: {sizeLimit: 2Gi}
+  - name: runs
+    {{- with $root.Values.volumes.runs }}
+    persistentVolumeClaim: {claimName: {{ . }}}
+    {{- else }}
+    emptyDir: {sizeLimit: 20Gi}
+    {{- end }}
+  {{- with .recipe }}
+  - name: recipe
+    configMap: {name: {{ . }}}
+  {{- end }}
+{{- end -}}

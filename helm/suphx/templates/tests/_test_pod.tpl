@@ -1,0 +1,17 @@
+{{/* A pod of `helm test`, from (dict "root" . "name" NAME "account" NAME "command" LIST). */}}
+{{- define "suphx.testPod" -}}
+{{- $resources := dict "cpu" "500m" "memory" "2Gi" "ephemeral-storage" "8Gi" -}}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ include "suphx.fullname" .root }}-test-{{ .name }}
+  labels:
+    {{- include "suphx.selector" .root | nindent 4 }}
+    app.kubernetes.io/component: command
+    suphx/role: test
+  annotations:
+    helm.sh/hook: test
+    helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+spec:
+  {{- include "suphx.commandPod" (dict "root" .root "account" .account "command" .command "resources" $resources "recipe" "") | nindent 2 }}
+{{- end -}}

@@ -1,0 +1,67 @@
+"""Values that switch on every part of the chart, and ways to look at what is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+PRESETS = ("laptop-kind", "paper", "small")
+EVERYTHING: dict[str, Any] = {
+    "image": {"pullSecrets": ["registry"]},
+    "run": {"name": "first", "recipe": 'name = "first"\nseed = 1\n'},
+    "cluster": {"enabled": True},
+    "nightly": {"enabled": True, "recipe": 'name = "nightly"\n'},
+    "storage": {"address": "s3://bucket/runs", "endpointUrl": "https://s3.example.org", "secretName": "bucket"},
+    "volumes": {"records": "records", "runs": "runs"},
+    "tracking": {"secretName": "mlflow-user"},
+    "mlflow": {
+        "enabled": True,
+        "databaseUri": "postgresql://postgres/mlflow",
+        "databaseSecretName": "database",
+        "artifactsDestination": "s3://bucket/artifacts",
+        "allowedHosts": ["mlflow.example.org:443"],
+        "authSecretName": "mlflow-admin",
+    },
+    "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}},
+    "launcher": {"subjects": [{"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}]},
+    "podMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+    "kueue": {"queueName": "suphx"},
+    "placement": {
+        "simulator": {
+            "nodeSelector": {"suphx/pool": "spot"},
+            "tolerations": [{"key": "suphx/spot", "operator": "Exists", "effect": "NoSchedule"}],
+            "priorityClassName": "suphx-simulator",
+        }
+    },
+}
+
+
+def find(objects: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:
+    """Return the one object of that kind and name."""
+    found = [one for one in objects if (one["kind"], one["metadata"]["name"]) == (kind, name)]
+    assert len(found) == 1, f"{len(found)} {kind} {name}"
+    return found[0]
+
+
+def pods(objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield where it was found, and the template, of every pod that any object makes."""
+    for one in objects:
+        name = f"{one['kind']} {one['metadata']['name']}"
+        if one["kind"] == "Pod":
+            yield name, one
+        elif one["kind"] == "Deployment":
+            yield name, one["spec"]["template"]
+        elif one["kind"] == "CronJob":
+            yield name, one["spec"]["jobTemplate"]["spec"]["template"]
+        elif one["kind"] in ("RayJob", "RayCluster"):
+            yield from _ray_pods(name, one)
+
+
+def _ray_pods(name: str, one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    spec = one["spec"]
+    if one["kind"] == "RayJob":
+        yield f"{name} submitter", spec["submitterPodTemplate"]
+        spec = spec["rayClusterSpec"]
+    yield f"{name} head", spec["headGroupSpec"]["template"]
+    for group in spec["workerGroupSpecs"]:
+        yield f"{name} {group['groupName']}", group["template"]

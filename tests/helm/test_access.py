@@ -1,0 +1,78 @@
+"""Accounts and rights: nobody may do more than what he is for; keys are references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import yaml
+
+from tests.helm.everything import EVERYTHING, find, pods
+
+Render = Callable[..., list[dict[str, Any]]]
+READ = {"get", "list", "watch"}
+
+
+def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) -> None:
+    objects = render(EVERYTHING)
+    assert [one["metadata"]["name"] for one in objects if one["kind"] in ("Role", "ClusterRole")] == ["suphx-launcher"]
+    rights: dict[str, set[str]] = {}
+    for rule in find(objects, "Role", "suphx-launcher")["rules"]:
+        for resource in rule["resources"]:
+            rights[resource] = set(rule["verbs"])
+    assert rights == {
+        "rayjobs": READ | {"create", "patch", "update", "delete"},
+        "rayclusters": READ | {"patch"},
+        "configmaps": {"get", "list", "create", "patch", "update", "delete"},
+        "pods": READ,
+        "events": READ,
+        "pods/log": {"get"},
+    }
+
+
+def test_people_may_be_let_in_as_launchers(render: Render) -> None:
+    subjects = find(render(EVERYTHING), "RoleBinding", "suphx-launcher")["subjects"]
+    assert subjects == [
+        {"kind": "ServiceAccount", "name": "suphx-launcher", "namespace": "mahjong"},
+        {"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"},
+    ]
+
+
+def test_every_pod_has_an_account_of_this_chart(render: Render) -> None:
+    objects = render(EVERYTHING)
+    accounts = {one["metadata"]["name"] for one in objects if one["kind"] == "ServiceAccount"}
+    assert accounts == {"suphx-head", "suphx-worker", "suphx-launcher", "suphx-mlflow"}
+    for where, pod in pods(objects):
+        assert pod["spec"]["serviceAccountName"] in accounts, where
+    assert all(not one["automountServiceAccountToken"] for one in objects if one["kind"] == "ServiceAccount")
+
+
+def test_no_secret_is_made_and_keys_come_from_named_ones(render: Render) -> None:
+    objects = render(EVERYTHING)
+    assert [one for one in objects if one["kind"] == "Secret"] == []
+    named = set()
+    for _, pod in pods(objects):
+        for container in pod["spec"]["containers"]:
+            for variable in container["env"]:
+                if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
+                    assert reference["key"] == variable["name"]
+                    named.add(reference["name"])
+    assert named == {"bucket", "mlflow-user", "database", "mlflow-admin"}
+
+
+def test_keys_of_the_bucket_stay_out_of_the_submitter(render: Render) -> None:
+    submitters = [pod for where, pod in pods(render(EVERYTHING)) if where.endswith("submitter")]
+    assert "secretKeyRef" not in yaml.safe_dump(submitters)
+
+
+def test_a_role_of_the_cloud_replaces_keys(render: Render) -> None:
+    objects = render({**EVERYTHING, "storage": {"address": "s3://bucket/runs"}})
+    account = find(objects, "ServiceAccount", "suphx-worker")
+    assert account["metadata"]["annotations"] == {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}
+    assert "AWS_SECRET_ACCESS_KEY" not in yaml.safe_dump(objects)
+
+
+def test_clusters_ask_for_a_token(render: Render) -> None:
+    objects = render(EVERYTHING)
+    assert find(objects, "RayCluster", "suphx")["spec"]["authOptions"] == {"mode": "token"}
+    assert find(objects, "RayJob", "first")["spec"]["rayClusterSpec"]["authOptions"] == {"mode": "token"}

@@ -1,0 +1,58 @@
+"""The chart as a whole: lint, package, README, documentation of its values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import helm_python
+import yaml
+from helm_python import Chart
+
+from tests.helm.chart_readme import CHART, README, documented_values, readme
+from tests.helm.everything import EVERYTHING
+
+VALUES = (CHART / "values.yaml").read_text(encoding="utf-8")
+
+
+def test_the_linter_finds_nothing() -> None:
+    for values in ({}, EVERYTHING):
+        report = helm_python.lint(CHART, values, strict=True, namespace="mahjong")
+        assert report["errors"] == []
+        assert [message for message in report["messages"] if message["severity"] > 1] == []
+
+
+def test_the_chart_can_be_packed_and_read_again(tmp_path: Path) -> None:
+    archive = helm_python.package(CHART, destination=tmp_path)
+    with Chart.load(archive) as packed:
+        assert packed.metadata["name"] == "suphx"
+        assert packed.render({}, name="suphx")
+
+
+def test_the_readme_is_that_of_the_values() -> None:
+    assert README.read_text(encoding="utf-8") == readme(), "run make golden"
+
+
+def test_the_values_are_few_and_each_is_explained() -> None:
+    assert len(VALUES.splitlines()) <= 150
+    bare = [value.path for value in documented_values(VALUES) if value.default and not value.remark]
+    assert [path for path in bare if not path.startswith("presets.")] == []
+
+
+def test_the_readme_knows_every_value() -> None:
+    keys = {
+        f"{group}.{key}"
+        for group, entries in yaml.safe_load(VALUES).items()
+        if isinstance(entries, dict)
+        for key in entries
+    }
+    listed = {value.path for value in documented_values(VALUES)}
+    assert keys <= listed
+
+
+def test_the_chart_has_the_version_of_the_project() -> None:
+    about = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+    project = (CHART.parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'version = "{about["appVersion"]}"' in project
+    ray = yaml.safe_load(VALUES)["rayVersion"]
+    lock = (CHART.parents[1] / "requirements.lock").read_text(encoding="utf-8")
+    assert f"ray=={ray}\n" in lock

@@ -1,0 +1,91 @@
+"""The checks of this folder find what they are for: a run is damaged in every way that KubeRay refuses."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.helm.everything import EVERYTHING, find
+from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.operator_rule import broken_rules, cluster_spec
+from tests.helm.test_pod_security import violations
+
+Render = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def run(render: Render) -> dict[str, Any]:
+    return copy.deepcopy(find(render({**EVERYTHING, "kueue": {"queueName": ""}}), "RayJob", "first"))
+
+
+def head(run: dict[str, Any]) -> dict[str, Any]:
+    group: dict[str, Any] = cluster_spec(run)["headGroupSpec"]
+    return group
+
+
+def worker(run: dict[str, Any]) -> dict[str, Any]:
+    group: dict[str, Any] = cluster_spec(run)["workerGroupSpecs"][0]
+    return group
+
+
+def put_another_container_first(run: dict[str, Any]) -> None:
+    head(run)["template"]["spec"]["containers"].insert(0, {"name": "log-reader"})
+
+
+DAMAGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
+    (lambda run: run["metadata"].update(name="r" * 48), "over 47 characters"),
+    (lambda run: run["metadata"].update(name="1st"), "no DNS label"),
+    (lambda run: worker(run).update(groupName="learner"), "groups share a name"),
+    (lambda run: cluster_spec(run).pop("rayVersion"), "token authentication without rayVersion"),
+    (lambda run: head(run)["template"]["spec"].update(restartPolicy="Always"), "head: restartPolicy must be Never"),
+    (lambda run: worker(run)["rayStartParams"].update(resources="{}"), "in rayStartParams (resources) and in"),
+    (lambda run: worker(run)["rayStartParams"].update(labels="a=b"), "simulator: labels are in rayStartParams"),
+    (lambda run: head(run)["rayStartParams"].update({"num-cpus": 0}), "rayStartParams must be strings"),
+    (lambda run: worker(run).update(maxReplicas=1), "minReplicas 1 <= replicas 2 <= maxReplicas 1"),
+    (put_another_container_first, "containers[0] is not Ray's"),
+    (lambda run: run["spec"].update(shutdownAfterJobFinishes=False), "needs shutdownAfterJobFinishes"),
+    (lambda run: run["spec"].update(submissionMode="SidecarMode"), "SidecarMode takes no submitterPodTemplate"),
+    (lambda run: run["spec"].update(clusterSelector={"a": "b"}), "backoffLimit does not go with clusterSelector"),
+    (lambda run: run["spec"].update(activeDeadlineSeconds=-1), "is negative"),
+]
+
+
+@pytest.mark.parametrize(("damage", "rule"), DAMAGES, ids=[rule for _, rule in DAMAGES])
+def test_a_run_that_the_operator_would_refuse_is_found(
+    run: dict[str, Any], damage: Callable[[dict[str, Any]], object], rule: str
+) -> None:
+    assert broken_rules(run) == []
+    damage(run)
+    assert any(rule in broken for broken in broken_rules(run)), broken_rules(run)
+
+
+def test_the_schemas_of_kuberay_find_unknown_fields_and_wrong_types(
+    run: dict[str, Any], kuberay: KubeRaySchemas
+) -> None:
+    run["spec"]["entrypont"] = "suphx run"
+    worker(run)["replicas"] = "two"
+    head(run)["template"]["spec"]["containers"][0]["image"] = None
+    errors = "\n".join(kuberay.errors(run))
+    assert "'entrypont' was unexpected" in errors
+    assert "workerGroupSpecs.0.replicas: 'two' is not of type 'integer'" in errors
+    assert "containers.0.image: None is not of type 'string'" in errors
+
+
+def test_a_pod_that_is_not_restricted_is_found() -> None:
+    spec = {
+        "hostNetwork": True,
+        "volumes": [{"name": "disk", "hostPath": {"path": "/"}}],
+        "containers": [{"name": "ray", "securityContext": {"allowPrivilegeEscalation": True}}],
+    }
+    found = "\n".join(violations(spec))
+    for fault in (
+        "hostNetwork",
+        "hostPath",
+        "may run as root",
+        "no seccomp profile",
+        "allowPrivilegeEscalation is True",
+    ):
+        assert fault in found

@@ -1,0 +1,84 @@
+"""Every pod passes the restricted level of Kubernetes' pod security standards, with a read-only root besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.helm.everything import EVERYTHING, PRESETS, pods
+
+Render = Callable[..., list[dict[str, Any]]]
+VOLUMES = {"configMap", "emptyDir", "persistentVolumeClaim", "secret", "projected", "downwardAPI", "csi", "ephemeral"}
+
+
+def violations(spec: dict[str, Any]) -> list[str]:
+    """Return what the restricted level refuses in a pod's spec."""
+    found = [f"{key} is set" for key in ("hostNetwork", "hostPID", "hostIPC") if spec.get(key)]
+    kinds = {kind for volume in spec.get("volumes", []) for kind in volume if kind != "name"}
+    found += [f"a volume of the kind {kind}" for kind in kinds - VOLUMES]
+    pod = spec.get("securityContext", {})
+    if not pod.get("runAsNonRoot") or pod.get("runAsUser") == 0:
+        found.append("the pod may run as root")
+    if pod.get("seccompProfile", {}).get("type") != "RuntimeDefault":
+        found.append("no seccomp profile")
+    for container in spec["containers"] + spec.get("initContainers", []):
+        found += [f"{container['name']}: {fault}" for fault in _container_violations(container["securityContext"])]
+        found += [f"{container['name']}: hostPort" for port in container.get("ports", []) if "hostPort" in port]
+    return found
+
+
+def _container_violations(security: dict[str, Any]) -> list[str]:
+    wanted = {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    return [f"{key} is {security.get(key)}" for key, value in wanted.items() if security.get(key) != value]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_pod_is_restricted(render: Render, preset: str) -> None:
+    checked = list(pods(render({**EVERYTHING, "preset": preset})))
+    assert len(checked) == 5 + 4 + 1 + 1 + 3  # RayJob, RayCluster, MLflow, nightly evaluation, tests
+    for where, template in checked:
+        assert violations(template["spec"]) == [], where
+
+
+def test_containers_that_the_operator_adds_are_restricted(render: Render) -> None:
+    # wait-gcs-ready takes over the security context of containers[0]; the autoscaler has this one.
+    for one in render(EVERYTHING):
+        if one["apiVersion"] == "ray.io/v1":
+            spec = one["spec"].get("rayClusterSpec", one["spec"])
+            assert _container_violations(spec["autoscalerOptions"]["securityContext"]) == []
+
+
+def test_a_token_of_the_api_server_is_mounted_only_where_it_is_needed(render: Render) -> None:
+    with_token = {where for where, pod in pods(render(EVERYTHING)) if pod["spec"]["automountServiceAccountToken"]}
+    assert with_token == {"RayJob first head", "RayCluster suphx head", "Pod suphx-test-launcher"}
+    without_autoscaler = render({**EVERYTHING, "autoscaling": {"enabled": False}})
+    with_token = {where for where, pod in pods(without_autoscaler) if pod["spec"]["automountServiceAccountToken"]}
+    assert with_token == {"Pod suphx-test-launcher"}
+
+
+def test_what_is_written_lies_in_folders_that_can_be_written(render: Render) -> None:
+    for where, pod in pods(render(EVERYTHING)):
+        for container in pod["spec"]["containers"]:
+            mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
+            environment = {variable["name"]: variable.get("value") for variable in container["env"]}
+            assert not mounts["/tmp"].get("readOnly"), where
+            assert environment["HOME"] == "/tmp"
+            if folder := environment.get("SUPHX_CACHE"):
+                assert not mounts[folder].get("readOnly")
+
+
+def test_kernels_are_copied_before_anything_runs(render: Render) -> None:
+    for where, pod in pods(render(EVERYTHING)):
+        cached = [c for c in pod["spec"]["containers"] if any(v["name"] == "SUPHX_CACHE" for v in c["env"])]
+        first = pod["spec"].get("initContainers", [])
+        assert [c["name"] for c in first] == (["kernels"] if cached else []), where
+        if cached:
+            assert first[0]["image"] == cached[0]["image"]

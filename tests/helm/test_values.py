@@ -1,0 +1,88 @@
+"""Wrong values are refused, with a message that names the value and what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from helm_python import Chart, HelmError, HelmValuesError
+
+SIZE = {"cpu": "1", "memory": "2Gi", "objectStoreGi": 1, "disk": "1Gi"}
+
+REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
+    ({"presett": "small"}, "additional properties 'presett' not allowed"),
+    ({"preset": 3}, "'/preset': got number, want string"),
+    ({"image": {"pullPolicy": "Sometimes"}}, "'/image/pullPolicy': value must be one of 'Always', 'IfNotPresent'"),
+    ({"image": {"tag": "a b"}}, "'/image/tag': 'a b' does not match"),
+    ({"rayVersion": "2.60"}, "'/rayVersion': '2.60' does not match"),
+    ({"run": {"name": "My_Run"}}, "'/run/name': 'My_Run' does not match"),
+    ({"run": {"name": "r" * 48}}, "'/run/name': maxLength: got 48, want 47"),
+    ({"run": {"learningRate": 0.1}}, "'/run': additional properties 'learningRate' not allowed"),
+    ({"run": {"backoffLimit": -1}}, "'/run/backoffLimit': minimum: got -1, want 0"),
+    ({"run": {"activeDeadlineSeconds": 0}}, "'/run/activeDeadlineSeconds': minimum: got 0, want 1"),
+    ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
+    ({"nightly": {"schedule": "nightly"}}, "'/nightly/schedule': 'nightly' does not match"),
+    ({"storage": {"address": "bucket/runs"}}, "'/storage/address': 'bucket/runs' does not match pattern '^$|^s3://"),
+    ({"storage": {"endpointUrl": "s3.example.org"}}, "'/storage/endpointUrl': 's3.example.org' does not match"),
+    ({"storage": {"secretAccessKey": "x"}}, "'/storage': additional properties 'secretAccessKey' not allowed"),
+    ({"tracking": {"uri": "mlflow:5000"}}, "'/tracking/uri': 'mlflow:5000' does not match"),
+    ({"mlflow": {"databaseUri": "postgresql://me:secret@db/x"}}, "'/mlflow/databaseUri': 'postgresql://me:"),
+    ({"mlflow": {"memory": "lots"}}, "'/mlflow/memory': 'lots' does not match"),
+    ({"launcher": {"subjects": [{"kind": "Person", "name": "me"}]}}, "'/launcher/subjects/0/kind': value must be one"),
+    ({"networkPolicy": {"egressPorts": [70000]}}, "'/networkPolicy/egressPorts/0': maximum: got 70,000, want 65,535"),
+    ({"podMonitor": {"interval": 30}}, "'/podMonitor/interval': got number, want string"),
+    ({"placement": {"gpu": {}}}, "'/placement': additional properties 'gpu' not allowed"),
+    ({"presets": {"small": {"head": {"memory": "4Gi"}}}}, "'/presets/small/head/memory': '4Gi' does not match"),
+    ({"presets": {"small": {"head": {"cpu": 4}}}}, "'/presets/small/head/cpu': got number, want string"),
+    ({"presets": {"mine": {"head": SIZE}}}, "'/presets/mine': missing properties 'simulator', 'inference', 'learner'"),
+    ({"presets": {"small": {"learner": {"gpus": -1}}}}, "'/presets/small/learner/gpus': minimum: got -1, want 0"),
+]
+
+REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
+    ({"preset": "huge"}, 'preset is "huge": use one of laptop-kind, paper, small'),
+    ({"run": {"name": "first"}}, "run.name is set without run.recipe: add --set-file"),
+    ({"nightly": {"enabled": True}}, "nightly.enabled without nightly.recipe: add --set-file"),
+    ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled without MLflow"),
+    ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
+    ({"mlflow": {"authSecretName": "admin"}}, "mlflow.authSecretName without tracking.secretName"),
+    ({"mlflow": {"databaseUri": "postgresql://db/x"}}, "without mlflow.databaseSecretName: name the secret"),
+    (
+        {"presets": {"small": {"simulator": {"maxReplicas": 1}}}},
+        "presets.small.simulator: minReplicas 1, replicas 2, maxReplicas 1 must ascend",
+    ),
+    (
+        {"presets": {"small": {"simulator": {"minReplicas": 0, "replicas": 0}}}},
+        "presets.small.simulator has no places: use at least 1 for replicas",
+    ),
+    ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 places; an engine uses one GPU at most"),
+    (
+        {"presets": {"small": {"head": {"objectStoreGi": 16}}}},
+        "objectStoreGi 16 is part of memory 16Gi and must be less",
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), REFUSED_BY_SCHEMA, ids=lambda value: str(value)[:60])
+def test_the_schema_refuses_wrong_values(chart: Chart, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(HelmValuesError) as refused:
+        chart.validate_schema(values)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(("values", "message"), REFUSED_BY_TEMPLATES, ids=lambda value: str(value)[:60])
+def test_values_that_do_not_fit_each_other_are_refused(chart: Chart, values: dict[str, Any], message: str) -> None:
+    chart.validate_schema(values)
+    with pytest.raises(HelmError) as refused:
+        chart.render(values, name="suphx", namespace="mahjong")
+    assert message in str(refused.value)
+
+
+def test_a_preset_of_ones_own_is_taken(chart: Chart) -> None:
+    mine = {
+        "head": {**SIZE, "memory": "8Gi"},
+        "simulator": {**SIZE, "replicas": 3, "minReplicas": 1, "maxReplicas": 3, "places": 1},
+        "inference": {**SIZE, "replicas": 0, "places": 1, "gpus": 0},
+        "learner": {**SIZE, "replicas": 1, "gpus": 0, "buffers": 1},
+    }
+    texts = chart.render({"preset": "mine", "presets": {"mine": mine}}, name="suphx")
+    assert "num_simulators=3 --set reinforcement.cluster.num_engines=0" in texts["suphx/templates/run/template.yaml"]
