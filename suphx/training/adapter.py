@@ -92,12 +92,7 @@ class Adapter:
         started = time.perf_counter()
         rollouts = self.roll_out(tables, seats, seeds, nets)
         rolled = time.perf_counter()
-        size = self.config.num_rollouts
-        adapted = []
-        for number in range(len(tables)):
-            net = nets[number] if nets else self.agent.discard_net
-            own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
-            adapted.append(adapt_net(net, own, rollouts.rewards[number], self.config))
+        adapted = self.update(rollouts, nets)
         return Adapted(adapted, len(rollouts.decisions), rolled - started, time.perf_counter() - rolled)
 
     def roll_out(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Rollouts:
@@ -121,6 +116,16 @@ class Adapter:
         )
         rewards = self.rewards(tables[owners], deals, own_seats)
         return Rollouts(decisions, rewards.reshape(len(tables), config.num_rollouts))
+
+    def update(self, rollouts: Rollouts, nets: Sequence[PolicyNet] = ()) -> list[PolicyNet]:
+        """Return the net of each position after the gradient steps; ``nets`` as in ``adapt``."""
+        size = self.config.num_rollouts
+        adapted = []
+        for number, rewards in enumerate(rollouts.rewards):
+            net = nets[number] if nets else self.agent.discard_net
+            own = rollouts.decisions.of_deals(number * size, (number + 1) * size)
+            adapted.append(adapt_net(net, own, rewards, self.config))
+        return adapted
 
     def rewards(self, before: Records, after: Records, seats: I64) -> F32:
         """Return the points, float32 [n], that ``seats`` [n] got in deals that were played to their ends."""

@@ -1,4 +1,4 @@
-"""``suphx bench``: how fast rules and encoder are here; nets: bench_net.py, self-play: bench_selfplay.py."""
+"""``suphx bench``: how fast rules and encoder are here; the other subjects have files of their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands import bench_net, bench_selfplay
+from suphx_platform.commands import bench_adapt, bench_net, bench_selfplay
 from suphx_platform.commands.parsing import positive, seconds
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     hands.set_defaults(execute=execute_hands)
     bench_net.add_parsers(subjects, options)
     bench_selfplay.add_parser(subjects, options)
+    bench_adapt.add_parser(subjects, options)
 
     features = subjects.add_parser("features", parents=[options], help="decisions encoded a second")
     features.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")

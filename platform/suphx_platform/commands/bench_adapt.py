@@ -1,0 +1,43 @@
+"""``suphx bench adapt``: what run-time adaptation costs beside its parts alone."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from suphx_platform.commands import adapt
+from suphx_platform.commands.bench_net import SIZES
+from suphx_platform.commands.parsing import not_negative, positive, seconds
+
+if TYPE_CHECKING:
+    from suphx_platform.commands.parsing import Subparsers
+    from suphx_platform.console import Console
+
+
+def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add the sub-command to those of ``bench``."""
+    parser = subjects.add_parser("adapt", parents=[options], help="run-time adaptation beside its parts alone")
+    parser.add_argument("--agent", default="", metavar="AGENT", help="folder of checkpoints (default: untrained nets)")
+    parser.add_argument("--size", choices=SIZES, default="tiny", help="of untrained nets (default: tiny)")
+    parser.add_argument("--encoder", default="suphx", metavar="NAME", help="whose planes (default: suphx)")
+    parser.add_argument("--hands", type=positive, default=4, metavar="N", help="side by side (default: 4)")
+    parser.add_argument("--seconds", type=seconds, default=3.0, metavar="T", help="of self-play a round (default: 3)")
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="of hands and nets (default: 0)")
+    adapt.add_config(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure; ValueError for an agent without nets and for an unknown encoder."""
+    from suphx_platform.bench.adapt import AdaptCase, bench_adapt
+
+    case = AdaptCase(
+        agent=args.agent,
+        encoder=args.encoder,
+        size=args.size,
+        num_hands=args.hands,
+        seconds=args.seconds,
+        seed=args.seed,
+        config=adapt.config_of(args),
+    )
+    return bench_adapt(case, say=console.say)

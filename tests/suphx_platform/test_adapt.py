@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.statistics import Interval
+from suphx.features.encoder import find_encoder
+from suphx.models.policy import NetConfig
+from suphx.selfplay.player import random_player, save_player
+from suphx.training.adaptation_trial import TrialResults
+from suphx_platform import cli
+from suphx_platform.adaptation_experiment import AdaptationExperiment, make_report
+
+SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("agent")
+    encoder = find_encoder("mini")
+    save_player(folder, random_player(encoder, SMALL, 0), encoder, rules_version="tenhou", step=0, extra={})
+    return folder
+
+
+def adapt(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    options = ("--hands", "3", "--tests", "20", "--rollouts", "16", "--learning-rate", "0.01", "--json")
+    assert cli.main(["adapt", *options, *arguments]) == 0, capsys.readouterr().err
+    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return values
+
+
+def test_the_experiment_says_how_often_adapting_was_ahead(
+    agent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = adapt(capsys, "--agent", str(agent), "--workers", "1", "--runs", str(tmp_path / "runs"))
+    assert (values["hands"], values["rollouts"], values["tests"]) == (3, 16, 20)
+    assert values["win_rate_adapted_over_base"] * 6 == pytest.approx(round(values["win_rate_adapted_over_base"] * 6))
+    low, high = values["interval"]
+    assert 0 <= low <= values["win_rate_adapted_over_base"] <= high <= 1
+    difference = values["adapted"]["points"] - values["base"]["points"]
+    assert values["points_difference"]["mean"] == pytest.approx(difference)
+    assert values["seconds_per_hand"] > 0
+    assert values["config"]["learning_rate"] == 0.01
+    artifacts = list((tmp_path / "runs" / "artifacts").glob("*/artifacts/hands.json"))
+    assert len(json.loads(artifacts[0].read_text())["adapted_points"]) == 3
+
+
+def test_two_processes_find_what_one_finds(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (adapt(capsys, "--agent", str(agent), "--workers", workers) for workers in ("1", "2"))
+    for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
+        assert one[key] == two[key]
+
+
+def results(base: list[float], adapted: list[float]) -> TrialResults:
+    ones = np.ones(len(base))
+    return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones)
+
+
+def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
+    experiment = AdaptationExperiment(agent="a")
+    report = make_report(experiment, results([0, 0, 0, 0], [10, -10, 0, 40]))
+    assert report.win_rate == pytest.approx(2.5 / 4)
+    assert report.points == pytest.approx(10)
+    assert "no different" in report.verdict()
+    clear = make_report(experiment, results([0.0] * 50, [5.0] * 45 + [-1.0] * 5))
+    assert clear.verdict().startswith("adapted is better: ahead with 90.0% of 50 hands")
+    assert clear.win_interval.low > 0.75
+    worse = make_report(experiment, results([0.0] * 50, [-5.0] * 50))
+    assert worse.win_interval == Interval(0.0, 0.0)
+    assert "worse" in worse.verdict()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "ukeire"], "no nets that could be adapted"),
+        (["--agent", "nowhere"], "is no agent"),
+        (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal"),
+    ],
+)
+def test_what_cannot_be_adapted_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_benchmark_compares_with_the_parts_alone(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--agent", str(agent), "--hands", "2", "--rollouts", "16", "--seconds", "0.1", "--json")
+    assert cli.main(["bench", "adapt", *options]) == 0
+    values = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert values["ratio"] > 0.5
+    parts = values["rollout_seconds_per_hand"] + values["update_seconds_per_hand"]
+    assert values["seconds_per_hand"] == pytest.approx(parts, rel=0.2)
+    assert 2 < values["decisions_per_rollout"] < 25
