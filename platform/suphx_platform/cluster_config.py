@@ -43,7 +43,8 @@ class ClusterConfig:
     """Updates between two copies of the learner's state. The batches since the last one are kept, so that a learner
     that dies makes its updates again."""
     hang_seconds: float = 60.0
-    """An engine that does not answer for so long is killed and started again; requests go elsewhere meanwhile."""
+    """A part that does not even say that it lives for so long, or an engine that leaves a request unanswered, is killed
+    and started again; requests go elsewhere meanwhile."""
     start_seconds: float = 600.0
     """How long a part may take to be placed and started, and any other call to be answered."""
     max_failures: int = 10

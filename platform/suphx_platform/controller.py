@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
 from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches
 from suphx_platform.simulator_actor import Played
+from suphx_platform.stop_request import StopRequest
 
 if TYPE_CHECKING:
     from suphx_platform.metrics import RunMetrics
@@ -81,12 +82,15 @@ class Controller:
         """Play and learn to the end; return what ``metrics.json`` holds.
 
         Raises DivergedError if a loss or gradient is no finite number: the batch and the last good weights are in the
-        folder then.
+        folder then; KeyboardInterrupt, with the state saved, if the process is asked to stop (Ctrl-C, SIGTERM).
         """
         try:
             self._write_start()
-            while not self.is_finished:
-                self._advance()
+            with StopRequest() as stop:
+                while not self.is_finished and not (stop.is_made and self._flow.is_settled):
+                    self._advance()
+                if stop.is_made:
+                    self._stop()
             return self._finish()
         finally:
             self._flow.close()
@@ -95,6 +99,12 @@ class Controller:
     def is_finished(self) -> bool:
         """Tell whether a limit of the run is reached."""
         return self._config.share_done(self._progress.updates, self._progress.seconds) >= 1
+
+    def _stop(self) -> NoReturn:
+        if self._say is not None:
+            self._say(f"asked to stop: saving the state after {self._progress.updates} updates")
+        self._save()
+        raise KeyboardInterrupt
 
     def _new_flow(self, state: FlowState | None) -> Flow:
         if not self._config.cluster.on_ray:

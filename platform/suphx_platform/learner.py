@@ -20,7 +20,7 @@ import numpy as np
 import ray
 from torch import Tensor
 
-from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.head import HEAD_NAMES
 from suphx.models.device import torch_threads
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.trajectory import COLUMNS, Transitions
@@ -76,10 +76,7 @@ class Learner:
         """Updates made, over all starts of a run."""
         entropy = config.entropy
         self._controls = {
-            net.head: EntropyControl(
-                target=entropy.target if net.head == DISCARD else entropy.answer_target, alpha=entropy.alpha
-            )
-            for net in nets
+            net.head: EntropyControl(target=entropy.target_of(net.head), alpha=entropy.alpha) for net in nets
         }
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
         try:

@@ -3,13 +3,14 @@ forgot when it died.
 
 Of its state a copy is taken every ``protect_every`` updates. The batches since then are kept (as references, in Ray's
 object store): a learner that Ray had to start again gets the copy and learns from these batches once more, in the same
-order, so that it ends where it was; versions never go back and no update is counted twice.
+order, so that it ends where it was; versions never go back and no update is counted twice. Copies and versions are kept
+where this process is: they outlive the learner's machine. The batches do not; what was learned from them is lost then.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,11 @@ import numpy as np
 import ray
 import torch
 
+from suphx.selfplay.player import Player
 from suphx_platform.fetching_engine import with_weights
-from suphx_platform.flow import DivergedBatchError, FlowState, Learned
-from suphx_platform.parameter_server import Version
-from suphx_platform.part_watch import PartWatch, cause_of
+from suphx_platform.flow import DivergedBatchError, Fault, FlowState, Learned
+from suphx_platform.parameter_server import Version, Weights
+from suphx_platform.part_watch import PartWatch, cause_of, first_line, is_death
 from suphx_platform.ray_calls import Call
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts, BufferStatus
@@ -29,6 +31,7 @@ from suphx_platform.topology import Topology
 
 _AHEAD = 2
 """Batches that the learner has at a time, so that it never waits for the next one."""
+_WAIT_SECONDS = 0.5
 
 
 @dataclass(slots=True, eq=False)
@@ -53,6 +56,7 @@ class LearnerSeat:
         self._updates = 0
         self._life = 0
         self._is_restoring = False
+        self._has_lost_batches = False
         self._is_taking = False
         self._is_publishing = False
         self._is_publish_due = False
@@ -65,11 +69,11 @@ class LearnerSeat:
         self.latest: Version
         """The newest version; its weights are a list of one reference."""
 
-    def begin(self, players: Sequence[Any], state: FlowState | None) -> None:
+    def begin(self, players: Sequence[Player], state: FlowState | None) -> None:
         """Give the learner and the parameter server what they begin with; ``players``: to start with, and weak."""
         self._players = [ray.put(player) for player in players]
         if state is None:
-            self.latest = Version(0, [self._actor.weights.remote()])
+            self.latest = Version(0, [ray.put(players[0].weights(self._config.head_numbers))])
             self._older = [self.latest]
         else:
             references = {version.number: [ray.put(version.weights)] for version in (*state.older, state.latest)}
@@ -78,14 +82,9 @@ class LearnerSeat:
             tensors, values = state.learner
             self._copy = ray.put((values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values))
             self._updates = values["num_updates"]
-            self._restore()
+        self._restore()
         self._crew.version = self.latest.number
         self._server.begin.remote(self._players, self.latest, self._older)
-
-    @property
-    def is_idle(self) -> bool:
-        """Tell whether nothing is on its way to the learner."""
-        return not (self._is_restoring or self._is_taking or any(ticket.number == 0 for ticket in self._tickets))
 
     def work(self, *, may_learn: bool) -> None:
         """Take the next batch if the learner has not enough to do."""
@@ -98,31 +97,44 @@ class LearnerSeat:
         if shard is not None:
             self._take(shard)
 
-    def state(self) -> FlowState:
-        """Return the learner's state and the versions; if the learner is dead, the last copy of its state."""
-        try:
-            _, arrays, values = ray.get(self._actor.state.remote())
-        except ray.exceptions.RayActorError:
-            if self._copy is None:
-                raise
-            _, arrays, values = ray.get(self._copy)
+    def state(self, *, counts: BufferCounts, next_simulator: int) -> FlowState:
+        """Return the learner's state and the versions, with what the crew knows; a learner that is dead learns first
+        what it has forgotten.
+        """
+        _, arrays, values = self._learner_state()
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         return FlowState(
             learner=(tensors, values),
             latest=with_weights(self.latest),
             older=[with_weights(version) for version in self._older],
-            counts=BufferCounts(),
-            next_simulator=0,
+            counts=counts,
+            next_simulator=next_simulator,
         )
+
+    def _learner_state(self) -> tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]:
+        while True:
+            while self._is_restoring:
+                self._watch.calls.wait(_WAIT_SECONDS)
+            try:
+                state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]] = ray.get(self._actor.state.remote())
+            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+                if not is_death(error):
+                    raise
+                self._watch.fail("learner", error)
+                self._restore()
+            else:
+                return state
 
     def _take(self, shard: Shard) -> None:
         self._is_taking = True
+        shard_life = shard.life
         report, parts = shard.actor.take.remote(self.latest.number)
 
         def then(answer: tuple[float | None, BufferStatus]) -> None:
             staleness, status = answer
             self._is_taking = False
-            self._crew.hear(shard, status, has_given=True)
+            if shard.life == shard_life:
+                self._crew.hear(shard, status, has_given=True)
             if staleness is not None:
                 ticket = _Ticket(parts, staleness)
                 self._tickets.append(ticket)
@@ -130,7 +142,7 @@ class LearnerSeat:
 
         def lost(error: Exception) -> None:
             self._is_taking = False
-            self._crew.lose(shard, error)
+            self._crew.lose(shard, shard_life, error)
 
         self._add(report, then, lost, shard.part, shard.actor)
 
@@ -177,41 +189,53 @@ class LearnerSeat:
         cause = cause_of(error)
         if isinstance(cause, DivergedBatchError):
             raise cause
+        if isinstance(error, ray.exceptions.ObjectLostError):
+            self._lose_batch(ticket, error)
+            return
         self._watch.fail("learner", error)
-        if isinstance(error, ray.exceptions.RayActorError):
+        if is_death(error):
             self._restore()
-        else:  # the batch went with the node on which it was, or cannot be learned from
+        else:  # it cannot be learned from
             self._tickets.remove(ticket)
+
+    def _lose_batch(self, ticket: _Ticket, error: Exception) -> None:
+        """Go on without a batch that went with the node on which it was; tell it once for all of them."""
+        self._tickets.remove(ticket)
+        if not self._has_lost_batches:
+            self._has_lost_batches = True
+            self._watch.emit(Fault("learner", "failed", f"batches are lost with their node: {first_line(error)}"))
 
     def _protect(self) -> None:
         """Take a copy of the learner's state; the batches before it are not needed any more then."""
         if self._is_protecting:
             return
         self._is_protecting = True
-        reference = self._actor.state.remote()
 
         def then(state: tuple[int, Any, Any]) -> None:
             self._is_protecting = False
-            self._copy = reference
+            self._copy = ray.put(state)
             self._tickets = deque(t for t in self._tickets if t.number == 0 or t.number > state[0])
 
         def lost(error: Exception) -> None:
             self._is_protecting = False
-            if not isinstance(error, ray.exceptions.RayActorError):
+            if not is_death(error):
                 raise cause_of(error)
 
-        self._add(reference, then, lost)
+        self._add(self._actor.state.remote(), then, lost)
 
     def _restore(self) -> None:
-        """Give a learner that was started again its last copy, and all batches since then."""
+        """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
         self._life += 1
         self._is_restoring = True
+        self._has_lost_batches = False
         life = self._life
 
-        def then(_: None) -> None:
+        def then(state: tuple[int, Any, Any]) -> None:
             if self._life != life:
                 return
             self._is_restoring = False
+            if self._copy is None:
+                self._copy = ray.put(state)
             for ticket in self._tickets:
                 ticket.number = 0
             for ticket in list(self._tickets):
@@ -222,22 +246,21 @@ class LearnerSeat:
                 self._watch.fail("learner", error)
                 self._restore()
 
-        self._add(self._actor.restore.remote(self._copy), then, lost)
+        self._add(self._actor.begin.remote(self._copy), then, lost)
 
     def _publish(self) -> None:
         """Have the parameter server make the learner's weights its newest version, and all engines fetch it."""
         self._is_publishing, self._is_publish_due = True, False
-        weights = self._actor.weights.remote()
 
-        def then(_: Any) -> None:
-            self._hand_to_server([weights])
+        def then(weights: Weights) -> None:
+            self._hand_to_server([ray.put(weights)])
 
         def lost(error: Exception) -> None:
             self._is_publishing, self._is_publish_due = False, True
-            if not isinstance(error, ray.exceptions.RayActorError):
+            if not is_death(error):
                 raise cause_of(error)
 
-        self._add(weights, then, lost)
+        self._add(self._actor.weights.remote(), then, lost)
 
     def _hand_to_server(self, weights: list[Any]) -> None:
         def then(versions: tuple[Version, list[Version]]) -> None:

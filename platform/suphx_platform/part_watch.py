@@ -14,7 +14,7 @@ from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_rates import EngineRates
 from suphx_platform.flow import Event, Fault
 from suphx_platform.ray_calls import Call, Calls
-from suphx_platform.ray_part import Health
+from suphx_platform.ray_part import Health, NotBegunError
 
 _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""
@@ -40,6 +40,7 @@ class PartWatch:
         self._killed: set[str] = set()
         self._down: set[str] = set()
         self._died_at: dict[str, float] = {}
+        self._forgetful: set[str] = set()
         self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
@@ -62,18 +63,23 @@ class PartWatch:
         """Note that ``part`` did its work: its failures so far do not count any more."""
         self._failures.pop(part, None)
         self._down.discard(part)
+        self._forgetful.discard(part)
 
     def fail(self, part: str, error: Exception) -> None:
         """Emit the fault of a part, once until it lives again; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
         self.engine_rates.forget(part)
-        is_dead = isinstance(error, ray.exceptions.RayActorError)
+        is_dead = is_death(error)
         is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
         if is_dead and not is_final and (part in self._down or self.calls.handled_since < self._died_at.get(part, 0)):
             return  # of the same death
+        if isinstance(cause_of(error), NotBegunError) and part in self._forgetful:
+            return  # its death was told, and nobody has told it to begin since
         if is_dead:
-            self._down.add(part)
+            self._forgetful.add(part)
             self._died_at[part] = time.monotonic()
+        if isinstance(error, ray.exceptions.RayActorError):
+            self._down.add(part)
         if part in self._killed:  # it hung, and that was said
             self._killed.discard(part)
         else:
@@ -103,7 +109,7 @@ class PartWatch:
         self._down.discard(part)
         if health.waiting_seconds > self._config.hang_seconds:
             ray.kill(self._parts[part], no_restart=False)
-            self._hung(part)
+            self._hung(part, self._config.hang_seconds)
         self._ask_later(part)
 
     def miss(self, part: str, error: Exception) -> None:
@@ -123,10 +129,15 @@ class PartWatch:
             seconds = min(seconds, _ENGINE_SECONDS)
         heapq.heappush(self._due, (time.monotonic() + seconds, part))
 
-    def _hung(self, part: str) -> None:
-        """Note that ``part`` was killed because it hung."""
+    def _hung(self, part: str, seconds: float) -> None:
+        """Note that ``part`` was killed because it did not answer for ``seconds``."""
         self._killed.add(part)
-        self.emit(Fault(part, "hung", f"no answer for {self._config.hang_seconds:.0f} s: it is started again"))
+        self.emit(Fault(part, "hung", f"no answer for {seconds:.0f} s: it is started again"))
+
+
+def is_death(error: Exception) -> bool:
+    """Tell whether an error means that a part is dead, or was and has forgotten all."""
+    return isinstance(error, ray.exceptions.RayActorError) or isinstance(cause_of(error), NotBegunError)
 
 
 def cause_of(error: Exception) -> Exception:

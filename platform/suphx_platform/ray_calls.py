@@ -38,8 +38,8 @@ class Calls:
     All steps are made in the thread that calls ``wait``, one after another.
     """
 
-    def __init__(self, hung: Callable[[str], None]) -> None:
-        """``hung`` is told the name of a part that was killed because it hangs."""
+    def __init__(self, hung: Callable[[str, float], None]) -> None:
+        """``hung`` is told the name of a part that was killed because it did not answer for so many seconds."""
         self._hung = hung
         self._numbers = itertools.count()
         self._open: dict[int, tuple[Call, float, float]] = {}
@@ -84,8 +84,8 @@ class Calls:
         overdue = {}
         for number, (call, since, end) in self._open.items():
             if now > end:
-                overdue[call.part] = call.actor
+                overdue[call.part] = call
                 self._open[number] = (call, since, now + call.seconds)
-        for part, actor in overdue.items():
-            ray.kill(actor, no_restart=False)
-            self._hung(part)
+        for part, call in overdue.items():
+            ray.kill(call.actor, no_restart=False)
+            self._hung(part, call.seconds)

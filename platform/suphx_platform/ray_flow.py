@@ -117,8 +117,7 @@ class RayFlow:
 
     def state(self) -> FlowState:
         """Return what a new flow needs. At free pace, games under way and decisions in buffers are not part of it."""
-        state = self._seat.state()
-        state.counts, state.next_simulator = self._crew.counts, self._crew.next_number
+        state = self._seat.state(counts=self._crew.counts, next_simulator=self._crew.next_number)
         if self._is_lockstep:
             state.simulators, state.buffers = self._crew.state()
         return state

@@ -1,7 +1,7 @@
 """What runs in the processes of a run: thin wrappers around the plain classes of the paper's Figure 6.
 
-Ray starts a dead part again on a free place; it then has no state, and does nothing until it is told to (``begin``,
-``restore``), or asks the parameter server itself (engines). Placement is in topology.py.
+Ray starts a dead part again on a free place; it then has no state, and refuses to work until it is told to ``begin``
+(NotBegunError), or asks the parameter server itself (engines). Placement is in topology.py.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorConf
 if TYPE_CHECKING:
     from suphx_platform.fetching_engine import FetchingEngine
     from suphx_platform.inference_engine import EnginePort
+    from suphx_platform.learner import Learner
     from suphx_platform.reinforcement_config import ReinforcementConfig
 
 # What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
@@ -41,6 +42,10 @@ Arrays = Mapping[str, np.ndarray]
 
 PLACE, BESIDE = 0.99, 0.001
 """Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
+
+
+class NotBegunError(RuntimeError):
+    """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ class SimulatorPart(Part):
 
     def _begun(self) -> SimulatorActor:
         if self._simulator is None:
-            raise RuntimeError("this simulator was started again and has no games yet")
+            raise NotBegunError("this simulator was started again and has no games yet")
         return self._simulator
 
 
@@ -159,29 +164,41 @@ class BufferPart(Part):
     """A shard of the replay buffer."""
 
     def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], seed: int) -> None:
-        self._buffer = ReplayBuffer(config, heads, seed=seed)
+        self._config, self._heads, self._seed = config, heads, seed
+        self._buffer: ReplayBuffer | None = None
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
+        """Be empty, or go on from a ``state``."""
+        self._buffer = ReplayBuffer(self._config, self._heads, seed=self._seed)
+        if state is not None:
+            arrays, values = state
+            self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
+        return self._buffer.status()
 
     def add(self, parts: list[Transitions]) -> tuple[bool, BufferStatus]:
         """Take decisions in if there is room; return whether there was."""
+        buffer = self._begun()
         own = [part.copied() for part in parts]  # Ray's shared memory is free again at once
-        return self._buffer.add(own), self._buffer.status()
+        return buffer.add(own), buffer.status()
 
     @ray.method(num_returns=2)
     def take(self, version: int) -> tuple[tuple[float | None, BufferStatus], dict[int, Transitions]]:
         """Return the staleness of a batch (None: there is none), and, apart from it, the batch."""
-        batch = self._buffer.take(version)
+        buffer = self._begun()
+        batch = buffer.take(version)
         if batch is None:
-            return (None, self._buffer.status()), {}
-        return (batch.staleness, self._buffer.status()), batch.parts
+            return (None, buffer.status()), {}
+        return (batch.staleness, buffer.status()), batch.parts
 
     def state(self) -> tuple[Arrays, Mapping[str, Any]]:
-        """Return all that ``restore`` needs."""
-        return self._buffer.state()
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
 
-    def restore(self, arrays: Arrays, values: Mapping[str, Any]) -> BufferStatus:
-        """Go on from a ``state``."""
-        self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
-        return self._buffer.status()
+    def _begun(self) -> ReplayBuffer:
+        if self._buffer is None:
+            raise NotBegunError("this buffer was started again and is lost")
+        return self._buffer
 
 
 class ServerPart(Part):
@@ -211,7 +228,7 @@ class ServerPart(Part):
     def publish(self, weights: Any) -> tuple[Version, list[Version]]:
         """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
         if not self._has_begun.is_set():
-            raise RuntimeError("this parameter server was started again and has no versions yet")
+            raise NotBegunError("this parameter server was started again and has no versions yet")
         self._server.publish(weights)
         return self._server.latest_version, self._server.older()
 
@@ -230,12 +247,13 @@ class ServerPart(Part):
 
 
 class LearnerPart(Part):
-    """The learner."""
+    """The learner; it learns once it has been told from where."""
 
     def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
         from suphx_platform.learner import Learner
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._has_begun = False
         start, _ = _players(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
         self._learner = Learner(
@@ -250,28 +268,37 @@ class LearnerPart(Part):
         from suphx_platform.flow import learn
 
         with _dying_with_learners():
-            return learn(self._learner, parts, staleness, measures_kl=measures_kl)
+            return learn(self._begun(), parts, staleness, measures_kl=measures_kl)
 
     def weights(self) -> Any:
         """Return the policy nets' weights."""
         with _dying_with_learners():
-            return self._learner.weights()
+            return self._begun().weights()
 
     def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
-        """Return the number of updates, and all that ``restore`` needs."""
+        """Return the number of updates, and all that ``begin`` needs."""
+        learner = self._begun()
         with _dying_with_learners():
-            tensors, values = self._learner.state()
-        return self._learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
+            tensors, values = learner.state()
+        return learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
 
     @ray.method(max_task_retries=-1)
-    def restore(self, state: tuple[int, Arrays, Mapping[str, Any]]) -> None:
-        """Go on from a ``state``."""
+    def begin(self, state: tuple[int, Arrays, Mapping[str, Any]] | None) -> tuple[int, Arrays, Mapping[str, Any]]:
+        """Begin with the first player's nets, or go on from a ``state``; return the state that it has then."""
         import torch
 
-        _, arrays, values = state
-        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
-        with _dying_with_learners():
-            self._learner.restore(tensors, values)
+        if state is not None:
+            _, arrays, values = state
+            tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+            with _dying_with_learners():
+                self._learner.restore(tensors, values)
+        self._has_begun = True
+        return self.state() if state is None else state
+
+    def _begun(self) -> Learner:
+        if not self._has_begun:
+            raise NotBegunError("this learner was started again and has forgotten what it learned")
+        return self._learner
 
 
 @contextmanager

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -32,25 +34,35 @@ def ray_session(
         return
     environment = {"env_vars": S3_SETTINGS}
     logging.getLogger("ray._private.authentication.authentication_token_setup").setLevel(logging.ERROR)
-    if os.environ.get("RAY_ADDRESS"):
-        ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
-    else:
-        _check_gpus(num_gpus)
-        os.environ.setdefault("RAY_task_events_report_interval_ms", "0")  # nobody reads them, and they fill memory
-        ray.init(
-            address="local",
-            num_cpus=max(num_cpus, os.cpu_count() or 1),
-            resources=dict(resources or {}),
-            object_store_memory=object_store_bytes or None,
-            include_dashboard=False,
-            runtime_env=environment,
-            logging_level=logging.WARNING,
-            log_to_driver=False,
-        )
+    with _kept_signals():
+        if os.environ.get("RAY_ADDRESS"):
+            ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
+        else:
+            _check_gpus(num_gpus)
+            os.environ.setdefault("RAY_task_events_report_interval_ms", "0")  # nobody reads them, and they fill memory
+            ray.init(
+                address="local",
+                num_cpus=max(num_cpus, os.cpu_count() or 1),
+                resources=dict(resources or {}),
+                object_store_memory=object_store_bytes or None,
+                include_dashboard=False,
+                runtime_env=environment,
+                logging_level=logging.WARNING,
+                log_to_driver=False,
+            )
     try:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _kept_signals() -> Iterator[None]:
+    """Set back what SIGTERM does: Ray takes it over, and its way to end a process is to abort it."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _check_gpus(wanted: int) -> None:

@@ -57,7 +57,7 @@ def play_elsewhere(order: MatchOrder, files: Mapping[str, bytes]) -> MatchReport
         return replace(order, folder=Path(name)).play()
 
 
-class Player(Protocol):
+class MatchPlayer(Protocol):
     """Whoever has matches played."""
 
     def play_match(self, order: MatchOrder) -> Future[MatchReport]:
@@ -74,7 +74,7 @@ class SelfPlayMatches:
     ...     print(entry["baseline"], entry["difference"])
     """
 
-    def __init__(self, config: ReinforcementConfig, folder: Path, player: Player, *, has_weak: bool) -> None:
+    def __init__(self, config: ReinforcementConfig, folder: Path, player: MatchPlayer, *, has_weak: bool) -> None:
         self._config = config
         self._folder = folder
         self._player = player

@@ -11,7 +11,7 @@ import numpy as np
 import ray
 
 from suphx_platform.flow import FlowState
-from suphx_platform.part_watch import PartWatch
+from suphx_platform.part_watch import PartWatch, is_death
 from suphx_platform.ray_calls import Call
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts, BufferStatus
@@ -32,6 +32,8 @@ class Shard:
     """What it said last."""
     is_full: bool = False
     """It refused what came last, and nothing was taken since."""
+    life: int = 0
+    """Times that it was lost; answers of an earlier life are not listened to."""
 
 
 @dataclass(slots=True, eq=False)
@@ -101,13 +103,16 @@ class SimulatorCrew:
     def begin(self, state: FlowState | None) -> None:
         """Tell all simulators to begin; go on with the games and decisions of ``state`` if it has as many."""
         simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._lines)
+        buffers: list[Any] = [None] * len(self.shards)
         if state is not None:
             self.next_number, self._past = state.next_simulator, state.counts
             if (len(state.simulators), len(state.buffers)) == (len(self._lines), len(self.shards)):
-                simulators = list(state.simulators)
+                simulators, buffers = list(state.simulators), list(state.buffers)
                 self._past = BufferCounts()
-                for shard, part in zip(self.shards, state.buffers, strict=True):
-                    shard.status = ray.get(shard.actor.restore.remote(*part))
+        begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
+        if any(part is not None for part in buffers):
+            for shard, status in zip(self.shards, ray.get(begun), strict=True):
+                shard.status = status
         for line, games in zip(self._lines, simulators, strict=True):
             self._begin(line, games)
 
@@ -143,9 +148,13 @@ class SimulatorCrew:
             shard.is_full = False
             self._look_at(shard)
 
-    def lose(self, shard: Shard, error: Exception) -> None:
-        """Count what a dead shard had; whoever has something for it hands it to the one that Ray starts instead."""
+    def lose(self, shard: Shard, life: int, error: Exception) -> None:
+        """Count what a shard had that died in its ``life``; what is held for it goes to the one that Ray starts."""
+        if shard.life != life:
+            return
         self._watch.fail(shard.part, error)
+        shard.life += 1
+        shard.actor.begin.remote()
         last = shard.status
         if last.num_rows or last.counts != BufferCounts():
             self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_rows))
@@ -198,6 +207,7 @@ class SimulatorCrew:
         if not line.held or line.is_adding or line.shard.is_full:
             return
         shard = line.shard
+        life = shard.life
         line.is_adding = True
         decisions = line.held[0]
 
@@ -206,14 +216,15 @@ class SimulatorCrew:
             line.is_adding = False
             if is_taken:
                 line.held.popleft()
-            shard.is_full = not is_taken
-            self.hear(shard, status, has_given=False)
+            if shard.life == life:
+                shard.is_full = not is_taken
+                self.hear(shard, status, has_given=False)
             self._to_do.add(line)
 
         def lost(error: Exception) -> None:
             line.is_adding = False
-            if isinstance(error, ray.exceptions.RayActorError):
-                self.lose(shard, error)
+            if is_death(error):
+                self.lose(shard, life, error)
             else:  # the decisions went with the node on which they were
                 self._watch.fail(line.part, error)
                 line.held.popleft()

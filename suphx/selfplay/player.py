@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from suphx.features.encoder import Encoder
@@ -28,6 +29,13 @@ class Player:
 
     nets: tuple[PolicyNet, ...]
     calibrations: tuple[Calibration, ...]
+
+    def weights(self, heads: Sequence[int]) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the weights of ``heads`` as plain numpy: head name -> name of a tensor -> values."""
+        return {
+            HEAD_NAMES[head]: {name: np.array(tensor.cpu()) for name, tensor in self.nets[head].state_dict().items()}
+            for head in heads
+        }
 
 
 def load_player(folder: Path, encoder: Encoder, *, is_weak: bool = False) -> Player:

@@ -79,7 +79,10 @@ OVER_RAY = {
 
 @pytest.mark.ray
 @pytest.mark.slow
-def test_a_killed_command_leaves_no_process_and_goes_on_when_it_is_typed_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130)])
+def test_a_killed_command_leaves_no_process_and_goes_on_when_it_is_typed_again(
+    tmp_path: Path, by: signal.Signals, code: int
+) -> None:
     settings = [f"--set={key}={value}" for key, value in (SMALL | OVER_RAY).items()]
     command = [sys.executable, "-m", "suphx_platform.cli", "run", str(RECIPES / "reinforcement.toml"), *settings]
     command += ["--runs", str(tmp_path)]
@@ -88,8 +91,8 @@ def test_a_killed_command_leaves_no_process_and_goes_on_when_it_is_typed_again(t
     saved = _wait_for(lambda: [n for n in [_updates(state)] if n >= 4])[0]
     processes = _descendants(first.pid)
     assert len(processes) > 5
-    os.kill(first.pid, signal.SIGKILL)
-    first.wait()
+    os.kill(first.pid, by)
+    assert first.wait() == code
     _wait_for(lambda: [True] if not any(_is_alive(process) for process in processes) else [])
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     metrics = read_json(state.parent / "metrics.json")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -80,6 +82,24 @@ def test_a_run_leaves_an_agent_curves_and_matches(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
     first, second = (new_controller(tmp_path / name).run() for name in ("a", "b"))
     assert numbers(first) == numbers(second)
+    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+
+
+def test_a_run_that_is_asked_to_stop_saves_its_state_first(tmp_path: Path) -> None:
+    unbroken = new_controller(tmp_path / "a").run()
+
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 6:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    said: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        new_controller(tmp_path / "b", report=stop, say=said.append).run()
+    assert said == ["asked to stop: saving the state after 6 updates"]
+    points: list[Mapping[str, float]] = []
+    resumed = new_controller(tmp_path / "b", report=points.append).run()
+    assert points[0]["updates"] == 9
+    assert numbers(resumed) == numbers(unbroken)
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
 
 

@@ -4,12 +4,13 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, RayTaskError
 
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.flow import Fault
 from suphx_platform.part_watch import PartWatch
 from suphx_platform.ray_calls import Call
+from suphx_platform.ray_part import NotBegunError
 
 
 class Reference:
@@ -70,3 +71,28 @@ def test_a_second_death_is_a_second_fault_and_too_many_end_the_run() -> None:
     assert len(watch.events()) == 2
     with pytest.raises(ActorUnavailableError):
         die(watch, call(watch))
+
+
+def forget(watch: PartWatch) -> None:
+    reference = call(watch)
+    reference.answer.set_exception(RayTaskError("add", "", NotBegunError("started again")))
+    watch.calls.wait(1)
+
+
+def test_a_part_that_was_started_again_unseen_has_died_once() -> None:
+    watch = new_watch()
+    forget(watch)
+    forget(watch)  # asked before it was told to begin
+    assert [event.name for event in watch.events() if isinstance(event, Fault)] == ["buffer_died"]
+    call(watch).answer.set_result(None)
+    watch.calls.wait(1)
+    forget(watch)
+    assert len(watch.events()) == 1
+
+
+def test_a_death_that_was_told_is_not_told_again_when_the_part_has_forgotten() -> None:
+    watch = new_watch()
+    die(watch, call(watch))
+    watch._down.clear()  # its health is known again
+    forget(watch)
+    assert len(watch.events()) == 1

@@ -19,6 +19,7 @@ from suphx.training.loss_watch import DivergedError
 from suphx.training.policy_gradient import PolicyGradientConfig
 from suphx_platform.controller import DIVERGED_FILE, Controller
 from suphx_platform.ray_flow import RayFlow
+from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import ReplayBufferConfig
@@ -31,6 +32,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 KILLED_AT = 5
 UPDATES = 20
 FAULTY = replace(FREE, max_updates=UPDATES, report_every=1)
+NOBODY = Health(0, "", 0)
 IN_STEP = replace(LOCKSTEP, report_every=1, cluster=replace(LOCKSTEP.cluster, protect_every=3))
 
 
@@ -120,6 +122,25 @@ def test_training_goes_on_when_a_process_is_killed(
         assert any(line.startswith(f"{part} died: ") for line in run.said)
     (kind,) = fault
     assert metrics["history"][-1][f"{kind}_faults"] == fault[kind]
+
+
+@pytest.mark.parametrize("part", ["learner", "buffer 0"])
+def test_a_process_that_dies_while_nobody_needs_it_is_told_to_begin_again(tmp_path: Path, part: str) -> None:
+    """Ray has started it again before anybody asks it for something: it must not work on as if it were new."""
+
+    def kill_idle(run: Run) -> None:
+        watch = run.flow.watch
+        while watch.calls.num_working:
+            watch.calls.wait(1)
+        run.kill(part)
+        while run.flow.processes.get(part, NOBODY).process in (0, *run.killed):
+            watch.work()
+            watch.calls.wait(1)
+
+    run = Run(tmp_path, FAULTY, kill_idle)
+    metrics = run.go()
+    run.check(FAULTY)
+    assert metrics["faults"] == {f"{part.split()[0]}_died": 1}
 
 
 @pytest.mark.parametrize("part", ["learner", "engine 0", "server"])

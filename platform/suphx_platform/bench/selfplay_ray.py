@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 
-from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.head import DISCARD
 from suphx.selfplay.player import Player
 from suphx_platform.bench.selfplay import COUNTS, Together, together
 from suphx_platform.bench.selfplay_alone import FIRST_STEPS, SelfplayCase
@@ -79,8 +79,7 @@ class _Driver:
         self._crew = SimulatorCrew(config, self._topology, self._watch)
         self._is_taking = False
         self._played: list[Played] = []
-        weights = {HEAD_NAMES[DISCARD]: {n: t.numpy() for n, t in player.nets[DISCARD].state_dict().items()}}
-        first = Version(0, [ray.put(weights)])
+        first = Version(0, [ray.put(player.weights([DISCARD]))])
         self._topology.server.begin.remote([ray.put(player)] * 2, first, [first])
         self._crew.begin(None)
 
