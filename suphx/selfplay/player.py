@@ -32,10 +32,8 @@ class Player:
 
     def weights(self, heads: Sequence[int]) -> dict[str, dict[str, np.ndarray]]:
         """Return copies of the weights of ``heads`` as plain numpy: head name -> name of a tensor -> values."""
-        return {
-            HEAD_NAMES[head]: {name: np.array(tensor.cpu()) for name, tensor in self.nets[head].state_dict().items()}
-            for head in heads
-        }
+        states = {HEAD_NAMES[head]: self.nets[head].state_dict() for head in heads}
+        return {head: {name: t.cpu().numpy().copy() for name, t in state.items()} for head, state in states.items()}
 
 
 def load_player(folder: Path, encoder: Encoder, *, is_weak: bool = False) -> Player:
