@@ -17,11 +17,12 @@ from suphx.models.device import torch_threads
 from suphx.riichi.record import I64, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import MAX_SEED
-from suphx.selfplay.agent import NetAgent, load_agent
+from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_start import draw_starts
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adaptation_trial import TrialResults, try_hands
 from suphx.training.adapter import Adapter
+from suphx_platform.agent_loading import load_net_agent
 
 _HANDS_AT_A_TIME = 2
 _DRAWN_AT_A_TIME = 200
@@ -107,7 +108,7 @@ def run_experiment(
 
     ValueError for an agent that is none of nets, or does not exist.
     """
-    agent = _load(experiment.agent)
+    agent = load_net_agent(experiment.agent)
     starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
     parts: list[TrialResults] = []
     for part in _try_all(experiment, agent, starts, seats, seeds):
@@ -175,16 +176,9 @@ def _start_worker(experiment: AdaptationExperiment) -> None:
     import torch
 
     torch.set_num_threads(1)
-    _of_worker[:] = [(Adapter(_load(experiment.agent), experiment.config), experiment.num_tests)]
+    _of_worker[:] = [(Adapter(load_net_agent(experiment.agent), experiment.config), experiment.num_tests)]
 
 
 def _try_in_worker(task: tuple[Records, I64, I64]) -> TrialResults:
     adapter, num_tests = _of_worker[0]
     return try_hands(adapter, *task, num_tests=num_tests)
-
-
-def _load(address: str) -> NetAgent:
-    agent = load_agent(address)
-    if not isinstance(agent, NetAgent):
-        raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
-    return agent

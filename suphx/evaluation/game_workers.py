@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +20,9 @@ from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
 from suphx.selfplay.agent import Agent, load_agent
 from suphx.selfplay.rollout import play_games
+
+LoadAgent = Callable[[str], Agent]
+"""Makes an agent of its address; a function of a module, as processes load it anew."""
 
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
@@ -45,20 +48,26 @@ def wall_seeds(seed: int, num_walls: int) -> range:
 
 
 def play_tasks(
-    addresses: Sequence[str], names: Sequence[str], tasks: Sequence[GameTask], *, rules: Rules, workers: int
+    addresses: Sequence[str],
+    names: Sequence[str],
+    tasks: Sequence[GameTask],
+    *,
+    rules: Rules,
+    workers: int,
+    load: LoadAgent = load_agent,
 ) -> Iterator[list[GameLog]]:
     """Yield the games of each task in order; the result does not depend on ``workers``, the number of processes.
 
-    ``addresses`` are for ``load_agent``; in the logs the agents go by ``names``. ValueError for an unknown agent.
+    ``addresses`` are for ``load``; in the logs the agents go by ``names``. ValueError for an unknown agent.
     """
-    agents = _load(addresses, names)  # here first: a wrong address is an error of this process
+    agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
     if workers == 1 or len(tasks) == 1:
         with _one_thread():
             for task in tasks:
                 yield _play(agents, task, rules)
         return
     with ProcessPoolExecutor(
-        min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(addresses, names)
+        min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(addresses, names, load)
     ) as pool:
         yield from pool.map(_play_in_worker, tasks, [rules] * len(tasks))
 
@@ -74,8 +83,8 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _load(addresses: Sequence[str], names: Sequence[str]) -> list[Agent]:
-    agents = [load_agent(address) for address in addresses]
+def _load(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> list[Agent]:
+    agents = [load(address) for address in addresses]
     for agent, name in zip(agents, names, strict=True):
         agent.name = name  # the same nets may play several parts
     return agents
@@ -88,9 +97,9 @@ def _play(agents: Sequence[Agent], task: GameTask, rules: Rules) -> list[GameLog
 _agents_of_worker: list[Agent] = []
 
 
-def _start_worker(addresses: Sequence[str], names: Sequence[str]) -> None:
+def _start_worker(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> None:
     torch.set_num_threads(1)
-    _agents_of_worker[:] = _load(addresses, names)
+    _agents_of_worker[:] = _load(addresses, names, load)
 
 
 def _play_in_worker(task: GameTask, rules: Rules) -> list[GameLog]:

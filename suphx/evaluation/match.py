@@ -13,12 +13,12 @@ from typing import get_args
 
 import numpy as np
 
-from suphx.evaluation.game_workers import GameTask, play_tasks, wall_seeds
+from suphx.evaluation.game_workers import GameTask, LoadAgent, play_tasks, wall_seeds
 from suphx.evaluation.player_statistics import PlayerStatistics, placement_of, player_statistics
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import BASELINES
+from suphx.selfplay.agent import BASELINES, load_agent
 from suphx.selfplay.answer import Answers
 
 CANDIDATE, BASELINE = 0, 1
@@ -109,10 +109,11 @@ def play_match(
     rules: Rules | None = None,
     progress: Callable[[int], None] = lambda count: None,
     sample: Callable[[GameLog], None] = lambda log: None,
+    load: LoadAgent = load_agent,
 ) -> MatchReport:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against three of ``baseline``.
 
-    Both are addresses for ``load_agent``. ``progress`` is told the number of the candidate's games that ended;
+    Both are addresses for ``load``. ``progress`` is told the number of the candidate's games that ended;
     ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
     """
     _check_hanchans(num_hanchans)
@@ -121,7 +122,7 @@ def play_match(
     own_games: list[GameLog] = []
     own: list[int] = []
     reference: list[int] = []
-    for log in _play_walls(candidate, baseline, walls, rules or tenhou(), workers):
+    for log in _play_walls(candidate, baseline, walls, rules or tenhou(), workers, load):
         assert log.final_scores is not None
         if _CANDIDATE_NAME in log.names:
             seat = log.names.index(_CANDIDATE_NAME)
@@ -148,13 +149,13 @@ _CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
 
 
 def _play_walls(
-    candidate: str, baseline: str, walls: range, rules: Rules, workers: int
+    candidate: str, baseline: str, walls: range, rules: Rules, workers: int, load: LoadAgent
 ) -> Iterator[GameLog]:  # fmt: skip
     """Yield the games of all walls in order: candidate at seat 0, 1, 2, 3, then four baselines."""
     tasks = [_task(walls[start : start + _WALLS_PER_TASK]) for start in range(0, len(walls), _WALLS_PER_TASK)]
     # In a match an agent goes by its part: both may be the same.
     names = (_CANDIDATE_NAME, _BASELINE_NAME)
-    for logs in play_tasks((candidate, baseline), names, tasks, rules=rules, workers=workers):
+    for logs in play_tasks((candidate, baseline), names, tasks, rules=rules, workers=workers, load=load):
         yield from logs
 
 

@@ -55,6 +55,14 @@ def test_two_processes_find_what_one_finds(agent: Path, capsys: pytest.CaptureFi
         assert one[key] == two[key]
 
 
+def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--candidate", f"adapt-8:{agent}", "--baseline", str(agent), "--hanchans", "8", "--workers", "1"]
+    assert cli.main(["evaluate", *options, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert sum(values["placements"]) == 8
+    assert values["candidate"] == f"adapt-8:{agent}"
+
+
 def results(base: list[float], adapted: list[float]) -> TrialResults:
     ones = np.ones(len(base))
     return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones)
@@ -77,7 +85,7 @@ def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--agent", "ukeire"], "no nets that could be adapted"),
+        (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted"),
         (["--agent", "nowhere"], "is no agent"),
         (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal"),
     ],

@@ -17,12 +17,13 @@ from suphx.models.policy import NetConfig, PolicyNet, Size
 from suphx.riichi.record import I64, U8, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
-from suphx.selfplay.agent import NetAgent, load_agent
+from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions
 from suphx.selfplay.player import random_player
 from suphx.training.adaptation import AdaptationConfig, copy_for_adaptation
 from suphx.training.adapter import Adapter
 from suphx_platform.adaptation_experiment import draw_hands
+from suphx_platform.agent_loading import load_net_agent
 
 ROUNDS = 3
 _PLAY_STEPS = 16
@@ -50,10 +51,7 @@ class AdaptCase:
             encoder = find_encoder(self.encoder)
             player = random_player(encoder, NetConfig(size=self.size), self.seed)
             return NetAgent("untrained", player.nets, encoder)
-        agent = load_agent(self.agent)
-        if not isinstance(agent, NetAgent):
-            raise ValueError(f"{self.agent!r} has no nets that could be adapted: name a folder of checkpoints")
-        return agent
+        return load_net_agent(self.agent)
 
 
 def bench_adapt(case: AdaptCase, *, say: Callable[[str], None]) -> dict[str, object]:

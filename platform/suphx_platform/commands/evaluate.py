@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-AGENT_HELP = "random, tsumogiri, ukeire, or a folder of checkpoints, with :weak, :matched, :sampled behind it"
+AGENT_HELP = (
+    "random, tsumogiri, ukeire, or a folder of checkpoints, with :weak, :matched, :sampled behind it; "
+    "adapt:FOLDER or adapt-K:FOLDER adapts to every kyoku, with K rollouts"
+)
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -29,6 +32,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
     from suphx.evaluation.match import play_match
+    from suphx_platform.agent_loading import load_any_agent
 
     started = time.perf_counter()
     with console.progress("hanchans", args.hanchans) as progress:
@@ -39,6 +43,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             seed=args.seed,
             workers=args.workers,
             progress=progress.advance,
+            load=load_any_agent,
         )
     console.say(report.verdict())
     return {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
