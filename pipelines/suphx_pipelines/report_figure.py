@@ -141,6 +141,22 @@ def paired_differences(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str
         return _data_uri(figure)
 
 
+def leaderboard(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the ratings of agents with their intervals, the first row on top."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 0.8 + 0.32 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        for height, row in enumerate(reversed(rows)):
+            low, high = row["interval"]
+            colour = ORANGE if row["is_champion"] else GREEN if row["is_candidate"] else BLUE
+            errors = [[row["rating"] - low], [high - row["rating"]]]
+            axes.errorbar([row["rating"]], [height], xerr=errors, color=colour, marker="o", capsize=3)
+        axes.set_yticks(range(len(rows)), [row["name"] for row in reversed(rows)])
+        axes.set(xlabel="rating", ylim=(-0.6, len(rows) - 0.4))
+        axes.grid(visible=True, axis="x")
+        return _data_uri(figure)
+
+
 def calibration(bins: Sequence[Sequence[float]]) -> str:
     """Draw how often the net is right against how sure it is; bins are [confidence, accuracy, samples]."""
     with matplotlib.rc_context(_STYLE):

@@ -26,6 +26,13 @@ def load_any_agent(address: str) -> Agent:
     return AdaptiveAgent(address, Adapter(load_net_agent(match["address"]), config))
 
 
+def split_wrapper(address: str) -> tuple[str, str]:
+    """Return ``adapt:`` or ``adapt-K:``, empty where there is none, and the address of the nets."""
+    match = _ADAPT.fullmatch(address)
+    nets = address if match is None else match["address"]
+    return address.removesuffix(nets), nets
+
+
 def load_net_agent(address: str) -> NetAgent:
     """Return an agent of nets, that can be adapted; ValueError for another one."""
     agent = load_agent(address)

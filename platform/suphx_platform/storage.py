@@ -16,6 +16,7 @@ import json
 import logging
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -93,6 +94,8 @@ class Version:
     """Folder of its files below ``path``."""
     files: dict[str, list[Part]]
     """Parts by the file's path in the folder."""
+    saved: float = 0.0
+    """When, in seconds since 1970; 0 if the manifest does not say."""
 
     def key(self, file: str) -> str:
         """Return the key of one of its files."""
@@ -124,7 +127,7 @@ class Storage:
         try:
             with ThreadPoolExecutor(self.config.threads) as pool:
                 uploads = pool.map(lambda file: self._store.upload(f"{path}/{writer}/{file}", folder / file), files)
-                version = Version(path, number, score, writer, dict(zip(files, uploads, strict=True)))
+                version = Version(path, number, score, writer, dict(zip(files, uploads, strict=True)), time.time())
             self._store.put_new(f"{path}/{MANIFEST}", _manifest(version))
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
             if not self._finished_paths(path):
@@ -134,6 +137,12 @@ class Storage:
             raise FileExistsError(f"{text}: let only one of them work on {name}") from error
         self._prune(name)
         return version
+
+    def names(self) -> list[str]:
+        """Return all names that have a finished version, sorted."""
+        keys = (key.removesuffix(f"/{MANIFEST}") for key in self._store.keys("") if key.endswith(f"/{MANIFEST}"))
+        paths = (key.rpartition("/") for key in keys)
+        return sorted({name for name, _, version in paths if _VERSION.fullmatch(version)})
 
     def versions(self, name: str) -> list[Version]:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
@@ -255,7 +264,7 @@ def _files(folder: Path) -> list[str]:
 
 def _manifest(version: Version) -> bytes:
     content = {"format": FORMAT, "writer": version.writer, "score": version.score, "part_bytes": PART_BYTES}
-    return json.dumps(content | {"files": version.files}, allow_nan=False).encode()
+    return json.dumps(content | {"saved": version.saved, "files": version.files}, allow_nan=False).encode()
 
 
 def _read_manifest(path: str, data: bytes) -> Version:
@@ -270,4 +279,4 @@ def _read_manifest(path: str, data: bytes) -> Version:
             raise ValueError(f"{name!r} would be outside of the folder")
     score = None if manifest["score"] is None else float(manifest["score"])
     number = int(path.rpartition("/")[2].split(".")[0])
-    return Version(path, number, score, str(manifest["writer"]), files)
+    return Version(path, number, score, str(manifest["writer"]), files, float(manifest.get("saved", 0.0)))

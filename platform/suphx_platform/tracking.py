@@ -1,12 +1,14 @@
 """Runs, parameters, metrics and artifacts in MLflow. No other file imports mlflow.
 
-One folder of runs has one store: a sqlite database and a folder of artifacts beside it.
+One folder of runs has one store: a sqlite database and a folder of artifacts beside it. Where MLFLOW_TRACKING_URI is
+set, all folders have that server's store.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -41,11 +44,11 @@ class Tracker:
 
     def __init__(self, store: TrackingStore, run_id: str) -> None:
         self.run_id = run_id
-        self._store = store
+        self.store = store
 
     def start(self, name: str, *, key: str, tags: Mapping[str, str] | None = None) -> Tracker:
         """Start, or continue, the run with this ``key`` nested in this one."""
-        return self._store.start(name, key=key, tags={**(tags or {}), "mlflow.parentRunId": self.run_id})
+        return self.store.start(name, key=key, tags={**(tags or {}), "mlflow.parentRunId": self.run_id})
 
     def log_params(self, params: Mapping[str, object]) -> None:
         """Log parameters; the same value again is accepted, as after a restart. Long values are cut."""
@@ -53,7 +56,7 @@ class Tracker:
 
         entries = [Param(name, str(value)[:MAX_VALUE_LENGTH]) for name, value in params.items()]
         for first in range(0, len(entries), 100):
-            self._store.client.log_batch(self.run_id, params=entries[first : first + 100])
+            self.store.client.log_batch(self.run_id, params=entries[first : first + 100])
 
     def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
         """Log numbers as of ``step``."""
@@ -61,31 +64,35 @@ class Tracker:
 
         now = int(time.time() * 1000)
         entries = [Metric(name, float(value), now, step) for name, value in metrics.items()]
-        self._store.client.log_batch(self.run_id, metrics=entries)
+        self.store.client.log_batch(self.run_id, metrics=entries)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts."""
         if path.is_dir():
-            self._store.client.log_artifacts(self.run_id, str(path), path.name)
+            self.store.client.log_artifacts(self.run_id, str(path), path.name)
         else:
-            self._store.client.log_artifact(self.run_id, str(path))
+            self.store.client.log_artifact(self.run_id, str(path))
 
     def end(self, status: EndStatus) -> None:
         """Close the run."""
-        self._store.client.set_terminated(self.run_id, status)
+        self.store.client.set_terminated(self.run_id, status)
 
 
 class TrackingStore:
-    """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both made at the first start."""
+    """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both made at the first start.
+
+    With MLFLOW_TRACKING_URI in the environment it is that of the server instead.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
+        self._server = os.environ.get("MLFLOW_TRACKING_URI", "")
         self._client: MlflowClient | None = None
 
     @property
     def uri(self) -> str:
         """The address that MLflow's own tools take."""
-        return f"sqlite:///{self._folder / 'mlflow.db'}"
+        return self._server or f"sqlite:///{self._folder / 'mlflow.db'}"
 
     @property
     def client(self) -> MlflowClient:
@@ -111,7 +118,28 @@ class TrackingStore:
         experiment = self.client.get_experiment_by_name(EXPERIMENT)
         if experiment is not None:
             return experiment.experiment_id
-        return self.client.create_experiment(EXPERIMENT, artifact_location=(self._folder / "artifacts").as_uri())
+        place = None if self._server else (self._folder / "artifacts").as_uri()
+        return self.client.create_experiment(EXPERIMENT, artifact_location=place)
+
+    def make_model(self, name: str) -> None:
+        """See that there is a registered model ``name``, whoever makes it."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            self.client.create_registered_model(name)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+
+    def download(self, uri: str, folder: Path) -> None:
+        """Copy the files below an artifact's address into ``folder``, which is made."""
+        os.environ.update(_quiet_environment())
+        from mlflow.artifacts import download_artifacts
+
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as space:
+            found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
+            shutil.copytree(found, folder, dirs_exist_ok=True)
 
 
 @contextmanager

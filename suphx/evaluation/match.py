@@ -40,7 +40,7 @@ class MatchConfig:
     """Processes that play; the result does not depend on it."""
 
     def __post_init__(self) -> None:
-        _check_hanchans(self.hanchans)
+        check_hanchans(self.hanchans)
         if self.baseline not in BASELINES and "/" not in self.baseline:
             raise ValueError(
                 f"baseline is {self.baseline!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
@@ -51,7 +51,8 @@ class MatchConfig:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
 
 
-def _check_hanchans(number: int) -> None:
+def check_hanchans(number: int) -> None:
+    """Raise ValueError for a number of games that no match can have."""
     if number < 8 or number % 4:
         raise ValueError(f"{number} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
 
@@ -116,7 +117,7 @@ def play_match(
     Both are addresses for ``load``. ``progress`` is told the number of the candidate's games that ended;
     ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
     """
-    _check_hanchans(num_hanchans)
+    check_hanchans(num_hanchans)
     num_walls = num_hanchans // 4
     walls = wall_seeds(seed, num_walls)
     own_games: list[GameLog] = []

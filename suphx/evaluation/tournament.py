@@ -14,12 +14,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.game_workers import GameTask, play_tasks, wall_seeds
+from suphx.evaluation.game_workers import GameTask, LoadAgent, play_tasks, wall_seeds
 from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import I8
 from suphx.riichi.rules import Rules, tenhou
+from suphx.selfplay.agent import load_agent
 
 SEATS = 4
 Lineup = tuple[int, int, int, int]
@@ -51,11 +52,12 @@ def play_lineups(
     seed: int,
     workers: int = 1,
     rules: Rules | None = None,
+    load: LoadAgent = load_agent,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Iterator[LineupResult]:
     """Play ``4 * num_walls`` games of each lineup and yield its result when they are over, lineup after lineup.
 
-    ``addresses`` of all agents, for ``load_agent``; walls follow from ``seed`` and are the same for every lineup.
+    ``addresses`` of all agents, for ``load``; walls follow from ``seed`` and are the same for every lineup.
     ``progress`` is told the number of games that ended. ValueError for fewer than two walls or an unknown agent.
     """
     if num_walls < 2:
@@ -63,7 +65,7 @@ def play_lineups(
     parts = [range(start, min(start + _WALLS_PER_TASK, num_walls)) for start in range(0, num_walls, _WALLS_PER_TASK)]
     tasks = [_task(lineup, part, seed, num_walls) for lineup in lineups for part in parts]
     names = [str(number) for number in range(len(addresses))]
-    games = play_tasks(addresses, names, tasks, rules=rules or tenhou(), workers=workers)
+    games = play_tasks(addresses, names, tasks, rules=rules or tenhou(), workers=workers, load=load)
     for lineup in lineups:
         placements = np.empty((num_walls, SEATS, SEATS), np.int8)
         for part in parts:

@@ -132,7 +132,8 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """
     if address in BASELINES:
         return BaselineAgent(address)
-    folder, words = _split_address(address)
+    place, words = split_address(address)
+    folder = Path(place)
     if not folder.is_dir():
         raise ValueError(
             f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
@@ -156,15 +157,18 @@ _WEAK = "weak"
 _WORDS = (_WEAK, *get_args(Answers))
 
 
-def _split_address(address: str) -> tuple[Path, set[str]]:
-    """Return the folder and the words behind the colon; a colon before anything else belongs to the folder's name."""
-    folder, _, text = address.rpartition(":")
+def split_address(address: str) -> tuple[str, set[str]]:
+    """Return the place and the words behind its colon; a colon before anything else belongs to the place.
+
+    ValueError for words that do not go together.
+    """
+    place, _, text = address.rpartition(":")
     words = set(text.split(","))
-    if not folder or not words <= set(_WORDS):
-        return Path(address), set()
+    if not place or not words <= set(_WORDS):
+        return address, set()
     if len(words - {_WEAK}) > 1:
         raise ValueError(f"{address!r} says yes in two ways: use one of {', '.join(get_args(Answers))}")
-    return Path(folder), words
+    return place, words
 
 
 def _encoder_name(header: CheckpointHeader) -> str:

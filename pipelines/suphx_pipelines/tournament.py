@@ -1,0 +1,246 @@
+"""A tournament: pool -> round robin -> decision -> promotion -> report.
+
+The round robin ranks everybody and picks the candidate: the newest checkpoint with the best rating. The decision is a
+match of that one alone, on walls that nobody has played, so that picking the best of many cannot make it look
+significant. The promotion makes it the champion if it has won, and at most one a night (model_registry.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.match import play_match
+from suphx.evaluation.rating import rate_agents
+from suphx.evaluation.stable_rank import stable_rank
+from suphx.evaluation.tournament import (
+    SEATS,
+    Lineup,
+    LineupResult,
+    all_lineups,
+    head_to_head,
+    placements_of,
+    play_lineups,
+)
+from suphx_pipelines import tournament_pool, tournament_report
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.runner import Runner, RunResult
+from suphx_pipelines.stage import Stage
+from suphx_pipelines.tournament_pool import Context, Pool, read_pool
+from suphx_pipelines.tournament_recipe import TournamentRecipe
+from suphx_platform.agent_loading import load_any_agent
+from suphx_platform.console import Console
+from suphx_platform.model_registry import ModelRegistry
+from suphx_platform.storage import Storage
+
+POOL, ROUND_ROBIN, DECISION, PROMOTION, REPORT = "pool", "round_robin", "decision", "promotion", "report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentResult:
+    """What ``suphx tournament`` answers."""
+
+    run: RunResult
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        folder = self.run.folder
+        table = read_json(folder / ROUND_ROBIN / tournament_report.TABLE_NAME)["agents"]
+        promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
+        kept = ("rating", "interval", "hanchans", "average_placement")
+        return {
+            "agents": {row["name"]: {key: row[key] for key in kept} for row in table},
+            "champion": promotion["champion"],
+            "promoted": promotion["promoted"],
+            "reason": promotion["reason"],
+            "report": str(folder / REPORT / tournament_report.REPORT_NAME),
+            "run_id": self.run.run_id,
+            "tracking_uri": self.run.tracking_uri,
+        }
+
+
+def tournament_stages() -> list[Stage[TournamentRecipe]]:
+    """Return the stages in order."""
+    everything = tuple(field.name for field in fields(TournamentRecipe))
+    table, decision, promotion = (
+        tournament_report.TABLE_NAME,
+        tournament_report.DECISION_NAME,
+        tournament_report.PROMOTION_NAME,
+    )
+    pictures = (tournament_report.REPORT_NAME, *tournament_report.LEADERBOARD_NAMES)
+    return [
+        Stage(
+            name=POOL,
+            run=tournament_pool.run,
+            recipe_keys=("night", "pool", "registry", "decision.baseline"),
+            artifacts=(tournament_pool.POOL_NAME,),
+        ),
+        Stage(
+            name=ROUND_ROBIN,
+            run=play_round_robin,
+            recipe_keys=("night", "round_robin"),
+            needs=(POOL,),
+            artifacts=(table,),
+        ),
+        Stage(
+            name=DECISION,
+            run=decide,
+            recipe_keys=("night", "decision"),
+            needs=(POOL, ROUND_ROBIN),
+            artifacts=(decision,),
+        ),
+        Stage(name=PROMOTION, run=promote, needs=(POOL, DECISION), artifacts=(promotion,)),
+        Stage(
+            name=REPORT,
+            run=tournament_report.run,
+            recipe_keys=everything,
+            needs=(POOL, ROUND_ROBIN, DECISION, PROMOTION),
+            artifacts=pictures,
+        ),
+    ]
+
+
+def run_tournament(recipe: TournamentRecipe, *, runs: Path, console: Console) -> TournamentResult:
+    """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
+    storage = Storage(recipe.storage) if recipe.storage.address else None
+    runner = Runner(recipe, tournament_stages(), runs=runs, records=None, console=console, storage=storage)
+    result = TournamentResult(run=runner.run())
+    console.say(str(result.to_json()["reason"]))
+    return result
+
+
+def play_round_robin(context: Context) -> dict[str, float]:
+    """Play all lineups, go on where a killed one stopped, and leave ``table.json``."""
+    recipe = context.recipe
+    pool = read_pool(context.upstream[POOL])
+    lineups = all_lineups(len(pool.entrants))
+    missing = [lineup for lineup in lineups if not _lineup_file(context.folder, lineup).is_file()]
+    num_games = len(lineups) * recipe.round_robin.walls * SEATS
+    with context.console.progress("hanchans", num_games) as progress:
+        progress.advance((len(lineups) - len(missing)) * recipe.round_robin.walls * SEATS)
+        played = play_lineups(
+            [entrant.address_in(context.upstream[POOL]) for entrant in pool.entrants],
+            missing,
+            num_walls=recipe.round_robin.walls,
+            seed=_wall_seed(context),
+            workers=recipe.workers,
+            load=load_any_agent,
+            progress=progress.advance,
+        )
+        for number, result in enumerate(played, 1):
+            write_json(_lineup_file(context.folder, result.lineup), {"placements": result.placements.tolist()})
+            context.keep(len(lineups) - len(missing) + number)
+    results = [_read_lineup(context.folder, lineup) for lineup in lineups]
+    rows = _table(pool, results)
+    write_json(context.folder / tournament_report.TABLE_NAME, {"agents": rows, "walls": recipe.round_robin.walls})
+    return {"hanchans": num_games} | {f"rating/{_metric_name(row['name'])}": row["rating"] for row in rows}
+
+
+def decide(context: Context) -> dict[str, float]:
+    """Let the best candidate play against the champion, and leave ``decision.json``."""
+    folder, config = context.upstream[POOL], context.recipe.decision
+    pool = read_pool(folder)
+    table = read_json(context.upstream[ROUND_ROBIN] / tournament_report.TABLE_NAME)["agents"]
+    best = next((row["name"] for row in table if row["is_candidate"]), None)
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
+    champion = None if pool.champion is None else pool.entrants[pool.champion]
+    opponent = champion.address_in(folder) if champion else config.baseline
+    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
+    if candidate is None or not opponent:
+        is_won = candidate is not None
+        write_json(context.folder / tournament_report.DECISION_NAME, {**decision, "match": None, "is_won": is_won})
+        return {"is_won": is_won}
+    with context.console.progress("hanchans", config.hanchans) as progress:
+        match = play_match(
+            candidate.address_in(folder),
+            opponent,
+            num_hanchans=config.hanchans,
+            seed=_wall_seed(context),
+            workers=context.recipe.workers,
+            load=load_any_agent,
+            progress=progress.advance,
+        )
+    is_won = match.difference.is_significant and match.difference.mean < 0
+    names = {"candidate": best, "baseline": decision["opponent"]}
+    decision |= {"match": match.to_json() | names, "is_won": is_won}
+    write_json(context.folder / tournament_report.DECISION_NAME, decision)
+    low, high = match.difference.interval.low, match.difference.interval.high
+    return {"is_won": is_won, "difference": match.difference.mean, "difference_low": low, "difference_high": high}
+
+
+def promote(context: Context) -> dict[str, float]:
+    """Move the champion's alias if the candidate has won, and leave ``promotion.json``."""
+    folder, registry = context.upstream[POOL], context.recipe.registry
+    pool = read_pool(folder)
+    decision = read_json(context.upstream[DECISION] / tournament_report.DECISION_NAME)
+    version = None
+    if decision["is_won"]:
+        winner = next(entrant for entrant in pool.entrants if entrant.name == decision["candidate"])
+        version = ModelRegistry(context.tracker.store, registry).promote(
+            winner.nets_in(folder),
+            context.tracker,
+            digest=winner.digest,
+            replaces=pool.version,
+            night=context.recipe.night,
+        )
+    now = version or ModelRegistry(context.tracker.store, registry).champion()
+    promotion = {
+        "promoted": version is not None,
+        "champion": f"models:/{registry.model}/{now}" if now else None,
+        "reason": tournament_report.reason(decision, is_promoted=version is not None),
+    }
+    write_json(context.folder / tournament_report.PROMOTION_NAME, promotion)
+    return {"promoted": version is not None}
+
+
+def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
+    """Return a row for each agent, the strongest first; the keys stand in docs/architecture.md."""
+    rows = []
+    for place, (entrant, rating) in enumerate(
+        zip(pool.entrants, rate_agents(results, len(pool.entrants)), strict=True)
+    ):
+        places = placements_of(results, place)
+        counts = [int(np.count_nonzero(places == rank)) for rank in range(1, SEATS + 1)]
+        rank = stable_rank(counts)
+        row: dict[str, Any] = {
+            "name": entrant.name,
+            "is_candidate": entrant.is_candidate,
+            "is_champion": place == pool.champion,
+            "rating": rating.rating,
+            "interval": [rating.interval.low, rating.interval.high],
+            "hanchans": len(places),
+            "placements": counts,
+            "average_placement": float(places.mean()),
+            "stable_rank": rank if np.isfinite(rank) else None,
+            "against_champion": None,
+        }
+        if pool.champion is not None and place != pool.champion:
+            difference = head_to_head(results, place, pool.champion)
+            interval = [difference.interval.low, difference.interval.high]
+            row["against_champion"] = {"difference": difference.mean, "interval": interval}
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row["rating"])
+
+
+def _lineup_file(folder: Path, lineup: Lineup) -> Path:
+    return folder / f"lineup-{'-'.join(map(str, lineup))}.json"
+
+
+def _read_lineup(folder: Path, lineup: Lineup) -> LineupResult:
+    return LineupResult(lineup, np.array(read_json(_lineup_file(folder, lineup))["placements"], np.int8))
+
+
+def _wall_seed(context: Context) -> int:
+    """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament."""
+    digest = hashlib.sha256(f"{context.seed}/{context.recipe.night}".encode()).digest()
+    return int.from_bytes(digest[:8]) % MAX_WALL_SEED
+
+
+def _metric_name(name: str) -> str:
+    """Return a name that MLflow accepts."""
+    return "".join(letter if letter.isalnum() or letter in "-_./ " else "_" for letter in name)

@@ -1,0 +1,98 @@
+"""The recipe of a tournament: who plays, how much, and what it takes to become the champion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from suphx.evaluation.match import check_hanchans
+from suphx_pipelines.recipe_file import load_config
+from suphx_platform.model_registry import RegistryConfig
+from suphx_platform.storage import StorageConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolConfig:
+    """Who plays, besides the champion, who always does."""
+
+    agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
+    """Agents by name (README, "Agents"). Nets among them are here to compare: they cannot become the champion."""
+    newest: int = 3
+    """Newest checkpoints that play; one of them may become the champion."""
+    newest_from: str = ""
+    """Where they are looked for: a folder of runs, or ``s3://bucket/prefix`` as runs have it as ``storage.address``.
+    Empty: the tournament's own storage if that is a bucket, else its folder of runs."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
+        if self.newest < 0:
+            raise ValueError(f"newest is {self.newest}: use 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRobinConfig:
+    """All lineups of four agents against each other."""
+
+    walls: int = 25
+    """Walls that every lineup plays, each four times with rotated seats: six agents play 60 games a wall."""
+
+    def __post_init__(self) -> None:
+        if self.walls < 2:
+            raise ValueError(f"walls is {self.walls}: use at least 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionConfig:
+    """The match that decides: the newest checkpoint with the best rating against three champions, on fresh walls."""
+
+    hanchans: int = 1000
+    """Games of the candidate, a multiple of 4."""
+    baseline: str = "ukeire"
+    """Who is to be beaten as long as there is no champion; empty: nobody, the first candidate is the champion."""
+
+    def __post_init__(self) -> None:
+        check_hanchans(self.hanchans)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentRecipe:
+    """All settings of a tournament."""
+
+    name: str
+    """Begins the run's id: small letters, digits, - and _."""
+    seed: int = 1
+    """The walls come from it and from the night."""
+    night: str = ""
+    """A tournament is played once a night: the same recipe again gives the same result. Empty: today's date (UTC)."""
+    workers: int = 2
+    """Processes that play; the result does not depend on it."""
+    pool: PoolConfig = field(default_factory=PoolConfig)
+    """Who plays."""
+    round_robin: RoundRobinConfig = field(default_factory=RoundRobinConfig)
+    """The games for the leaderboard."""
+    decision: DecisionConfig = field(default_factory=DecisionConfig)
+    """The games that decide."""
+    registry: RegistryConfig = field(default_factory=RegistryConfig)
+    """Where the champion stands."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Where results are kept besides the folder of runs, and how buckets are reached."""
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ValueError(f"workers is {self.workers}: use 1 or more")
+        if "/" in self.night or "'" in self.night:
+            raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a tournament is carried out, not what it gives."""
+        return ("storage", "workers")
+
+
+def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:
+    """Read a recipe with ``("a.b", "value")`` overrides, its night settled; ValueError names the file and the key."""
+    recipe = load_config(TournamentRecipe, path, overrides)
+    return recipe if recipe.night else replace(recipe, night=f"{datetime.now(UTC):%Y-%m-%d}")

@@ -1,0 +1,41 @@
+"""``suphx tournament RECIPE``: newest checkpoints, champion and baselines play; a clear winner becomes the champion.
+
+Like ``suphx run`` it starts a pipeline: the command line is where everything is put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_platform.commands.parsing import add_runs, assignment
+
+if TYPE_CHECKING:
+    from suphx_platform.commands.parsing import Subparsers
+    from suphx_platform.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``tournament``."""
+    parser = commands.add_parser(
+        "tournament",
+        parents=[options],
+        help="rate many agents and promote a clear winner to champion",
+        description="Play the tournament of a recipe, once a night: the same command gives or goes on with the same.",
+    )
+    parser.add_argument("recipe", type=Path, metavar="RECIPE", help="pipelines/recipes/nightly.toml, or yours")
+    parser.add_argument(
+        "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
+    )
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the tournament; ValueError for a bad recipe or unknown agents."""
+    from suphx_pipelines.tournament import run_tournament
+    from suphx_pipelines.tournament_recipe import load_tournament_recipe
+
+    recipe = load_tournament_recipe(args.recipe, args.overrides)
+    return run_tournament(recipe, runs=args.runs, console=console).to_json()

@@ -1,0 +1,127 @@
+"""The registered model of MLflow: five nets are one version, and an alias says which version is the champion.
+
+A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
+numbers versions one after the other, so that of two that claim the same place at once everybody sees the same first
+one. Only the first moves the alias, and only while the champion is still the one that it has beaten; whoever finds a
+claim with the same nets before his own, as after a kill, carries that one out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_platform.tracking import Tracker, TrackingStore
+
+if TYPE_CHECKING:
+    from mlflow.entities.model_registry import ModelVersion
+
+PREFIX = "models:/"
+CLAIM_TAG = "suphx.claim"
+DIGEST_TAG = "suphx.digest"
+_ARTIFACT = "model"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryConfig:
+    """Where the champion stands in the model registry."""
+
+    model: str = "suphx"
+    """The registered model, whose versions are the champions so far."""
+    alias: str = "champion"
+    """Which alias of it is moved."""
+
+    def __post_init__(self) -> None:
+        for name in ("model", "alias"):
+            if not _NAME.fullmatch(getattr(self, name)):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use letters, digits, -, _ and .")
+
+    @property
+    def address(self) -> str:
+        """The champion's name as an agent."""
+        return f"{PREFIX}{self.model}@{self.alias}"
+
+
+class ModelRegistry:
+    """Usage::
+
+    registry = ModelRegistry(TrackingStore(Path("runs")), RegistryConfig())
+    before = registry.champion()
+    version = registry.promote(folder, tracker, digest=digest, replaces=before, night="2026-11-21")
+    """
+
+    def __init__(self, store: TrackingStore, config: RegistryConfig) -> None:
+        self._client = store.client
+        self._store = store
+        self._config = config
+
+    def champion(self) -> str | None:
+        """Return the version that the alias names; None if there is none."""
+        return _aliases(self._store, self._config.model).get(self._config.alias)
+
+    def promote(
+        self, folder: Path, tracker: Tracker, *, digest: str, replaces: str | None, night: str
+    ) -> str | None:  # fmt: skip
+        """Make the nets in ``folder`` the champion in the place of version ``replaces``; return their version.
+
+        None, with nothing changed, if another one of this ``night`` was first or the alias stands elsewhere by now.
+        ``digest`` says which nets these are; the same call again changes nothing and returns the same. The nets are
+        kept as artifacts of the run ``tracker``.
+        """
+        claim = f"{night}/{replaces or 'none'}"
+        self._store.make_model(self._config.model)
+        own = None if self._claims(claim) else self._register(folder, tracker, claim, digest)
+        first = self._claims(claim)[0]
+        if own is not None and own.version != first.version:
+            self._client.delete_model_version(self._config.model, own.version)
+        version = str(first.version)
+        current = self.champion()
+        if first.tags.get(DIGEST_TAG) != digest or current not in (replaces, version):
+            return None
+        if current != version:
+            self._client.set_registered_model_alias(self._config.model, self._config.alias, version)
+        return version
+
+    def _register(self, folder: Path, tracker: Tracker, claim: str, digest: str) -> ModelVersion:
+        self._client.log_artifacts(tracker.run_id, str(folder), _ARTIFACT)
+        place = self._client.get_run(tracker.run_id).info.artifact_uri
+        tags = {CLAIM_TAG: claim, DIGEST_TAG: digest}
+        return self._client.create_model_version(
+            self._config.model, f"{place}/{_ARTIFACT}", tracker.run_id, tags=tags, await_creation_for=0
+        )
+
+    def _claims(self, claim: str) -> list[ModelVersion]:
+        """Return the versions with this claim, first one first."""
+        wanted = f"name = '{self._config.model}' AND tags.`{CLAIM_TAG}` = '{claim}'"
+        return sorted(self._client.search_model_versions(wanted), key=lambda version: int(version.version))
+
+
+def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
+    """Copy the nets of ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION`` into ``folder`` and return their version.
+
+    ValueError if the address is none of these, or there is no such alias or version.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise ValueError(f"{address!r} is no model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
+    name, alias, number = match.groups()
+    version = number or _aliases(store, name).get(alias)
+    found = store.client.search_model_versions(f"name = '{name}'")
+    for candidate in found:
+        if str(candidate.version) == version:
+            store.download(candidate.source or "", folder)
+            return version
+    known = [str(candidate.version) for candidate in found]
+    raise ValueError(
+        f"{address!r} is not in the model registry of {store.uri}: "
+        + (f"{name} has the versions {', '.join(known)}, aliases {_aliases(store, name)}" if known else f"no {name}")
+    )
+
+
+def _aliases(store: TrackingStore, model: str) -> dict[str, str]:
+    found = store.client.search_registered_models(f"name = '{model}'")
+    return {alias: str(version) for alias, version in found[0].aliases.items()} if found else {}

@@ -1,0 +1,205 @@
+"""Whole tournaments of tiny nets with a real MLflow store."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.recipe_file import to_toml
+from suphx_pipelines.tournament import run_tournament
+from suphx_pipelines.tournament_recipe import (
+    DecisionConfig,
+    PoolConfig,
+    RoundRobinConfig,
+    TournamentRecipe,
+    load_tournament_recipe,
+)
+from suphx_platform import cli
+from suphx_platform.agent_source import AgentSource
+from suphx_platform.console import Console
+from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking import EXPERIMENT, TrackingStore
+from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
+
+NIGHTLY = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "nightly.toml"
+SMALL = TournamentRecipe(
+    name="nightly",
+    night="1",
+    workers=1,
+    pool=PoolConfig(newest=1),
+    round_robin=RoundRobinConfig(walls=2),
+    decision=DecisionConfig(hanchans=16, baseline=""),
+)
+CHAMPION = RegistryConfig().address
+
+
+def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
+    return run_tournament(recipe, runs=runs, console=Console()).to_json()
+
+
+def night(number: int, recipe: TournamentRecipe = SMALL) -> TournamentRecipe:
+    return replace(recipe, night=str(number))
+
+
+def champion(runs: Path) -> str | None:
+    return ModelRegistry(TrackingStore(runs), RegistryConfig()).champion()
+
+
+def save_at(folder: Path, time: int) -> None:
+    for path in folder.glob("*.safetensors"):
+        os.utime(path, (time, time))
+
+
+def test_the_shipped_recipe_is_complete_and_gets_tonights_date() -> None:
+    recipe = load_tournament_recipe(NIGHTLY)
+    assert len(recipe.night) == len("2026-11-21")
+    assert load_tournament_recipe(NIGHTLY, [("night", "x")]).night == "x"
+
+
+def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(to_toml(SMALL))
+    assert load_tournament_recipe(path) == SMALL
+    with pytest.raises(ValueError, match=r"recipe\.toml: pool\.newst: .* there is no such key: use agents, newest"):
+        load_tournament_recipe(path, [("pool.newst", "3")])
+    for key, value, message in (
+        ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
+        ("round_robin.walls", "1", "use at least 2"),
+        ("decision.hanchans", "10", "multiple of 4"),
+        ("registry.alias", "the best", "use letters"),
+        ("night", "a/b", "use a date"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_tournament_recipe(path, [(key, value)])
+
+
+def test_three_nights(runs: Path) -> None:
+    """The first candidate becomes the champion, a clearly better one takes its place, a worse one does not."""
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    first = play(runs, night(1))
+    assert (first["champion"], first["promoted"]) == ("models:/suphx/1", True)
+    assert set(first["agents"]) == {"ukeire", "tsumogiri", "random", "a-1/reinforcement"}
+    assert all(row["interval"][0] <= row["rating"] <= row["interval"][1] for row in first["agents"].values())
+    assert {row["hanchans"] for row in first["agents"].values()} == {8}
+
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    second = play(runs, night(2))
+    assert (second["champion"], second["promoted"]) == ("models:/suphx/2", True)
+    assert second["reason"].startswith(f"new champion: b-1/reinforcement against three {CHAMPION}: placement -1.")
+    assert set(second["agents"]) == {CHAMPION, "ukeire", "tsumogiri", "random", "b-1/reinforcement"}
+    again = play(runs, night(2))
+    assert (again["champion"], again["promoted"], again["agents"]) == ("models:/suphx/2", True, second["agents"])
+    assert champion(runs) == "2"
+
+    save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
+    third = play(runs, night(3))
+    assert (third["champion"], third["promoted"]) == ("models:/suphx/2", False)
+    assert third["reason"].startswith("no promotion (no win): c-1/reinforcement against three")
+    assert champion(runs) == "2"
+
+
+def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs)
+    page = Path(result["report"]).read_text()
+    assert "a-1/reinforcement (candidate)" in page
+    assert "new champion: a-1/reinforcement is the first that played" in page
+    assert "data:image/svg+xml" in page
+    store = TrackingStore(runs)
+    experiment = store.client.get_experiment_by_name(EXPERIMENT)
+    assert experiment is not None
+    tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
+    assert set(tracked) == {result["run_id"], "pool", "round_robin", "decision", "promotion", "report"}
+    kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
+    assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "report.html"]
+    ratings = tracked["round_robin"].data.metrics
+    assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
+    nets = {file.path for file in store.client.list_artifacts(tracked["promotion"].info.run_id, "model")}
+    assert nets == {f"model/{head}.safetensors" for head in ("discard", "riichi", "chow", "pong", "kong")}
+    address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
+    original = runs / "a-1" / "reinforcement" / "discard.safetensors"
+    assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
+
+
+def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    play(runs, night(1))
+    save_keeper(runs / "broken-1" / "reinforcement")
+    (runs / "broken-1" / "reinforcement" / "kong.safetensors").write_bytes(b"nothing")
+    result = play(runs, night(2, replace(SMALL, pool=PoolConfig(newest=5))))
+    assert not result["promoted"]
+    assert result["reason"].startswith("no promotion: no checkpoint is new")
+    left_out = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")["left_out"]
+    assert left_out["a-1/reinforcement"] == f"the same nets as {CHAMPION}"
+    assert "kong.safetensors" in left_out["broken-1/reinforcement"]
+
+
+def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
+    recipe = replace(SMALL, decision=DecisionConfig(hanchans=16, baseline="ukeire"))
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs, night(1, recipe))
+    assert (result["champion"], result["promoted"]) == (None, False)
+    save_keeper(runs / "b-1" / "reinforcement")
+    weaker = replace(recipe, decision=DecisionConfig(hanchans=16, baseline="tsumogiri"))
+    assert play(runs, night(2, weaker))["champion"] == "models:/suphx/1"
+
+
+def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    play(runs, night(1))
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    store = TrackingStore(runs)
+    other = store.start("the other", key="other")
+    registry = ModelRegistry(store, RegistryConfig())
+    nets = save_keeper(runs.parent / "keeper", weight=2.0)
+    assert registry.promote(nets, other, digest="keeper 2", replaces="1", night="2") == "2"
+    store.client.set_registered_model_alias("suphx", "champion", "1")  # as before the other's last step
+    result = play(runs, night(2))
+    assert (result["champion"], result["promoted"]) == ("models:/suphx/1", False)
+    assert result["reason"].startswith("no promotion (another promotion of this night was first")
+
+
+def test_a_killed_round_robin_keeps_the_lineups_that_it_has_played(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "tsumogiri", "random", "ukeire:x/..")))
+    with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is no agent"):
+        play(runs, recipe)
+    result = play(runs)
+    folder = runs / str(result["run_id"]) / "round_robin"
+    (folder / "done.json").unlink()
+    (folder / "table.json").unlink()
+    (lineup,) = folder.glob("lineup-*.json")
+    turned = [[rotation[::-1] for rotation in wall] for wall in read_json(lineup)["placements"]]
+    write_json(lineup, {"placements": turned})  # to tell it from one that is played again
+    again = play(runs)
+    places = {name: row["average_placement"] for name, row in again["agents"].items()}
+    assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+
+
+def test_too_few_agents_are_refused(runs: Path) -> None:
+    with pytest.raises(ValueError, match=r"only 3 agents play \(ukeire, tsumogiri, random\): add to pool\.agents"):
+        play(runs)
+
+
+def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    with pytest.raises(ValueError, match="'nobody' is no agent"):
+        play(runs, replace(SMALL, decision=DecisionConfig(hanchans=8, baseline="nobody")))
+    assert not list(runs.glob("*/round_robin/*.json"))
+
+
+def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=8", "--set", "workers=1"]
+    assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(result) >= {"agents", "champion", "promoted", "report"}
+    assert set(result["agents"]["ukeire"]) >= {"rating", "interval", "hanchans"}
+    assert cli.main(["tournament", "nowhere.toml"]) == 1
+    assert "no such recipe" in capsys.readouterr().err

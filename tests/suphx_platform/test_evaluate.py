@@ -1,0 +1,48 @@
+"""``suphx evaluate`` with agents by every kind of name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from suphx_platform import cli
+from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking import TrackingStore
+from tests.suphx_pipelines.tile_keeper import save_random
+
+
+def evaluate(runs: Path, candidate: str) -> int:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), "--json"]
+    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options])
+
+
+def test_the_champion_plays_under_its_name(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    store = TrackingStore(runs)
+    nets = save_random(tmp_path / "nets")
+    tracker = store.start("night", key="night")
+    ModelRegistry(store, RegistryConfig()).promote(nets, tracker, digest="a", replaces=None, night="1")
+    assert evaluate(runs, "models:/suphx@champion:sampled") == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["candidate"], result["baseline"]) == ("models:/suphx@champion:sampled", "tsumogiri")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nobody", "'nobody' is no agent: name a baseline"),
+        ("models:/nobody@champion", "no nobody"),
+        ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
+        ("ukeire:weak,matched,sampled", "says yes in two ways"),
+    ],
+)
+def test_an_unknown_agent_is_one_line_and_exit_code_1(
+    runs: Path, name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(runs, name) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("suphx: ")
+    assert message in last
