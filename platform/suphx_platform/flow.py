@@ -19,8 +19,8 @@ from torch import Tensor
 from suphx.evaluation.match import MatchReport
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
+from suphx.training.global_reward import Prediction
 from suphx.training.loss_watch import DivergedError
-from suphx.training.reward import round_score
 from suphx_platform.inference_engine import InferenceEngine, LocalEngine
 from suphx_platform.learner import Learner, UpdateReport
 from suphx_platform.parameter_server import ParameterServer, Version
@@ -39,6 +39,8 @@ class SelfPlay:
     encoder: str
     rules_version: str
     seed: int
+    prediction: Prediction | None = None
+    """What rewards are differences of; None: they are round scores."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Goes into the headers of the checkpoints."""
 
@@ -162,8 +164,10 @@ class OneProcessFlow:
         self._next_simulator = index + 1
         engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
         self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
-        place = SimulatorPlace(encoder=play.encoder, heads=heads, run_seed=play.seed, index=index)
-        self._simulator = SimulatorActor(config.simulator, place, self._local, round_score)
+        place = SimulatorPlace(
+            encoder=play.encoder, heads=heads, run_seed=play.seed, index=index, prediction=play.prediction
+        )
+        self._simulator = SimulatorActor(config.simulator, place, self._local)
         self._held: list[Transitions] | None = None
         if state is not None:
             self._learner.restore(*state.learner)

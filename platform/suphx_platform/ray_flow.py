@@ -129,7 +129,9 @@ class RayFlow:
     def _start(self, play: SelfPlay, state: FlowState | None) -> None:
         self._is_lockstep = self._config.cluster.pace == "lockstep"
         self._stack.enter_context(ray_session(**local_needs(self._config)))
-        place = SimulatorPlace(encoder=play.encoder, heads=self._config.head_numbers, run_seed=play.seed)
+        place = SimulatorPlace(
+            encoder=play.encoder, heads=self._config.head_numbers, run_seed=play.seed, prediction=play.prediction
+        )
         self._topology = Topology(self._config, place)
         self._stack.callback(self._end)
         parts = self._topology.parts()

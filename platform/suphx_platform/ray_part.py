@@ -20,7 +20,6 @@ import numpy as np
 import ray
 
 from suphx.selfplay.trajectory import Transitions
-from suphx.training.reward import round_score
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_client import EngineClient
 from suphx_platform.engine_counts import EngineCounts
@@ -105,7 +104,7 @@ class SimulatorPart(Part):
     def begin(self, number: int, state: Arrays | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``."""
         place = replace(self._place, index=number)
-        self._simulator = SimulatorActor(self._config, place, self._engine, round_score)
+        self._simulator = SimulatorActor(self._config, place, self._engine)
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.features.head import check_heads, head_index
+from suphx.training.global_reward import GlobalRewardConfig
+from suphx.training.reward import RewardName
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
@@ -25,6 +27,11 @@ class ReinforcementConfig:
     discards at random, no calls, riichi whenever it is possible."""
     heads: tuple[str, ...] = ("discard",)
     """Nets that learn; the others stay as they are. The paper trains the discard net only."""
+    reward: RewardName = "round_score"
+    """What a kyoku is worth to a seat: the points that it won or lost, or by how much it changed what the predictor
+    expects of the whole game (the paper's RL-1)."""
+    global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
+    """The latter."""
     max_updates: int = 0
     """End after this many updates; 0 = no limit."""
     max_minutes: float = 0.0
@@ -60,6 +67,8 @@ class ReinforcementConfig:
         if self.start not in get_args(Start):
             raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
         check_heads(self.heads)
+        if self.reward not in get_args(RewardName):
+            raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")
         least = {"publish_every": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
         for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
             if getattr(self, name) < least.get(name, 0):

@@ -1,6 +1,6 @@
 """The simulator of the paper's Figure 6: many hanchans on one CPU, half of which play while the others wait.
 
->>> simulator = SimulatorActor(SimulatorConfig(), SimulatorPlace(...), LocalEngine(engine), round_score)
+>>> simulator = SimulatorActor(SimulatorConfig(), SimulatorPlace(...), LocalEngine(engine))
 >>> played = simulator.play(64)  # decisions of every table
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,8 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import Gathering, Transitions
-from suphx.training.reward import Reward
+from suphx.training.global_reward import Prediction
+from suphx.training.reward import Reward, new_reward
 
 if TYPE_CHECKING:
     from suphx_platform.inference_engine import EnginePort, PendingReply  # nets are not needed where games are played
@@ -58,6 +59,8 @@ class SimulatorPlace:
     run_seed: int
     index: int = 0
     """0 to MAX_SIMULATORS - 1, each once in a run."""
+    prediction: Prediction | None = None
+    """What rewards are differences of; None: they are round scores."""
 
     def first_seed(self, half: int) -> int:
         """Return the seed of the first game of a half's tables: no two of a run ever play the same game."""
@@ -83,7 +86,7 @@ class Played:
 class SimulatorActor:
     """Consumes: replies of an engine. Produces: decisions with rewards. Waits for: the engine, if both halves do."""
 
-    def __init__(self, config: SimulatorConfig, place: SimulatorPlace, engine: EnginePort, reward: Reward) -> None:
+    def __init__(self, config: SimulatorConfig, place: SimulatorPlace, engine: EnginePort) -> None:
         if not 0 <= place.index < MAX_SIMULATORS:
             raise ValueError(f"simulator {place.index}: use 0 to {MAX_SIMULATORS - 1}")
         group = GroupConfig(
@@ -99,8 +102,8 @@ class SimulatorActor:
         self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
         self._room = dict.fromkeys(place.heads, 0)  # as much as came of the last steps, and a little more
         self._engine = engine
-        self._reward = reward
-        self._open: deque[tuple[TableGroup, PendingReply]] = deque()
+        self._rewards: list[Reward] = [new_reward(place.prediction, group.num_tables) for _ in self._halves]
+        self._open: deque[tuple[int, PendingReply]] = deque()
 
     def play(self, num_steps: int, *, drains: bool = True) -> Played:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
@@ -112,19 +115,19 @@ class SimulatorActor:
         waited = 0.0
         counts = np.zeros(3, np.int64)
         gatherings = [Gathering(head, self._row_bytes[head], room=room) for head, room in self._room.items()]
-        order = deque(half for _ in range(num_steps) for half in self._halves)
+        order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
-                half = order.popleft()
-                self._open.append((half, self._engine.submit(half.ask())))
+                number = order.popleft()
+                self._open.append((number, self._engine.submit(self._halves[number].ask())))
             if not order and not drains:
                 break
-            half, future = self._open.popleft()
+            number, future = self._open.popleft()
             waiting_since = time.monotonic()
             replies = future.result()
             waited += time.monotonic() - waiting_since
-            ended = half.reply(replies)
-            ended.gather(gatherings, self._reward(ended.kyokus))
+            ended = self._halves[number].reply(replies)
+            ended.gather(gatherings, self._rewards[number](ended.kyokus))
             counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
         transitions = [gathering.finish() for gathering in gatherings]
         self._room = {part.head: len(part) + len(part) // 8 for part in transitions}
@@ -139,15 +142,16 @@ class SimulatorActor:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
-        return {
-            f"{number}.{name}": value
-            for number, half in enumerate(self._halves)
-            for name, value in half.state().items()
-        }
+        return {f"{prefix}{name}": value for prefix, part in self._parts() for name, value in part.state().items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal simulator; its open questions are asked again."""
         self._open.clear()
-        for number, half in enumerate(self._halves):
-            prefix = f"{number}."
-            half.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
+        for prefix, part in self._parts():
+            part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
+
+    def _parts(self) -> Iterator[tuple[str, TableGroup | Reward]]:
+        """Yield whatever has a state, each with what its names begin with in that of the simulator."""
+        for number in range(_NUM_HALVES):
+            yield f"{number}.", self._halves[number]
+            yield f"reward.{number}.", self._rewards[number]

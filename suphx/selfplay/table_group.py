@@ -3,7 +3,7 @@
 >>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
 ...     ended = group.reply([answer(questions) for questions in group.ask()])
-...     transitions = ended.with_rewards(round_score(ended.kyokus))
+...     transitions = ended.with_rewards(reward(ended.kyokus))  # training/reward.py
 
 A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
 What comes out of a game follows from its seed and the replies alone, whatever other tables do.
@@ -212,12 +212,18 @@ class TableGroup:
         }
         _end_kyokus(self._tables, ended)
         over = self._tables["phase"][ended] == GAME_END
-        placements = np.where(over[:, None], self._tables["placement"][ended], 0).astype(np.int8)
+        after = {
+            "placements": np.where(over[:, None], self._tables["placement"][ended], 0).astype(np.int8),
+            "next_kyoku": self._tables["kyoku"][ended].astype(np.int32),
+            "next_honba": self._tables["honba"][ended].astype(np.int32),
+            "next_kyotaku": self._tables["kyotaku"][ended].astype(np.int32),
+            "next_scores": self._tables["scores"][ended],
+        }
         self._deal(ended[over])
         _deal_next(self._tables, self._suits, ended[~over])
         self._start_scores[ended] = self._tables["scores"][ended]
         self._start_sticks[ended] = self._tables["kyotaku"][ended]
-        return KyokuEnds(**before, placements=placements)
+        return KyokuEnds(**before, **after)
 
     def _deal(self, tables: I64) -> None:
         """Begin a new game at each of ``tables``."""

@@ -44,6 +44,14 @@ class KyokuEnds:
     """int32 [n, 4]."""
     placements: I8
     """int8 [n, 4]: 1-4 by seat if the game ended with it, else 0."""
+    next_kyoku: I32
+    """int32 [n]: of the deal that follows; without meaning if the game ended."""
+    next_honba: I32
+    """int32 [n]: same."""
+    next_kyotaku: I32
+    """int32 [n]: same."""
+    next_scores: I32
+    """int32 [n, 4]: ``scores_after``; at the end of the game with the sticks that were left over."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from suphx.features.head import DISCARD
-from suphx.training.reward import round_score
+from suphx.models.reward_predictor import weights_of
+from suphx.training.global_reward import Prediction
 from suphx_platform.inference_engine import Reply, Request
 from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorConfig, SimulatorPlace
+from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
 from tests.selfplay.row_nets import reply
 
 
@@ -50,9 +52,11 @@ class SlowEngine(RowEngine):
         return late
 
 
-def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0) -> SimulatorActor:
-    place = SimulatorPlace(encoder="mini", heads=(DISCARD,), run_seed=3, index=index)
-    return SimulatorActor(SimulatorConfig(num_tables=num_tables), place, engine, round_score)
+def new_simulator(
+    engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None
+) -> SimulatorActor:
+    place = SimulatorPlace(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, prediction=prediction)
+    return SimulatorActor(SimulatorConfig(num_tables=num_tables), place, engine)
 
 
 def assert_same(first: Played, second: Played) -> None:
@@ -113,6 +117,21 @@ def test_a_restored_simulator_plays_on_as_the_unbroken_one() -> None:
     second.play(5)
     second.restore(first.state())
     assert_same(first.play(150), second.play(150))
+
+
+def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:
+    prediction = Prediction(
+        weights=weights_of(small_predictor()), points=EXPERT_8_DAN, exchange_rate=200.0, last_kyoku="predicted"
+    )
+    first, second = (new_simulator(RowEngine(), prediction=prediction) for _ in range(2))
+    by_points = new_simulator(RowEngine())
+    for simulator in (first, by_points):
+        simulator.play(300)
+    second.restore(first.state())
+    played, points = first.play(300), by_points.play(300)
+    assert_same(played, second.play(300))
+    np.testing.assert_array_equal(played.transitions[0].actions, points.transitions[0].actions)
+    assert not np.isclose(played.transitions[0].rewards, points.transitions[0].rewards).any()
 
 
 def test_wrong_settings_are_refused() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 PROGRAM = """
 from concurrent.futures import Future
-from suphx.training.reward import round_score
 from suphx_platform.process_memory import peak_bytes
 from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig, SimulatorPlace
 from tests.selfplay.row_nets import reply
@@ -21,7 +20,7 @@ class RowEngine:
         return future
 
 place = SimulatorPlace(encoder="suphx", heads=(0,), run_seed=3)
-simulator = SimulatorActor(SimulatorConfig(num_tables=512), place, RowEngine(), round_score)
+simulator = SimulatorActor(SimulatorConfig(num_tables=512), place, RowEngine())
 peaks = []
 for _ in range(3):
     for _ in range(20):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.selfplay.trajectory import KyokuEnds
-from suphx.training.reward import round_score
+from suphx.training.reward import RoundScore
 
 
 def test_the_round_score_is_what_a_seat_won_or_lost() -> None:
@@ -20,7 +20,11 @@ def test_the_round_score_is_what_a_seat_won_or_lost() -> None:
         scores_before=before,
         scores_after=after,
         placements=np.zeros((1, 4), np.int8),
+        next_kyoku=one + 1,
+        next_honba=one,
+        next_kyotaku=one,
+        next_scores=after,
     )
-    rewards = round_score(ends)
+    rewards = RoundScore()(ends)
     assert rewards.dtype == np.float32
     assert rewards.tolist() == [[0, -3900, 4900, 0]]

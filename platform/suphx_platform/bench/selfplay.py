@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from suphx.features.head import DISCARD
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
-from suphx.training.reward import round_score
 from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.process_memory import peak_bytes
@@ -129,7 +128,7 @@ class _MeasuredSimulator:
 
     def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
         place = SimulatorPlace(encoder=case.encoder, heads=(DISCARD,), run_seed=case.seed, index=index)
-        self._simulator = SimulatorActor(SimulatorConfig(num_tables=case.num_tables), place, engine, round_score)
+        self._simulator = SimulatorActor(SimulatorConfig(num_tables=case.num_tables), place, engine)
         self._steps = case.steps
         self._buffer = buffer
         self.seconds = self.waited_seconds = 0.0

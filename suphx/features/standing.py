@@ -1,0 +1,80 @@
+"""What the reward predictor sees of a hanchan: a line of numbers at its start and after each kyoku.
+
+Paper, section 3.2 and Figure 7: round score, accumulated scores, dealer, repeat-dealer counter and riichi sticks. The
+layout is ours. A game of K kyoku has K + 1 lines: the one of the start lets the first kyoku have a reward, too.
+Dealer, honba, sticks and kyoku are those of the kyoku that comes next, so that a line says what remains to play.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.riichi.record import I32
+
+F32: TypeAlias = NDArray[np.float32]
+
+VERSION = 1
+"""Goes up whenever a number of a line changes its meaning or place."""
+NUM_KYOKU = 12
+"""East 1 to West 4; later ones look like West 4."""
+
+_POINTS = 10_000.0
+_START_POINTS = 25_000.0
+_COUNT = 4.0  # of honba and of sticks
+_ROUND_SCORES, _SCORES, _DEALER, _HONBA, _STICKS, _KYOKU = 0, 4, 8, 12, 13, 14
+_OVER = _KYOKU + NUM_KYOKU
+NUM_INPUTS = _OVER + 1
+"""Numbers of a line: 4 round scores, 4 scores, 4 dealer, honba, sticks, 12 kyoku, game over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standings:
+    """How games stand, one line each, by seat."""
+
+    round_scores: I32
+    """int32 [n, 4]: points won or lost in the kyoku that just ended; 0 at the start of a game."""
+    scores: I32
+    """int32 [n, 4]: points now; at the end the final ones."""
+    kyoku: I32
+    """int32 [n]: the next one, 0 = East 1."""
+    honba: I32
+    """int32 [n]: of the next one."""
+    sticks: I32
+    """int32 [n]: riichi sticks on the table."""
+    is_over: NDArray[np.bool_]
+    """bool [n]: nothing remains to play; the three columns before then mean nothing."""
+
+    def __len__(self) -> int:
+        return len(self.kyoku)
+
+    def take(self, lines: NDArray[np.integer]) -> Self:
+        """Return the ``lines``."""
+        return type(self)(**{field.name: getattr(self, field.name)[lines] for field in fields(self)})
+
+
+def encode_standings(standings: Standings) -> F32:
+    """Return float32 [n, 4, NUM_INPUTS]: each line as each of the four seats sees it, itself first.
+
+    The other seats follow in turn (shimocha, toimen, kamicha), so that nothing tells one seat of the table from another
+    but where the dealer sits.
+    """
+    count = len(standings)
+    lines = np.zeros((count, 4, NUM_INPUTS), np.float32)
+    goes_on = ~standings.is_over
+    rows = np.arange(count)
+    kyoku = np.minimum(standings.kyoku, NUM_KYOKU - 1)
+    for seat in range(4):
+        own = lines[:, seat]
+        seen = (seat + np.arange(4)) % 4
+        own[:, _ROUND_SCORES : _ROUND_SCORES + 4] = standings.round_scores[:, seen] / _POINTS
+        own[:, _SCORES : _SCORES + 4] = (standings.scores[:, seen] - _START_POINTS) / _POINTS
+        own[rows, _DEALER + (standings.kyoku - seat) % 4] = goes_on
+        own[:, _HONBA] = np.where(goes_on, standings.honba, 0) / _COUNT
+        own[:, _STICKS] = np.where(goes_on, standings.sticks, 0) / _COUNT
+        own[rows, _KYOKU + kyoku] = goes_on
+        own[:, _OVER] = standings.is_over
+    return lines

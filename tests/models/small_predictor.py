@@ -1,0 +1,17 @@
+"""A reward predictor with random weights everywhere, its last layer included."""
+
+from __future__ import annotations
+
+import torch
+
+from suphx.models.reward_predictor import Points, RewardPredictor, RewardPredictorConfig
+
+EXPERT_8_DAN: Points = (75.0, 30.0, 0.0, -150.0)
+
+
+def small_predictor(seed: int = 0, points: Points = EXPERT_8_DAN) -> RewardPredictor:
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        predictor = RewardPredictor(RewardPredictorConfig(gru_units=12, hidden_units=7), points)
+        torch.nn.init.normal_(predictor.output.weight)
+    return predictor.eval()
