@@ -13,6 +13,7 @@ from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.reinforcement import reinforcement_stage
+from suphx_pipelines.reward_predictor import reward_predictor_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
@@ -41,10 +42,13 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
     self_play = [reinforcement_stage(recipe)] if recipe.reinforcement.is_wanted else []
     self_play += entropy_study_stages(recipe)
-    if self_play and recipe.reinforcement.start == "random":
-        return _with_report(self_play)
+    needs_predictor = bool(self_play) and recipe.reinforcement.needs_predictor
+    predictor = [reward_predictor_stage()] if needs_predictor or recipe.reward_predictor.is_wanted else []
+    if recipe.reinforcement.start == "random" and (self_play or predictor):
+        games = [records_stage()] if predictor else []
+        return _with_report([*games, *predictor, *self_play])
     learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe), *ablation_stages(recipe)]
-    return _with_report([records_stage(), *learning, evaluation_stage(), *self_play])
+    return _with_report([records_stage(), *learning, evaluation_stage(), *predictor, *self_play])
 
 
 def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:

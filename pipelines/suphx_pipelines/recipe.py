@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match import MatchConfig
+from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx.features.head import HEAD_NAMES, check_heads
 from suphx.models.policy import NetConfig
+from suphx.models.reward_predictor import RewardPredictorConfig
 from suphx.selfplay.agent import BASELINES
+from suphx.training import reward_learning
 from suphx.training.dataset import StreamConfig
+from suphx.training.reward_learning import RewardLearningConfig
 from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.recipe_file import load_config
@@ -88,6 +92,20 @@ class AblationConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RewardStageConfig:
+    """The reward predictor, learned from the games of the records: whole hanchans."""
+
+    is_wanted: bool = False
+    """Learn it although no self-play of this run needs it."""
+    target: TargetRewardConfig = field(default_factory=TargetRewardConfig)
+    """What it predicts."""
+    net: RewardPredictorConfig = field(default_factory=RewardPredictorConfig)
+    """Its sizes."""
+    learning: RewardLearningConfig = field(default_factory=RewardLearningConfig)
+    """How it learns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyStudyConfig:
     """Self-play once more with the entropy coefficient fixed, to see what the control of it is good for."""
 
@@ -131,6 +149,8 @@ class Recipe:
     """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
     """The match of the supervised nets."""
+    reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
+    """What the rewards of self-play may be made of."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
     """Self-play; without a limit there is none."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
@@ -148,6 +168,8 @@ _FREE_KEYS = (
     "data_parallel",
     "evaluation.workers",
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
+    "reward_predictor.is_wanted",
+    *(f"reward_predictor.learning.{key}" for key in reward_learning.FREE_KEYS),
     "storage",
     "stream.num_workers",
     "stream.prefetch_batches",

@@ -7,11 +7,16 @@ in report.py) and the state from which a killed stage goes on.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
+from suphx.models.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+from suphx.models.reward_predictor import weights_of
 from suphx.selfplay.player import Player, load_player, random_player
+from suphx.training.global_reward import Prediction
+from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
@@ -32,8 +37,9 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
 
 
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:
-    """Return the names of the stages whose nets self-play begins with."""
-    return () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    """Return the names of the stages whose nets self-play begins with or is rewarded by."""
+    nets = () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
@@ -50,6 +56,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         encoder=recipe.encoder,
         rules_version=RULES_VERSION,
         seed=context.seed,
+        prediction=_prediction(context),
         extra={"recipe": recipe.name},
     )
     with context.console.progress("%", PERCENT) as progress:
@@ -88,6 +95,22 @@ def _players(context: StageContext[Recipe]) -> tuple[Player, Player]:
         return player, player
     folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
     return load_player(folder, encoder), load_player(folder, encoder, is_weak=True)
+
+
+def _prediction(context: StageContext[Recipe]) -> Prediction | None:
+    """Return what rewards are differences of; None: they are round scores."""
+    config = context.recipe.reinforcement
+    if config.reward == "round_score":
+        return None
+    own = config.global_reward
+    folder = context.upstream[reward_predictor.STAGE_NAME] if config.needs_predictor else None
+    predictor, header = load_reward_predictor(folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor))
+    return Prediction(
+        weights=weights_of(predictor),
+        points=header.points,
+        exchange_rate=own.exchange_rate,
+        last_kyoku=own.last_kyoku,
+    )
 
 
 def _note(point: Mapping[str, float], head: str) -> str:

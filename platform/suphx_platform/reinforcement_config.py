@@ -82,6 +82,11 @@ class ReinforcementConfig:
         return self.max_updates > 0 or self.max_minutes > 0
 
     @property
+    def needs_predictor(self) -> bool:
+        """Tell whether a reward predictor is wanted that the run must learn itself."""
+        return self.reward == "global_prediction" and not self.global_reward.predictor
+
+    @property
     def head_numbers(self) -> tuple[int, ...]:
         """The heads that learn, as numbers, ascending."""
         return tuple(sorted(head_index(head) for head in self.heads))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +51,29 @@ class PredictorWeights(NamedTuple):
 
 def predictor_weights(state: Mapping[str, F32], mean: float, spread: float) -> PredictorWeights:
     """Return the weights in the ``state`` dict of a ``RewardPredictor`` (as arrays) whose points have this scale."""
-    arrays = {name: np.ascontiguousarray(value.T, np.float32) for name, value in state.items()}
-    layers = [
-        arrays[f"gru.{name}_l{layer}"]
+    arrays: dict[str, Any] = {name: np.ascontiguousarray(value.T, np.float32) for name, value in state.items()}
+    layers: dict[str, Any] = {
+        f"{own}_{layer + 1}": arrays[f"gru.{name}_l{layer}"]
         for layer in range(NUM_LAYERS)
-        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    ]
-    output = np.ascontiguousarray(arrays["output.weight"][:, 0])
-    bias = float(arrays["output.bias"][0])
-    return PredictorWeights(*layers, arrays["hidden.weight"], arrays["hidden.bias"], output, bias, mean, spread)
+        for own, name in _GRU_NAMES.items()
+    }
+    return PredictorWeights(
+        **layers,
+        hidden=arrays["hidden.weight"],
+        hidden_biases=arrays["hidden.bias"],
+        output=np.ascontiguousarray(arrays["output.weight"][:, 0]),
+        output_bias=float(arrays["output.bias"][0]),
+        mean=mean,
+        spread=spread,
+    )
+
+
+_GRU_NAMES = {
+    "inputs": "weight_ih",
+    "units": "weight_hh",
+    "input_biases": "bias_ih",
+    "unit_biases": "bias_hh",
+}
 
 
 @jit

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,7 +201,7 @@ class TableGroup:
     def _finish(self, ended: I64) -> KyokuEnds:
         """Count the deals that ended at the tables ``ended``; deal anew there, a new game where one is over."""
         t = self._tables[ended]
-        before = {
+        before: dict[str, Any] = {
             "tables": ended,
             "games": t["wall_seed"],
             "numbers": t["num_kyoku"] - 1,
@@ -212,7 +213,7 @@ class TableGroup:
         }
         _end_kyokus(self._tables, ended)
         over = self._tables["phase"][ended] == GAME_END
-        after = {
+        after: dict[str, Any] = {
             "placements": np.where(over[:, None], self._tables["placement"][ended], 0).astype(np.int8),
             "next_kyoku": self._tables["kyoku"][ended].astype(np.int32),
             "next_honba": self._tables["honba"][ended].astype(np.int32),

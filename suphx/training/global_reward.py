@@ -108,7 +108,7 @@ def _after(ends: KyokuEnds) -> Standings:
         kyoku=ends.next_kyoku,
         honba=ends.next_honba,
         sticks=ends.next_kyotaku,
-        is_over=ends.placements.any(axis=1),
+        is_over=ends.placements[:, 0] > 0,
     )
 
 
