@@ -2,7 +2,7 @@
 
 Paper, section 3.2 and Figure 7: round score, accumulated scores, dealer, repeat-dealer counter and riichi sticks. The
 layout is ours. A game of K kyoku has K + 1 lines: the one of the start lets the first kyoku have a reward, too.
-Dealer, honba, sticks and kyoku are those of the kyoku that comes next, so that a line says what remains to play.
+Dealer, honba, kyotaku and kyoku are those of the kyoku that comes next, so that a line says what remains to play.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ NUM_KYOKU = 12
 
 _POINTS = 10_000.0
 _START_POINTS = 25_000.0
-_COUNT = 4.0  # of honba and of sticks
-_ROUND_SCORES, _SCORES, _DEALER, _HONBA, _STICKS, _KYOKU = 0, 4, 8, 12, 13, 14
+_COUNT = 4.0  # of honba and of kyotaku
+_ROUND_SCORES, _SCORES, _DEALER, _HONBA, _KYOTAKU, _KYOKU = 0, 4, 8, 12, 13, 14
 _OVER = _KYOKU + NUM_KYOKU
 NUM_INPUTS = _OVER + 1
-"""Numbers of a line: 4 round scores, 4 scores, 4 dealer, honba, sticks, 12 kyoku, game over."""
+"""Numbers of a line: 4 round scores, 4 scores, 4 dealer, honba, kyotaku, 12 kyoku, game over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Standings:
     """int32 [n]: the next one, 0 = East 1."""
     honba: I32
     """int32 [n]: of the next one."""
-    sticks: I32
+    kyotaku: I32
     """int32 [n]: riichi sticks on the table."""
     is_over: NDArray[np.bool_]
     """bool [n]: nothing remains to play; the three columns before then mean nothing."""
@@ -74,7 +74,7 @@ def encode_standings(standings: Standings) -> F32:
         own[:, _SCORES : _SCORES + 4] = (standings.scores[:, seen] - _START_POINTS) / _POINTS
         own[rows, _DEALER + (standings.kyoku - seat) % 4] = goes_on
         own[:, _HONBA] = np.where(goes_on, standings.honba, 0) / _COUNT
-        own[:, _STICKS] = np.where(goes_on, standings.sticks, 0) / _COUNT
+        own[:, _KYOTAKU] = np.where(goes_on, standings.kyotaku, 0) / _COUNT
         own[rows, _KYOKU + kyoku] = goes_on
         own[:, _OVER] = standings.is_over
     return lines

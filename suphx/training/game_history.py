@@ -112,8 +112,7 @@ def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) 
     round_scores = np.diff(scores, axis=0, prepend=scores[:1])
     round_scores[number == 0] = 0
     columns = {name: np.asarray(kyokus[name][deal], np.int32) for name in ("kyoku", "honba", "kyotaku")}
-    sticks = columns.pop("kyotaku")
-    return Standings(round_scores=round_scores, scores=scores, sticks=sticks, is_over=is_over, **columns)
+    return Standings(round_scores=round_scores, scores=scores, is_over=is_over, **columns)
 
 
 def _places(lengths: I64) -> tuple[I64, I64]:

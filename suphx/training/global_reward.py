@@ -96,7 +96,7 @@ def _before(ends: KyokuEnds) -> Standings:
         scores=ends.scores_before,
         kyoku=ends.kyoku,
         honba=ends.honba,
-        sticks=ends.kyotaku,
+        kyotaku=ends.kyotaku,
         is_over=np.zeros(len(ends.kyoku), np.bool_),
     )
 
@@ -107,7 +107,7 @@ def _after(ends: KyokuEnds) -> Standings:
         scores=ends.next_scores,
         kyoku=ends.next_kyoku,
         honba=ends.next_honba,
-        sticks=ends.next_kyotaku,
+        kyotaku=ends.next_kyotaku,
         is_over=ends.placements[:, 0] > 0,
     )
 

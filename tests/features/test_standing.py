@@ -14,7 +14,7 @@ def standings(count: int, seed: int = 0) -> Standings:
         scores=(25_000 + 3 * moved).astype(np.int32),
         kyoku=rng.integers(0, 12, size=count).astype(np.int32),
         honba=rng.integers(0, 4, size=count).astype(np.int32),
-        sticks=rng.integers(0, 3, size=count).astype(np.int32),
+        kyotaku=rng.integers(0, 3, size=count).astype(np.int32),
         is_over=rng.random(count) < 0.2,
     )
 
@@ -28,7 +28,7 @@ def line_twin(given: Standings, n: int, seat: int) -> list[float]:
         *((given.scores[n, s] - 25_000) / 10_000 for s in seats),
         *(float(goes_on and kyoku % 4 == s) for s in seats),
         given.honba[n] / 4 if goes_on else 0.0,
-        given.sticks[n] / 4 if goes_on else 0.0,
+        given.kyotaku[n] / 4 if goes_on else 0.0,
         *(float(goes_on and kyoku == k) for k in range(12)),
         float(not goes_on),
     ]
@@ -50,7 +50,7 @@ def test_a_table_that_is_turned_looks_the_same_to_whoever_sits_there(turn: int) 
         scores=np.roll(given.scores, turn, axis=1),
         kyoku=given.kyoku,
         honba=given.honba,
-        sticks=given.sticks,
+        kyotaku=given.kyotaku,
         is_over=given.is_over,
     )
     dealer = slice(8, 12)  # the kyoku says which seat deals, whatever the seats are called

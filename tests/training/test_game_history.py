@@ -42,7 +42,7 @@ def test_a_game_has_a_line_at_its_start_and_after_each_kyoku(store: KyokuStore) 
         np.testing.assert_array_equal(lines.round_scores[1:], np.diff(lines.scores, axis=0))
         assert not lines.round_scores[0].any()
         np.testing.assert_array_equal(lines.kyoku[:-1], kyokus["kyoku"])
-        np.testing.assert_array_equal(lines.sticks[:-1], kyokus["kyotaku"])
+        np.testing.assert_array_equal(lines.kyotaku[:-1], kyokus["kyotaku"])
         assert lines.is_over.tolist() == [False] * len(kyokus) + [True]
 
 

@@ -60,7 +60,7 @@ def twin_predictions(game: int) -> np.ndarray:
         "scores": np.concatenate([np.full((1, 4), 25_000), ends.next_scores[own]]),
         "kyoku": np.concatenate([start, ends.next_kyoku[own]]),
         "honba": np.concatenate([start, ends.next_honba[own]]),
-        "sticks": np.concatenate([start, ends.next_kyotaku[own]]),
+        "kyotaku": np.concatenate([start, ends.next_kyotaku[own]]),
         "is_over": np.concatenate([[False], ends.placements[own].any(axis=1)]),
     }
     lines = encode_standings(Standings(**columns)).astype(np.float64)
