@@ -68,8 +68,9 @@ def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Pa
     """The same games, once as a table group tells how deals ended, once as they are stored."""
     encoder, num_games = find_encoder("mini"), 6
     group = TableGroup(GroupConfig(num_tables=num_games, heads=(DISCARD,)), encoder, tenhou(), first_seed=0)
-    reward, changes = GlobalReward(PREDICTION, num_games), defaultdict(list)
-    while sum(len(rewards) for game, rewards in changes.items() if game >= num_games) < num_games:
+    reward = GlobalReward(PREDICTION, num_games)
+    changes: dict[int, list[np.ndarray]] = defaultdict(list)
+    while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game
         ends = group.reply([reply(questions) for questions in group.ask()]).kyokus
         for game, rewards in zip(ends.games.tolist(), reward(ends), strict=True):
             changes[game].append(rewards)

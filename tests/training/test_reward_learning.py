@@ -50,7 +50,7 @@ def test_it_learns_more_than_the_mean(histories: GameHistories, tmp_path: Path) 
     losses = {name: float(game_losses(p, rewards, lengths).mean()) for name, p in predictions.items()}
     assert losses["net"] < losses["mean"]
     np.testing.assert_allclose(losses["mean"], np.var(POINTS), rtol=1e-6)
-    np.testing.assert_allclose(losses["net"], progress.best_loss, rtol=1e-4)
+    assert losses["net"] == pytest.approx(progress.best_loss, rel=1e-4)
     groups = calibration(predictions["net"], rewards)
     assert sum(group[2] for group in groups) == rewards.size
     assert [group[0] for group in groups] == sorted(group[0] for group in groups)
