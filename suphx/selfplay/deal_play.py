@@ -4,7 +4,7 @@ Run-time adaptation (paper, section 3.4) plays thousands of deals that begin ali
 
 >>> deals = determinise(np.repeat(table, 512), seat, seeds)
 >>> rollouts = play_deals(deals, seats, agent, keys=seeds)  # the seat's discards are sampled and kept
->>> tests = play_deals(more_deals, seats, agent, nets=[adapted_net], net_of_deal=zeros)  # most probable ones
+>>> play_deals(more_deals, seats, agent, nets=[adapted_net], net_of_deal=zeros)  # the most probable ones
 """
 
 from __future__ import annotations
@@ -68,16 +68,17 @@ def play_deals(
     nets: Sequence[PolicyNet] = (),
     net_of_deal: I64 | None = None,
     keys: I64 | None = None,
+    keeps: bool = True,
     num_tables: int = DEFAULT_TABLES,
 ) -> SeatDecisions:
     """Play every one of ``deals`` (n,) in place until it is counted: KYOKU_START of the next one, or GAME_END.
 
     All seats decide as ``agent`` does, but for the discards of ``seats`` [n]: ``nets[net_of_deal[i]]`` chooses those of
     deal i (by default the agent's own net); with ``keys`` [n] they are sampled, from places that follow from the key
-    and the decision, and returned, else the most probable ones are taken and nothing is returned. What happens in a
-    deal does not depend on the others. At most ``num_tables`` deals are under way at a time.
+    and the decision, else the most probable ones are taken (log-prob 0). With ``keeps`` they are returned. What happens
+    in a deal does not depend on the others. At most ``num_tables`` deals are under way at a time.
     """
-    chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys)
+    chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, keeps=keeps)
     suits = load_suits()
     live, actions = np.zeros(0, np.int64), np.zeros(0, np.int16)
     next_deal = 0
@@ -107,11 +108,13 @@ class _Chooser:
         nets: Sequence[PolicyNet],
         net_of_deal: I64 | None,
         keys: I64 | None,
+        *,
+        keeps: bool,
     ) -> None:
         if len(seats) != len(deals):
             raise ValueError(f"{len(seats)} seats for {len(deals)} deals: give one for each deal")
         self._deals, self._seats, self._agent, self._keys = deals, seats, agent, keys
-        self._nets, self._net_of_deal = nets, net_of_deal
+        self._nets, self._net_of_deal, self._keeps = nets, net_of_deal, keeps
         self._kept: list[SeatDecisions] = []
 
     def choose(self, rows: U8, masks: U8, lines: I64) -> I64:
@@ -119,9 +122,16 @@ class _Chooser:
         is_own = self._deals["actor"][lines] == self._seats[lines]
         logits = self._logits(rows, is_own, lines)
         kinds = masked_logits(logits, torch.from_numpy(masks)).argmax(dim=1).numpy()
-        if self._keys is not None and is_own.any():
-            own = np.flatnonzero(is_own)
-            kinds[own] = self._sample(rows[own], masks[own], logits[torch.from_numpy(own)], lines[own])
+        own = np.flatnonzero(is_own)
+        log_probs = np.zeros(own.size, np.float32)
+        if self._keys is not None and own.size:
+            places = np.empty(own.size, np.float32)
+            _fill_places(self._deals, lines[own], self._keys, places)
+            sampled = actions_at(logits[torch.from_numpy(own)], torch.from_numpy(masks[own]), torch.from_numpy(places))
+            kinds[own], log_probs = (column.numpy() for column in sampled)
+        if self._keeps and own.size:
+            decisions = SeatDecisions(rows[own], masks[own], kinds[own], log_probs, lines[own])
+            self._kept.append(decisions.take(np.flatnonzero(decisions.masks.sum(axis=1) > 1)))
         return np.asarray(kinds, np.int64)
 
     def finish(self) -> SeatDecisions:
@@ -141,15 +151,6 @@ class _Chooser:
             net = None if number < 0 else self._nets[number]
             logits[torch.from_numpy(chosen)] = self._agent.discard_logits(rows[chosen], net)
         return logits
-
-    def _sample(self, rows: U8, masks: U8, logits: Tensor, lines: I64) -> I64:
-        assert self._keys is not None
-        places = np.empty(len(lines), np.float32)
-        _fill_places(self._deals, lines, self._keys, places)
-        kinds, log_probs = actions_at(logits, torch.from_numpy(masks), torch.from_numpy(places))
-        whole = SeatDecisions(rows, masks, kinds.numpy(), log_probs.numpy(), lines)
-        self._kept.append(whole.take(np.flatnonzero(masks.sum(axis=1) > 1)))
-        return whole.actions
 
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)

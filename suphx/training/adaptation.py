@@ -30,7 +30,7 @@ class AdaptationConfig:
 
     num_rollouts: int = 1024
     """K of the paper (which has 100,000): trajectories that are played for a hand."""
-    rollouts_per_deal: int = 4
+    rollouts_per_deal: int = 8
     """So many of them share what was dealt anew, and differ in our seat's discards only: their mean is what the deal
     was worth, which leaves less to chance."""
     baseline: RolloutBaseline = "deal"
@@ -40,7 +40,7 @@ class AdaptationConfig:
     """Rewards are divided by it."""
     learning_rate: float = 1e-4
     """Of Adam."""
-    num_epochs: int = 2
+    num_epochs: int = 1
     """How often every trajectory is learned from."""
     batch_rollouts: int = 256
     """Trajectories of a gradient step."""

@@ -34,7 +34,9 @@ def test_without_keys_the_agent_plays_every_deal_to_its_end() -> None:
     while (waiting := simulator.waiting()).size:
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
     kept = play_deals(deals, seats(deals), agent)
-    assert len(kept) == 0
+    assert not kept.log_probs.any()
+    choices = agent.discard_logits(kept.rows).masked_fill(torch.from_numpy(kept.masks) == 0, -torch.inf).argmax(dim=1)
+    np.testing.assert_array_equal(kept.actions, choices.numpy())
     assert set(np.unique(deals["phase"])) <= {KYOKU_START, GAME_END}
     np.testing.assert_array_equal(deals["deltas"], simulator.tables["deltas"])
     np.testing.assert_array_equal(deals["scores"].sum(axis=1) + 1000 * deals["kyotaku"], 100_000)
@@ -82,7 +84,7 @@ def test_other_keys_give_other_discards_in_the_same_deal() -> None:
 def test_the_seats_own_net_decides_its_discards_only() -> None:
     agent, other = small_agent(0), small_agent(1)
     own, changed = new_deals(24), new_deals(24)
-    play_deals(own, seats(own), agent)
+    assert len(play_deals(own, seats(own), agent, keeps=False)) == 0
     half = np.repeat([0, 1], 12)
     play_deals(changed, seats(changed), agent, nets=[agent.discard_net, other.discard_net], net_of_deal=half)
     differs = (own["num_decisions"] != changed["num_decisions"]) | (own["river"] != changed["river"]).any(axis=(1, 2))

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.riichi.determinisation import determinise
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.agent import BaselineAgent
+from suphx.selfplay.deal_play import play_deals
 from suphx.selfplay.deal_start import draw_starts
 from suphx.training.adaptation import AdaptationConfig
-from suphx.training.adaptation_trial import TrialResults, try_hands
+from suphx.training.adaptation_trial import TrialResults, play_either_way, try_hands
 from suphx.training.adapter import Adapter
 from tests.selfplay.small_agent import small_agent
 
@@ -32,6 +34,20 @@ def test_hands_are_tried_alike_alone_and_together() -> None:
     config = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, learning_rate=0.3)
     whole = trial(config)
     assert whole.changed_shares.max() > 0.1
+    assert (whole.base_points != whole.adapted_points).any()
     parts = TrialResults.join([trial(config, slice(0, 1)), trial(config, slice(1, 3))])
     np.testing.assert_allclose(whole.base_points, parts.base_points)
     np.testing.assert_allclose(whole.adapted_points, parts.adapted_points)
+
+
+def test_only_deals_that_change_are_played_again() -> None:
+    agent, net = small_agent(), small_agent(1).discard_net
+    deals = determinise(STARTS[[0] * 40], 1, np.arange(40))
+    seats, nets = np.full(40, 1), np.zeros(40, np.int64)
+    base, played, is_changed = play_either_way(agent, deals, seats, [net], nets)
+    whole = deals.copy()
+    play_deals(whole, seats, agent, nets=[net], net_of_deal=nets)
+    np.testing.assert_array_equal(played["scores"], whole["scores"])
+    np.testing.assert_array_equal(played["river"], whole["river"])
+    assert is_changed.sum() > 20
+    np.testing.assert_array_equal(base["river"][~is_changed], played["river"][~is_changed])
