@@ -1,7 +1,10 @@
-"""Agents by address, those that adapt at run time included: ``adapt:FOLDER``, or ``adapt-K:FOLDER`` for K rollouts.
+"""Agents by address, those that adapt at run time included: ``adapt[-K][+Ts]:AGENT``.
 
->>> load_any_agent("adapt-256:runs/a/supervised:weak").name
-'adapt-256:runs/a/supervised:weak'
+K is the number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt
+further.
+
+>>> load_any_agent("adapt:runs/a/supervised")
+>>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak")
 """
 
 from __future__ import annotations
@@ -11,9 +14,9 @@ import re
 from suphx.selfplay.agent import Agent, NetAgent, load_agent
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adapter import Adapter
-from suphx.training.adaptive_agent import AdaptiveAgent
+from suphx.training.adaptive_agent import AdaptiveAgent, MoveConfig
 
-_ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?:(?P<address>.+)")
+_ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 
 
 def load_any_agent(address: str) -> Agent:
@@ -21,9 +24,9 @@ def load_any_agent(address: str) -> Agent:
     match = _ADAPT.fullmatch(address)
     if match is None:
         return load_agent(address)
-    rollouts = match["rollouts"]
-    config = AdaptationConfig(num_rollouts=int(rollouts)) if rollouts else AdaptationConfig()
-    return AdaptiveAgent(address, Adapter(load_net_agent(match["address"]), config))
+    config = AdaptationConfig(num_rollouts=int(match["rollouts"])) if match["rollouts"] else AdaptationConfig()
+    move = MoveConfig(seconds=float(match["seconds"] or 0))
+    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
 
 
 def split_wrapper(address: str) -> tuple[str, str]:

@@ -53,10 +53,10 @@ class AdaptiveAgent:
 
     def __init__(self, name: str, adapter: Adapter, move: MoveConfig | None = None) -> None:
         self.name = name
-        self._adapter = adapter
+        self.adapter = adapter
         self._agent = adapter.agent
-        self._move = move or MoveConfig()
-        self._mover = adapter.with_rollouts(self._move.num_rollouts) if self._move.seconds else adapter
+        self.move = move or MoveConfig()
+        self._mover = adapter.with_rollouts(self.move.num_rollouts) if self.move.seconds else adapter
         self._fitted: dict[tuple[int, int], _Fitted] = {}
         self._round_seconds = 0.0
 
@@ -78,8 +78,8 @@ class AdaptiveAgent:
         fresh, known = lines[is_first], lines[~is_first]
         if fresh.size:
             seats = tables["actor"][fresh].astype(np.int64)
-            self._keep(tables, fresh, self._adapter.adapt(tables[fresh], seats, _seeds(tables, fresh, 0)).nets)
-        if known.size and self._move.seconds > 0:
+            self._keep(tables, fresh, self.adapter.adapt(tables[fresh], seats, _seeds(tables, fresh, 0)).nets)
+        if known.size and self.move.seconds > 0:
             self._fit_further(tables, known)
 
     def _fit_further(self, tables: Records, lines: I64) -> None:
@@ -87,7 +87,7 @@ class AdaptiveAgent:
         started = time.perf_counter()
         seats = tables["actor"][lines].astype(np.int64)
         number = 0
-        while time.perf_counter() - started + self._round_seconds * len(lines) <= self._move.seconds * len(lines):
+        while time.perf_counter() - started + self._round_seconds * len(lines) <= self.move.seconds * len(lines):
             round_started = time.perf_counter()
             number += 1
             nets = [fitted.net for line in lines if (fitted := self._find(tables, line)) is not None]

@@ -10,10 +10,13 @@ import pytest
 from suphx.evaluation.statistics import Interval
 from suphx.features.encoder import find_encoder
 from suphx.models.policy import NetConfig
+from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.player import random_player, save_player
 from suphx.training.adaptation_trial import TrialResults
+from suphx.training.adaptive_agent import AdaptiveAgent
 from suphx_platform import cli
 from suphx_platform.adaptation_experiment import AdaptationExperiment, make_report
+from suphx_platform.agent_loading import load_any_agent
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
 
@@ -61,6 +64,16 @@ def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureF
     values = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert sum(values["placements"]) == 8
     assert values["candidate"] == f"adapt-8:{agent}"
+
+
+def test_addresses_say_how_much_to_adapt(agent: Path) -> None:
+    for words, rollouts, seconds in (("", 1024, 0.0), ("-16", 16, 0.0), ("+0.5s", 1024, 0.5), ("-64+2s", 64, 2.0)):
+        adaptive = load_any_agent(f"adapt{words}:{agent}")
+        assert isinstance(adaptive, AdaptiveAgent)
+        assert (adaptive.adapter.config.num_rollouts, adaptive.move.seconds) == (rollouts, seconds)
+    assert isinstance(load_any_agent(f"{agent}:sampled"), NetAgent)
+    with pytest.raises(ValueError, match="'adapt-x:"):
+        load_any_agent(f"adapt-x:{agent}")
 
 
 def results(base: list[float], adapted: list[float]) -> TrialResults:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from suphx_platform.console import Console
 
 AGENT_HELP = (
-    "random, tsumogiri, ukeire, a folder or s3:// address of checkpoints, or models:/NAME@ALIAS, "
-    "with :weak, :matched, :sampled behind it; adapt:NETS or adapt-K:NETS adapts to every kyoku, with K rollouts"
+    "random, tsumogiri, ukeire, a folder or s3:// address of checkpoints, or models:/NAME@ALIAS, with :weak, :matched, "
+    ":sampled behind it; adapt:NETS adapts to every kyoku, adapt-K+Ts:NETS with K rollouts, and T seconds a later discard"
 )
 
 
