@@ -30,9 +30,9 @@ def load_any_agent(address: str) -> Agent:
 
 
 def split_wrapper(address: str) -> tuple[str, str]:
-    """Return ``adapt:`` or ``adapt-K:``, empty where there is none, and the address of the nets."""
+    """Return what stands before the nets, such as ``adapt-256:``, perhaps nothing, and the address of the nets."""
     match = _ADAPT.fullmatch(address)
-    nets = address if match is None else match["address"]
+    nets = address if match is None else match["agent"]
     return address.removesuffix(nets), nets
 
 
