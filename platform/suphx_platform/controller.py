@@ -253,7 +253,7 @@ class Controller:
         tensors = {
             f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
-            for name, column in part.columns().items()
+            for name, column in (part.columns() | {"rows": part.rows.dense()}).items()
         }
         path = self._folder / DIVERGED_FILE
         write_tensors(path, tensors, {"kind": "diverged batch", "updates": self._progress.updates})

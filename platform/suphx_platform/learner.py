@@ -23,7 +23,7 @@ from torch import Tensor
 from suphx.features.head import HEAD_NAMES
 from suphx.models.device import torch_threads
 from suphx.models.policy import PolicyNet
-from suphx.selfplay.trajectory import COLUMNS, Transitions
+from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyControl
 from suphx.training.loss_watch import DivergedError
 from suphx_platform.learner_config import LearnerConfig
@@ -117,7 +117,7 @@ class Learner:
         against.
         """
         parts = {
-            HEAD_NAMES[head]: (batch.rows[:num_rows], batch.masks[:num_rows])
+            HEAD_NAMES[head]: (batch.part(0, num_rows).rows.dense(), batch.masks[:num_rows])
             for head, batch in batches.items()
             if len(batch)
         }
@@ -160,9 +160,8 @@ class Learner:
                 continue
             alpha = self._controls[head].alpha
             for own, rows in zip(shares, np.array_split(np.arange(len(batch)), len(shares)), strict=True):
-                part = slice(rows[0], rows[-1] + 1) if len(rows) else slice(1)
-                columns = {name: getattr(batch, name)[part] for name in COLUMNS if name != "versions"}
-                own[HEAD_NAMES[head]] = Share(columns, alpha, len(rows) / len(batch))
+                part = batch.part(rows[0], rows[-1] + 1) if len(rows) else batch.part(0, 1)
+                own[HEAD_NAMES[head]] = Share(part, alpha, len(rows) / len(batch))
         return shares
 
     def _on_first(self, act: Callable[[PolicyGradientLearner], T]) -> T:

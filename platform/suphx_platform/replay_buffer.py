@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from suphx.features.head import HEAD_NAMES
-from suphx.selfplay.trajectory import COLUMNS, Transitions, shuffled
+from suphx.selfplay.trajectory import Transitions, concatenate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class ReplayBufferConfig:
     batch_rows: int = 1024
     """Decisions of a head in one update."""
     capacity_bytes: int = 256 * 2**20
-    """Of all decisions that wait (3.7 kB each with the paper's planes)."""
+    """Of all decisions that wait (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20
     """Decisions of a policy more versions behind than this are dropped."""
     reuse: int = 1
@@ -134,7 +134,7 @@ class ReplayBuffer:
         for head, blocks in self._blocks.items():
             uses[HEAD_NAMES[head]] = [count for _, count in blocks]
             for number, (block, _) in enumerate(blocks):
-                arrays |= {f"{HEAD_NAMES[head]}.{number}.{name}": column for name, column in block.columns().items()}
+                arrays |= {f"{HEAD_NAMES[head]}.{number}.{name}": array for name, array in block.arrays().items()}
         return arrays, {"uses": uses, "counts": asdict(self.counts), "random": self._random.bit_generator.state}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
@@ -143,8 +143,9 @@ class ReplayBuffer:
         for head, blocks in self._blocks.items():
             blocks.clear()
             for number, uses in enumerate(values["uses"][HEAD_NAMES[head]]):
-                columns = {name: arrays[f"{HEAD_NAMES[head]}.{number}.{name}"] for name in COLUMNS}
-                self._put(Transitions(head, **columns), uses)
+                prefix = f"{HEAD_NAMES[head]}.{number}."
+                own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+                self._put(Transitions.from_arrays(head, own), uses)
         self.counts = BufferCounts(**values["counts"])
         self._random.bit_generator.state = values["random"]
 
@@ -175,7 +176,7 @@ class ReplayBuffer:
         while wanted:
             block, uses = blocks.popleft()
             self._num_bytes -= block.num_bytes
-            used, rest = _lines(block, slice(0, wanted)), _lines(block, slice(wanted, None))
+            used, rest = block.part(0, wanted), block.part(min(wanted, len(block)), len(block))
             if len(rest):
                 blocks.appendleft((rest, uses))
                 self._num_bytes += rest.num_bytes
@@ -183,9 +184,4 @@ class ReplayBuffer:
                 self._put(used, uses + 1)
             taken.append(used)
             wanted -= len(used)
-        return shuffled(taken, self._random.permutation(self._config.batch_rows))
-
-
-def _lines(block: Transitions, part: slice) -> Transitions:
-    """Return some lines of a block without copying them."""
-    return Transitions(block.head, **{name: column[part] for name, column in block.columns().items()})
+        return concatenate(taken).take(self._random.permutation(self._config.batch_rows))

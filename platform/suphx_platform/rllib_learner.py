@@ -36,6 +36,7 @@ from suphx.features.planes import row_bytes
 from suphx.models.critic import CriticNet
 from suphx.models.device import find_device, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet
+from suphx.selfplay.trajectory import Transitions
 from suphx.training.compute import net_logits
 from suphx.training.loss_watch import DivergedError
 from suphx.training.optimizer import new_optimizer
@@ -53,8 +54,8 @@ Figures = dict[str, dict[str, float]]
 class Share:
     """What one learner learns from in one update, of one head."""
 
-    columns: Mapping[str, np.ndarray]
-    """Of ``Transitions``, one row at least."""
+    decisions: Transitions
+    """One at least."""
     alpha: float
     """Entropy coefficient."""
     weight: float
@@ -189,7 +190,7 @@ class PolicyGradientLearner(TorchLearner):
         own = shares[torch.distributed.get_rank() if self.distributed else 0]
         self._shares = ray.get(own) if isinstance(own, ray.ObjectRef) else own
         batches = {
-            name: SampleBatch({column: self._moved(values) for column, values in share.columns.items()})
+            name: SampleBatch({column: self._moved(values) for column, values in _columns(share.decisions).items()})
             for name, share in self._shares.items()
         }
         self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
@@ -299,6 +300,12 @@ class PolicyGradientLearner(TorchLearner):
     def _settings(self) -> LearnerConfig:
         config: LearnerConfig = self.config.learner_config_dict["config"]
         return config
+
+
+def _columns(decisions: Transitions) -> dict[str, np.ndarray]:
+    """Return what the loss needs."""
+    columns = decisions.columns() | {"rows": decisions.rows.dense()}
+    return {name: column for name, column in columns.items() if name != "versions"}
 
 
 def _copied(tensor: Tensor) -> Tensor:

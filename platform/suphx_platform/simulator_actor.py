@@ -18,7 +18,7 @@ from suphx.features.encoder import find_encoder
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.trajectory import Gathering, Transitions
+from suphx.selfplay.trajectory import Transitions, concatenate, no_transitions
 from suphx.training.global_reward import Prediction
 from suphx.training.reward import Reward, new_reward
 
@@ -100,7 +100,6 @@ class SimulatorActor:
             TableGroup(group, encoder, tenhou(), first_seed=place.first_seed(half)) for half in range(_NUM_HALVES)
         ]
         self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
-        self._room = dict.fromkeys(place.heads, 0)  # as much as came of the last steps, and a little more
         self._engine = engine
         self._rewards: list[Reward] = [new_reward(place.prediction, group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()
@@ -114,7 +113,7 @@ class SimulatorActor:
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
-        gatherings = [Gathering(head, self._row_bytes[head], room=room) for head, room in self._room.items()]
+        found = [[no_transitions(head, width)] for head, width in self._row_bytes.items()]
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
@@ -127,12 +126,11 @@ class SimulatorActor:
             replies = future.result()
             waited += time.monotonic() - waiting_since
             ended = self._halves[number].reply(replies)
-            ended.gather(gatherings, self._rewards[number](ended.kyokus))
+            for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
+                parts.append(part)
             counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
-        transitions = [gathering.finish() for gathering in gatherings]
-        self._room = {part.head: len(part) + len(part) // 8 for part in transitions}
         return Played(
-            transitions=transitions,
+            transitions=[concatenate(parts) for parts in found],
             num_hanchans=int(counts[0]),
             num_kyokus=int(counts[1]),
             num_decisions=int(counts[2]),

@@ -21,6 +21,7 @@ I16: TypeAlias = NDArray[np.int16]
 U16: TypeAlias = NDArray[np.uint16]
 I32: TypeAlias = NDArray[np.int32]
 I64: TypeAlias = NDArray[np.int64]
+U64: TypeAlias = NDArray[np.uint64]
 Records: TypeAlias = NDArray[np.void]
 
 

@@ -39,7 +39,7 @@ from suphx.selfplay.decision import (
 )
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.question import F32, LATEST, Questions, Replies
-from suphx.selfplay.trajectory import Gathering, KyokuEnds, TrajectoryStore, Transitions, Unrewarded
+from suphx.selfplay.trajectory import KyokuEnds, TrajectoryStore, Transitions, Unrewarded
 
 _MASK32 = 0xFFFFFFFF
 
@@ -74,11 +74,6 @@ class Ended:
     def with_rewards(self, rewards: F32) -> list[Transitions]:
         """Return the transitions of each head; ``rewards`` [deals, 4] by seat. To be called before the next reply."""
         return [part.with_rewards(rewards) for part in self.decisions]
-
-    def gather(self, gatherings: Sequence[Gathering], rewards: F32) -> None:
-        """Copy the transitions of each head; ``rewards`` [deals, 4] by seat. To be called before the next reply."""
-        for gathering, part in zip(gatherings, self.decisions, strict=True):
-            gathering.add(part, rewards)
 
 
 @dataclass(frozen=True, slots=True)

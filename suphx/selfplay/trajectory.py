@@ -17,6 +17,7 @@ from suphx.features.head import NUM_OUTPUTS
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I8, I16, I32, I64, U8
 from suphx.selfplay.question import F32, Questions, Replies
+from suphx.selfplay.sparse_rows import SparseRows, concatenate_rows, padded_bytes
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
@@ -59,8 +60,8 @@ class Transitions:
     """Decisions of one head with their rewards: what a learner learns from."""
 
     head: int
-    rows: U8
-    """uint8 [n, row_bytes]: bit-packed planes."""
+    rows: SparseRows
+    """n rows of bit-packed planes."""
     masks: U8
     """uint8 [n, 34], or [n, 0]."""
     actions: I16
@@ -77,74 +78,46 @@ class Transitions:
     @property
     def num_bytes(self) -> int:
         """Size of all columns."""
-        return sum(column.nbytes for column in self.columns().values())
+        return self.rows.nbytes + sum(column.nbytes for column in self.columns().values())
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns by name."""
+        """Return the columns by name, without the rows."""
         return {name: getattr(self, name) for name in COLUMNS}
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return all that ``from_arrays`` needs."""
+        return self.columns() | self.rows.arrays()
+
+    @classmethod
+    def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Transitions:
+        """Return what ``arrays`` was made of."""
+        return cls(head, SparseRows.from_arrays(arrays), **{name: arrays[name] for name in COLUMNS})
 
     def copied(self) -> Transitions:
         """Return a copy that shares no memory with this one."""
-        return Transitions(self.head, **{name: np.array(column) for name, column in self.columns().items()})
+        return Transitions(self.head, self.rows.copied(), **{n: np.array(c) for n, c in self.columns().items()})
+
+    def part(self, start: int, stop: int) -> Transitions:
+        """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
+        stop = min(stop, len(self))
+        return Transitions(
+            self.head, self.rows.part(start, stop), **{n: c[start:stop] for n, c in self.columns().items()}
+        )
 
     def take(self, indices: I64) -> Transitions:
-        """Return the lines ``indices``."""
-        return Transitions(self.head, **{name: column[indices] for name, column in self.columns().items()})
+        """Return copies of the lines ``indices``."""
+        return Transitions(self.head, self.rows.take(indices), **{n: c[indices] for n, c in self.columns().items()})
 
 
-COLUMNS = tuple(field.name for field in fields(Transitions) if field.name != "head")
+COLUMNS = tuple(field.name for field in fields(Transitions) if field.name not in ("head", "rows"))
 
 
 def concatenate(parts: Sequence[Transitions]) -> Transitions:
-    """Return the lines of all ``parts``, which are of one head, one after another."""
+    """Return the lines of all ``parts``, one or more of one head, one after another."""
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-    return Transitions(parts[0].head, **columns)
-
-
-def shuffled(parts: Sequence[Transitions], order: I64) -> Transitions:
-    """Return ``concatenate(parts).take(order)`` with one copy of each line; ``order`` has each line once."""
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    columns = {}
-    for name in COLUMNS:
-        first = getattr(parts[0], name)
-        column = np.empty((len(order), *first.shape[1:]), first.dtype)
-        start = 0
-        for part in parts:
-            column[places[start : start + len(part)]] = getattr(part, name)
-            start += len(part)
-        columns[name] = column
-    return Transitions(parts[0].head, **columns)
-
-
-class Gathering:
-    """Puts transitions of one head together part by part: at no time does memory hold them twice."""
-
-    def __init__(self, head: int, row_bytes: int, *, room: int = 0) -> None:
-        """``room``: for about so many lines."""
-        self._head = head
-        none = _no_transitions(head, row_bytes).columns()
-        self._columns = {name: np.empty((room, *column.shape[1:]), column.dtype) for name, column in none.items()}
-        self._size = 0
-
-    def add(self, part: Unrewarded, rewards: F32) -> None:
-        """Copy transitions, with ``rewards`` [tables, 4] by seat."""
-        first, self._size = self._size, self._size + len(part.lines)
-        for own in self._columns.values():
-            if len(own) < self._size:
-                _lengthen(own, max(self._size, _more(first)))
-        for name, column in part.kept.items():
-            own = self._columns[name][first : self._size]
-            np.take(column, part.lines, axis=0, out=own, mode="clip")  # the other mode makes a copy more
-        self._columns["rewards"][first : self._size] = rewards[part.ends, part.seats]
-
-    def finish(self) -> Transitions:
-        """Return all lines; nothing can be added any more."""
-        for column in self._columns.values():
-            _lengthen(column, self._size)
-        return Transitions(self._head, **self._columns)
+    return Transitions(parts[0].head, concatenate_rows([part.rows for part in parts]), **columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +126,9 @@ class Unrewarded:
 
     head: int
     kept: Mapping[str, np.ndarray]
-    """All that the store has: the columns of transitions but for the rewards."""
+    """All that the store has: the columns of transitions but for the rewards, and padded dense ``rows``."""
+    row_bytes: int
+    """Of a dense row without what pads it."""
     lines: I64
     """int64 [n]: where in it."""
     ends: I64
@@ -163,9 +138,9 @@ class Unrewarded:
 
     def with_rewards(self, rewards: F32) -> Transitions:
         """Return the transitions with ``rewards`` [tables, 4] by seat."""
-        gathering = Gathering(self.head, self.kept["rows"].shape[1], room=len(self.lines))
-        gathering.add(self, rewards)
-        return gathering.finish()
+        rows = SparseRows.of(self.kept["rows"], self.lines, row_bytes=self.row_bytes)
+        columns = {name: self.kept[name][self.lines] for name in COLUMNS if name != "rewards"}
+        return Transitions(self.head, rows, **columns, rewards=rewards[self.ends, self.seats].astype(np.float32))
 
 
 class TrajectoryStore:
@@ -176,8 +151,10 @@ class TrajectoryStore:
 
     def __init__(self, head: int, num_tables: int, row_bytes: int) -> None:
         self.head = head
-        none = _no_transitions(head, row_bytes)
-        self._rows, self._masks = none.rows, none.masks
+        none = no_transitions(head, row_bytes)
+        self._row_bytes = row_bytes
+        self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
+        self._masks = none.masks
         self._actions, self._log_probs, self._versions = none.actions, none.log_probs, none.versions
         self._before = np.zeros(0, np.int64)
         self._free = np.zeros(0, np.int64)
@@ -202,8 +179,8 @@ class TrajectoryStore:
         slots = np.zeros(_count(tables, self._last, self._before), np.int64)
         ends, seats = np.zeros_like(slots), np.zeros_like(slots)
         self._num_free = _unchain(tables, self._last, self._before, self._free, self._num_free, slots, ends, seats)
-        kept = {name: getattr(self, f"_{name}") for name in COLUMNS if name != "rewards"}
-        return Unrewarded(self.head, kept, slots, ends, seats)
+        kept = {name: getattr(self, f"_{name}") for name in ("rows", *COLUMNS) if name != "rewards"}
+        return Unrewarded(self.head, kept, self._row_bytes, slots, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
@@ -225,11 +202,12 @@ class TrajectoryStore:
         self._num_free += larger - size
 
 
-def _no_transitions(head: int, row_bytes: int) -> Transitions:
+def no_transitions(head: int, row_bytes: int) -> Transitions:
+    """Return none of a head."""
     num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
     return Transitions(
         head=head,
-        rows=np.zeros((0, row_bytes), np.uint8),
+        rows=SparseRows.none(row_bytes),
         masks=np.zeros((0, num_columns), np.uint8),
         actions=np.zeros(0, np.int16),
         log_probs=np.zeros(0, np.float32),

@@ -110,7 +110,7 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
         kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
     transitions = concatenate(kept)
     assert len(transitions) > 100
-    for row, action, log_prob in zip(transitions.rows, transitions.actions, transitions.log_probs, strict=True):
+    for row, action, log_prob in zip(transitions.rows.dense(), transitions.actions, transitions.log_probs, strict=True):
         assert asked[row.tobytes()] == (action, log_prob)
     assert transitions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
 

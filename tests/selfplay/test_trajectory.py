@@ -4,7 +4,7 @@ import numpy as np
 
 from suphx.features.head import DISCARD
 from suphx.selfplay.question import Questions, Replies
-from suphx.selfplay.trajectory import Gathering, TrajectoryStore, concatenate, shuffled
+from suphx.selfplay.trajectory import TrajectoryStore, Transitions, concatenate, no_transitions
 
 ROW_BYTES = 3
 
@@ -42,7 +42,7 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     transitions = taken.with_rewards(rewards)
     assert transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
     assert transitions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
-    assert transitions.rows[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
+    assert transitions.rows.dense()[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
     assert transitions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
     assert len(store.take(np.array([1, 0])).lines) == 0
     assert taken_actions(store, 2) == [30, 31]
@@ -70,17 +70,18 @@ def test_it_grows_without_losing_what_it_has() -> None:
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
     store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
-    gathering, parts = Gathering(DISCARD, ROW_BYTES), []
+    parts = [no_transitions(DISCARD, ROW_BYTES)]
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
-        taken, rewards = store.take(np.array([0])), np.full((1, 4), number, np.float32)
-        gathering.add(taken, rewards)
-        parts.append(taken.with_rewards(rewards))
-    whole, gathered = concatenate(parts), gathering.finish()
+        parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))
+    whole = concatenate(parts)
     assert whole.actions.tolist() == [0, 10, 1, 11, 2, 12]
-    assert whole.take(np.array([5, 0])).actions.tolist() == [12, 0]
-    assert whole.num_bytes == 6 * (ROW_BYTES + 34 + 2 + 4 + 4 + 4)
-    for name, column in whole.columns().items():
-        np.testing.assert_array_equal(getattr(gathered, name), column)
-    assert shuffled(parts, np.array([5, 0, 1, 4, 2, 3])).actions.tolist() == [12, 0, 10, 2, 1, 11]
-    assert len(Gathering(DISCARD, ROW_BYTES).finish()) == 0
+    assert whole.rewards.tolist() == [0, 0, 1, 1, 2, 2]
+    assert whole.rows.dense()[:, 2].tolist() == whole.actions.tolist()
+    for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
+        assert lines.actions.tolist() == lines.rows.dense()[:, 0].tolist() == [12, 0]
+    # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
+    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 4 + 4 + 4) + 5 * 8
+    again = Transitions.from_arrays(DISCARD, whole.arrays())
+    for name, array in whole.arrays().items():
+        np.testing.assert_array_equal(again.arrays()[name], array)

@@ -16,6 +16,7 @@ import torch
 from suphx.features.encoder import find_encoder
 from suphx.features.head import CHOW, DISCARD
 from suphx.models.policy import NetConfig, PolicyNet
+from suphx.selfplay.sparse_rows import SparseRows
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
@@ -43,7 +44,7 @@ def decisions(head: int = DISCARD, n: int = 64, seed: int = 0) -> Transitions:
     rows = rng.random((n, find_encoder("mini").layout(head).row_bytes)) < 0.1
     return Transitions(
         head=head,
-        rows=rows.astype(np.uint8),
+        rows=SparseRows.of(rows.astype(np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
         actions=actions.astype(np.int16),
         log_probs=np.full(n, -math.log(num_actions), np.float32),
@@ -69,7 +70,7 @@ def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN
 def test_what_pays_becomes_more_probable(baseline: str) -> None:
     gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline)  # type: ignore[arg-type]
     learner = new_learner(replace(CONFIG, gradient=gradient))
-    rows = torch.from_numpy(decisions().rows)
+    rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         learner.update({DISCARD: decisions(n=256, seed=seed)})
@@ -159,10 +160,11 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     learner, restored = new_learner(heads=(DISCARD, CHOW)), new_learner(heads=(DISCARD, CHOW))
     batch = {DISCARD: decisions(), CHOW: decisions(CHOW)}
     assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
-    start, rows = policy(learner)(torch.from_numpy(batch[DISCARD].rows[:16])), torch.from_numpy(batch[DISCARD].rows)
+    rows = torch.from_numpy(batch[DISCARD].rows.dense()[:16])
+    start = policy(learner)(rows)
     learner.update({DISCARD: decisions()})
     found = learner.kl_to_start(batch, num_rows=16)
-    now = policy(learner)(rows[:16])
+    now = policy(learner)(rows)
     assert found["discard"] == pytest.approx(kl_divergence(now, start, torch.ones(16, 34)).item(), rel=1e-4)
     assert found["chow"] == 0
     restored.restore(*learner.state())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from suphx.features.head import DISCARD, RIICHI
+from suphx.selfplay.sparse_rows import SparseRows
 from suphx.selfplay.trajectory import Transitions
 from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
 
@@ -14,7 +15,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD) -> Transiti
     n = len(actions)
     return Transitions(
         head=head,
-        rows=np.zeros((n, ROW_BYTES), np.uint8),
+        rows=SparseRows.of(np.ones((n, ROW_BYTES), np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
         actions=np.array(actions, np.int16),
         log_probs=np.zeros(n, np.float32),
@@ -52,7 +53,7 @@ def test_a_full_buffer_takes_nothing_until_there_is_room_again() -> None:
     assert [buffer.add([block]), buffer.add([block]), buffer.add([block])] == [True, True, False]
     assert buffer.num_bytes == 2 * block.num_bytes <= 2**20
     assert (buffer.counts.added, buffer.counts.refused) == (800, 400)
-    for _ in range(20):
+    for _ in range(30):
         taken(buffer)
     assert buffer.add([block])
 
