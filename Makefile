@@ -3,12 +3,13 @@ PYTHON ?= python3.11
 PYTEST_FLAGS ?= -n auto
 RECORDS ?=
 FUZZ ?= 1000000
+TARGET ?= cpu
 BIN := .venv/bin
 RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow golden fuzz check format bench ui clean
+.PHONY: help setup warmup train test test-slow golden fuzz check format bench image ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +63,12 @@ bench: setup  ## measure the simulator, the encoder and the hand analysis; SIMUL
 	$(BIN)/suphx bench simulator $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
 	$(BIN)/suphx bench features $(if $(RECORDS),--records $(RECORDS)) $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
 	$(BIN)/suphx bench hands $(if $(HAND_PEERS),--peer $(HAND_PEERS))
+
+# Where torch without CUDA lies, and further options of `buildah bud`: infra/docker/README.md.
+CPU_WHEELS ?=
+IMAGE_FLAGS ?=
+image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda the other one
+	infra/docker/image.sh $(TARGET) $(if $(CPU_WHEELS),--build-arg CPU_WHEELS=$(CPU_WHEELS)) $(IMAGE_FLAGS)
 
 ui: setup  ## open MLflow over the runs of this machine
 	$(BIN)/suphx ui

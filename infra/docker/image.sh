@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Builds the image of one target with buildah. Usage, as root, from anywhere: image.sh cpu|cuda [options of buildah bud]
+# BASE=localhost/suphx-debian (the default here) is made from Debian's packages; name another one to take it.
+set -euo pipefail
+target=${1:?usage: image.sh cpu|cuda [options of buildah bud]}
+shift
+folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+repository=$(cd "$folder/../.." && pwd)
+base=${BASE:-localhost/suphx-debian}
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$repository/pyproject.toml")
+
+if [ "$base" = localhost/suphx-debian ]; then
+    "$folder/debian_base.sh" ${MIRROR:+"$MIRROR"}
+fi
+exec buildah bud --isolation chroot --layers --format oci \
+    --file "$folder/Dockerfile" --target "$target" --tag "suphx-$target:$version" \
+    --build-arg BASE="$base" --build-arg VERSION="$version" \
+    --build-arg REVISION="$(git -C "$repository" rev-parse HEAD 2>/dev/null || echo unknown)" \
+    "$@" "$repository"
