@@ -14,6 +14,10 @@ Render = Callable[..., list[dict[str, Any]]]
 HOME = "mahjong"
 STRANGER = Peer(namespace=HOME, labels={"app": "other"})
 OPERATOR = Peer(namespace="kuberay-system", labels={"app.kubernetes.io/name": "kuberay-operator"})
+OPERATOR_OF_MANIFESTS = Peer(
+    namespace="kuberay-system",
+    labels={"app.kubernetes.io/name": "kuberay", "app.kubernetes.io/component": "kuberay-operator"},
+)
 NEIGHBOUR = Peer(namespace="kuberay-system", labels={"app": "other"})
 PROMETHEUS = Peer(namespace="monitoring", labels={"app": "prometheus"})
 
@@ -46,6 +50,7 @@ def test_pods_of_ray_reach_each_other_at_every_port(network: Callable[..., bool]
 def test_the_dashboard_is_for_the_submitter_and_the_operator(network: Callable[..., bool]) -> None:
     assert network(SUBMITTER, HEAD, 8265)
     assert network(OPERATOR, HEAD, 8265)
+    assert network(OPERATOR_OF_MANIFESTS, HEAD, 8265)
     for other in (STRANGER, NEIGHBOUR, PROMETHEUS, NIGHTLY, MLFLOW):
         assert not network(other, HEAD, 8265), other
 

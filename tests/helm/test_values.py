@@ -22,6 +22,7 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"run": {"activeDeadlineSeconds": 0}}, "'/run/activeDeadlineSeconds': minimum: got 0, want 1"),
     ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
     ({"nightly": {"schedule": "nightly"}}, "'/nightly/schedule': 'nightly' does not match"),
+    ({"nightly": {"cpu": "500m"}}, "'/nightly/cpu': '500m' does not match"),
     ({"storage": {"address": "bucket/runs"}}, "'/storage/address': 'bucket/runs' does not match pattern '^$|^s3://"),
     ({"storage": {"endpointUrl": "s3.example.org"}}, "'/storage/endpointUrl': 's3.example.org' does not match"),
     ({"storage": {"secretAccessKey": "x"}}, "'/storage': additional properties 'secretAccessKey' not allowed"),

@@ -1,0 +1,157 @@
+"""What the chart stands on: objects that Kubernetes takes, quotas in which a run of the preset has room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from helm_python import Chart
+from kubernetes.utils import parse_quantity
+
+from tests.helm.everything import find
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FOLDER = REPOSITORY / "k8s"
+OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
+POOLS = {"system", "spot", "gpu"}
+
+
+def built(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a kustomization that has no patches; remote parts are left out."""
+    kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text(encoding="utf-8"))
+    assert kustomization.keys() <= {"apiVersion", "kind", "resources", "namespace", "images"}
+    for resource in kustomization["resources"]:
+        if resource.startswith("https://"):
+            continue
+        path = folder / resource
+        if path.is_dir():
+            yield from built(path)
+        else:
+            yield from yaml.safe_load_all(path.read_text(encoding="utf-8"))
+
+
+def run_of(overlay: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the chart's values of an overlay, and what they render to with a run."""
+    values = yaml.safe_load((FOLDER / "overlays" / overlay / "values.yaml").read_text(encoding="utf-8"))
+    everything = {
+        **values,
+        "run": {"name": "first", "recipe": "seed = 1"},
+        "mlflow": {"enabled": True},
+        "nightly": {"enabled": True, "recipe": "seed = 1"},
+    }
+    with Chart.load(REPOSITORY / "helm" / "suphx") as chart:
+        texts = chart.render(everything, name="suphx", namespace="suphx")
+    manifests = [text for path, text in texts.items() if path.endswith(".yaml")]
+    return values, [one for text in manifests for one in yaml.safe_load_all(text) if one]
+
+
+def pods_of_run(job: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:
+    """Yield how many at most, the spec, and the containers of each kind of pod of a RayJob."""
+    cluster = job["spec"]["rayClusterSpec"]
+    submitter, head = job["spec"]["submitterPodTemplate"]["spec"], cluster["headGroupSpec"]["template"]["spec"]
+    autoscaler = [cluster["autoscalerOptions"]] if cluster["enableInTreeAutoscaling"] else []
+    yield 1, submitter, submitter["containers"]
+    yield 1, head, head["containers"] + autoscaler
+    for group in cluster["workerGroupSpecs"]:
+        spec = group["template"]["spec"]
+        yield group["maxReplicas"], spec, spec["containers"]
+
+
+def needs(containers: list[dict[str, Any]], kind: str) -> Counter[str]:
+    """Add up the requests or limits of containers."""
+    total: Counter[str] = Counter()
+    for container in containers:
+        for resource, amount in container["resources"][kind].items():
+            total[resource] += float(parse_quantity(amount))
+    return total
+
+
+@pytest.mark.parametrize("folder", ["operator", "base", "queue", *(f"overlays/{name}" for name in OVERLAYS)])
+def test_kubernetes_takes_all_objects(folder: str) -> None:
+    objects = list(built(FOLDER / folder))
+    assert objects
+    for one in objects:
+        if not one["apiVersion"].startswith("kueue."):
+            kubernetes_validate.validate(one, "1.37", strict=True)
+    names = [(one["kind"], one["metadata"]["name"]) for one in objects]
+    assert len(set(names)) == len(names)
+
+
+def test_the_namespace_takes_restricted_pods_only() -> None:
+    labels = find(list(built(FOLDER / "base")), "Namespace", "suphx")["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_the_operator_is_pinned_to_the_version_that_the_chart_names() -> None:
+    operator = yaml.safe_load((FOLDER / "operator" / "kustomization.yaml").read_text(encoding="utf-8"))
+    about = yaml.safe_load((REPOSITORY / "helm" / "suphx" / "Chart.yaml").read_text(encoding="utf-8"))
+    tag = operator["images"][0]["newTag"]
+    assert about["annotations"]["suphx/kuberay"] == f">={tag.removeprefix('v')} <1.8.0"
+    remote = [resource for resource in operator["resources"] if resource.startswith("https://")]
+    assert len(remote) == 3
+    assert all(resource.endswith(f"?ref={tag}") for resource in remote)
+    values = yaml.safe_load((REPOSITORY / "helm" / "suphx" / "values.yaml").read_text(encoding="utf-8"))
+    assert operator["namespace"] == values["networkPolicy"]["operatorNamespace"]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_a_run_at_its_largest_has_room_in_the_quota(overlay: str) -> None:
+    hard = find(list(built(FOLDER / "overlays" / overlay)), "ResourceQuota", "suphx")["spec"]["hard"]
+    values, objects = run_of(overlay)
+    assert values["preset"] == overlay
+    pods = list(pods_of_run(find(objects, "RayJob", "first")))
+    beside = [
+        find(objects, "Deployment", "suphx-mlflow")["spec"]["template"]["spec"],
+        find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"],
+    ]
+    pods += [(1, spec, spec["containers"]) for spec in beside]
+    for kind in ("requests", "limits"):
+        total: Counter[str] = Counter()
+        for count, _, containers in pods:
+            for resource, amount in needs(containers, kind).items():
+                total[resource] += count * amount
+        for resource, amount in total.items():
+            if f"{kind}.{resource}" in hard:
+                assert amount <= parse_quantity(hard[f"{kind}.{resource}"]), resource
+        assert {"cpu", "memory", "ephemeral-storage"} <= total.keys()
+    assert sum(count for count, _, _ in pods) <= int(hard["pods"])
+
+
+def test_a_run_of_the_paper_has_room_in_the_queue() -> None:
+    values, objects = run_of("paper")
+    job = find(objects, "RayJob", "first")
+    queues = list(built(FOLDER / "queue"))
+    assert (
+        job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
+        == find(queues, "LocalQueue", "suphx")["metadata"]["name"]
+    )
+    asked: dict[str, Counter[str]] = {pool: Counter() for pool in POOLS}
+    for count, spec, containers in pods_of_run(job):
+        pool = spec.get("nodeSelector", {"suphx/pool": "system"})["suphx/pool"]
+        for resource, amount in needs(containers, "requests").items():
+            asked[pool][resource] += count * amount
+    group = find(queues, "ClusterQueue", "suphx")["spec"]["resourceGroups"][0]
+    for flavor in group["flavors"]:
+        pool = find(queues, "ResourceFlavor", flavor["name"])["spec"]["nodeLabels"]["suphx/pool"]
+        quota = {resource["name"]: parse_quantity(resource["nominalQuota"]) for resource in flavor["resources"]}
+        assert quota.keys() == set(group["coveredResources"])
+        for resource, amount in asked.pop(pool).items():
+            assert amount <= quota[resource], (pool, resource)
+    assert asked == {}
+    assert values["autoscaling"] == {"enabled": False}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_pods_ask_for_priorities_and_nodes_that_exist(overlay: str) -> None:
+    base = list(built(FOLDER / "base"))
+    classes = {one["metadata"]["name"] for one in base if one["kind"] == "PriorityClass"}
+    _, objects = run_of(overlay)
+    for _, spec, _ in pods_of_run(find(objects, "RayJob", "first")):
+        if spec["containers"][0]["name"].startswith("ray-"):
+            assert spec["priorityClassName"] in classes
+            assert spec.get("nodeSelector", {}).get("suphx/pool", "spot") in POOLS
