@@ -64,7 +64,8 @@ def test_files_and_functions_are_short_and_well_named(path: Path) -> None:
 
 def test_every_direct_dependency_is_locked_and_explained() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = project["dependencies"] + sum(project["optional-dependencies"].values(), [])
+    extras = project["optional-dependencies"].values()
+    wanted = [*project["dependencies"], *(requirement for extra in extras for requirement in extra)]
     names = [re.split(r"[<>=\[]", requirement)[0] for requirement in wanted]
     lock = (REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
     reasons = (REPOSITORY / "docs" / "dependencies.md").read_text(encoding="utf-8")
