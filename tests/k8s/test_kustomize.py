@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,9 +62,9 @@ def pods_of_run(job: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], list
         yield group["maxReplicas"], spec, spec["containers"]
 
 
-def needs(containers: list[dict[str, Any]], kind: str) -> Counter[str]:
+def needs(containers: list[dict[str, Any]], kind: str) -> dict[str, float]:
     """Add up the requests or limits of containers."""
-    total: Counter[str] = Counter()
+    total: dict[str, float] = defaultdict(float)
     for container in containers:
         for resource, amount in container["resources"][kind].items():
             total[resource] += float(parse_quantity(amount))
@@ -111,7 +111,7 @@ def test_a_run_at_its_largest_has_room_in_the_quota(overlay: str) -> None:
     ]
     pods += [(1, spec, spec["containers"]) for spec in beside]
     for kind in ("requests", "limits"):
-        total: Counter[str] = Counter()
+        total: dict[str, float] = defaultdict(float)
         for count, _, containers in pods:
             for resource, amount in needs(containers, kind).items():
                 total[resource] += count * amount
@@ -130,7 +130,7 @@ def test_a_run_of_the_paper_has_room_in_the_queue() -> None:
         job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
         == find(queues, "LocalQueue", "suphx")["metadata"]["name"]
     )
-    asked: dict[str, Counter[str]] = {pool: Counter() for pool in POOLS}
+    asked: dict[str, dict[str, float]] = {pool: defaultdict(float) for pool in POOLS}
     for count, spec, containers in pods_of_run(job):
         pool = spec.get("nodeSelector", {"suphx/pool": "system"})["suphx/pool"]
         for resource, amount in needs(containers, "requests").items():
