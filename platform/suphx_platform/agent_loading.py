@@ -1,5 +1,6 @@
-"""Agents by address, those that adapt at run time included: ``adapt[-K][+Ts]:AGENT``.
+"""Agents by address: those of ``load_agent``, those that adapt at run time, and outside programs.
 
+``mjai:COMMAND LINE``, or ``mjai-S:COMMAND LINE`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``:
 K is the number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt
 further.
 
@@ -15,18 +16,31 @@ from suphx.selfplay.agent import Agent, NetAgent, load_agent
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adapter import Adapter
 from suphx.training.adaptive_agent import AdaptiveAgent, MoveConfig
+from suphx_platform.mjai_agent import MOVE_SECONDS, MjaiAgent
 
+_MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
 _ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 
 
 def load_any_agent(address: str) -> Agent:
-    """Return the agent that ``address`` names: one that adapts, or any of ``load_agent``. ValueError as there."""
+    """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
+
+    ValueError if there is none of that name.
+    """
+    program = _MJAI.fullmatch(address)
+    if program is not None:
+        return MjaiAgent(address, program["command"], float(program["seconds"] or MOVE_SECONDS))
     match = _ADAPT.fullmatch(address)
     if match is None:
         return load_agent(address)
     config = AdaptationConfig(num_rollouts=int(match["rollouts"])) if match["rollouts"] else AdaptationConfig()
     move = MoveConfig(seconds=float(match["seconds"] or 0))
     return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
+
+
+def is_program(address: str) -> bool:
+    """Tell whether the agent is an outside program."""
+    return _MJAI.fullmatch(address) is not None
 
 
 def split_wrapper(address: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from suphx.models.checkpoint import checkpoint_name
 from suphx.selfplay.agent import split_address
 from suphx.selfplay.player import find_checkpoint
 from suphx_platform import model_registry
-from suphx_platform.agent_loading import split_wrapper
+from suphx_platform.agent_loading import is_program, split_wrapper
 from suphx_platform.storage import Storage, StorageConfig, Version
 from suphx_platform.tracking import TrackingStore
 
@@ -48,6 +48,8 @@ class AgentSource:
 
         ValueError if there is nothing of that name.
         """
+        if is_program(address):
+            return address
         wrapper, nets = split_wrapper(address)
         if wrapper:
             return wrapper + self.fetch(nets, folder)

@@ -46,25 +46,30 @@ class GameRecorder:
     def take_kyokus(self, indices: I64) -> None:
         """Keep the finished deals of the tables ``indices``, which stand at KYOKU_END."""
         for i in indices.tolist():
-            table = self._simulator.tables[i]
-            result = empty_result()
+            kyoku = self.running_kyoku(i)
             for name in RESULT.names or ():
-                result[name] = table[name]
-            start = self._starts[i]
-            first, second, third, fourth = start["scores"].tolist()
-            self._kyokus[i].append(
-                KyokuLog(
-                    kyoku=int(table["kyoku"]),
-                    honba=int(start["honba"]),
-                    kyotaku=int(start["kyotaku"]),
-                    scores=(first, second, third, fourth),
-                    wall=table["wall"].astype(np.uint8),
-                    is_wall_from_seed=False,
-                    moves=self._moves[i, : self._num_moves[i]].copy(),
-                    result=result,
-                )
-            )
+                kyoku.result[name] = self._simulator.tables[i][name]
+            self._kyokus[i].append(kyoku)
             self._num_moves[i] = 0
+
+    def running_kyoku(self, index: int) -> KyokuLog:
+        """Return the deal of table ``index`` as far as it has been played, with an empty result."""
+        table, start = self._simulator.tables[index], self._starts[index]
+        first, second, third, fourth = start["scores"].tolist()
+        return KyokuLog(
+            kyoku=int(table["kyoku"]),
+            honba=int(start["honba"]),
+            kyotaku=int(start["kyotaku"]),
+            scores=(first, second, third, fourth),
+            wall=table["wall"].astype(np.uint8),
+            is_wall_from_seed=False,
+            moves=self._moves[index, : self._num_moves[index]].copy(),
+            result=empty_result(),
+        )
+
+    def finished_kyokus(self, index: int) -> list[KyokuLog]:
+        """Return the finished deals of the game at table ``index``."""
+        return list(self._kyokus[index])
 
     def begin_kyokus(self, indices: I64) -> None:
         """Note how the new deals of the tables ``indices`` start; call it after ``next_kyoku`` and after ``reset``."""

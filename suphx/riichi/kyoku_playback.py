@@ -133,6 +133,18 @@ def play_kyoku(log: KyokuLog) -> Iterator[Event]:
     yield from playback.end()
 
 
+def play_running_kyoku(log: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[Event]:
+    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide; ``log.result`` is not read.
+
+    ``is_own_turn``: the seat is to move itself, so that its draw, if it has one, is the last event.
+    """
+    playback = _Playback(log)
+    for number in log.moves.tolist():
+        yield from playback.play(number >> ACTION_BITS, number & (1 << ACTION_BITS) - 1)
+    if is_own_turn:
+        yield from playback.begin_turn(actor)
+
+
 def _check_result(log: KyokuLog) -> None:
     result, num_wins = log.result, int(log.result["num_wins"])
     seats = [*result["win_seat"][:num_wins].tolist(), *result["win_loser"][:num_wins].tolist()]
@@ -178,6 +190,11 @@ class _Playback:
                 yield from self._draw(seat, action)
             self._need(seat, action, seat == self._turn)
             yield from self._own_turn(seat, action)
+
+    def begin_turn(self, seat: int) -> Iterator[Event]:
+        """Yield the draw of a seat whose turn begins; nothing if it goes on, as after a claim."""
+        if self._stage != _OWN_TURN:
+            yield from self._draw(seat, TSUMOGIRI)
 
     def end(self) -> Iterator[Event]:
         """Yield the end."""

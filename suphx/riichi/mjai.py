@@ -55,7 +55,9 @@ REASONS = {
 EAST_ONLY = 0
 """``kyoku_first`` of start_game for a game of one wind; 4 for two winds."""
 
-_FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
+FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
+"""The inverse."""
+
 _WINDS = "ESWN"
 MAX_LINE_LENGTH = 1024 * 1024
 """Characters of one event; one with what a program thought of it has a few thousand."""
@@ -396,9 +398,9 @@ _KYOKU_EVENTS = {
 
 
 def _face(name: object) -> int:
-    if not isinstance(name, str) or name not in _FACE_OF_NAME:
+    if not isinstance(name, str) or name not in FACE_OF_NAME:
         raise ValueError(f"{name!r:.40} is no tile: 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
-    return _FACE_OF_NAME[name]
+    return FACE_OF_NAME[name]
 
 
 def _integer(event: JsonObject, name: str, low: int, high: int) -> int:

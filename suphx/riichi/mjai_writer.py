@@ -24,6 +24,7 @@ from suphx.riichi.kyoku_playback import (
     PaidStick,
     TurnedDora,
     play_kyoku,
+    play_running_kyoku,
 )
 from suphx.riichi.mjai import EAST_ONLY, REASONS, TILE_NAMES
 from suphx.riichi.mjlog_meld import Meld
@@ -50,12 +51,34 @@ def _events(log: GameLog) -> Iterator[_JsonObject]:
     kyoku_first = EAST_ONLY if log.rules.num_winds == 1 else _TWO_WINDS
     yield {"type": "start_game", "names": list(log.names), "kyoku_first": kyoku_first, "aka_flag": True}
     for kyoku in log.kyokus:
-        yield _start(kyoku)
-        for event in play_kyoku(kyoku):
-            yield from _written(event, kyoku)
-        yield {"type": "end_kyoku"}
+        yield from kyoku_events(kyoku)
     if log.final_scores is not None:
         yield {"type": "end_game", "scores": list(log.final_scores)}
+
+
+def kyoku_events(kyoku: KyokuLog) -> Iterator[_JsonObject]:
+    """Yield the events of a finished kyoku, from start_kyoku to end_kyoku."""
+    yield _start(kyoku)
+    for event in play_kyoku(kyoku):
+        yield from _written(event, kyoku)
+    yield {"type": "end_kyoku"}
+
+
+def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[_JsonObject]:
+    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide (play_running_kyoku)."""
+    yield _start(kyoku)
+    for event in play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
+        yield from _written(event, kyoku)
+
+
+def seen_by(seat: int, event: _JsonObject) -> _JsonObject:
+    """Return an event as a seat sees it: hands and draws of the others are ``?``."""
+    if event["type"] == "start_kyoku":
+        hands = [hand if owner == seat else ["?"] * len(hand) for owner, hand in enumerate(event["tehais"])]
+        return event | {"tehais": hands}
+    if event["type"] == "tsumo" and event["actor"] != seat:
+        return event | {"pai": "?"}
+    return event
 
 
 def _start(kyoku: KyokuLog) -> _JsonObject:

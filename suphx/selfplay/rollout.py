@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,22 @@ from suphx.riichi.table import GAME_END, KYOKU_END
 from suphx.selfplay.agent import Agent
 
 DEFAULT_TABLES = 256
+
+
+@runtime_checkable
+class GameFollower(Protocol):
+    """What an agent has besides if it must know how a game came to where it is, not only where it is."""
+
+    max_tables: int
+    """Games that it can follow at a time."""
+
+    def follow(self, recorder: GameRecorder) -> None:
+        """Begin with new games: those that ``recorder`` writes down."""
+        ...
+
+    def leave(self) -> None:
+        """End with these games, whether or not they are over."""
+        ...
 
 
 def play_games(
@@ -40,6 +57,7 @@ def play_games(
         raise ValueError(f"seating has the shape {lines.shape} for {len(seeds)} seeds: give four agents for each seed")
     if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
         raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
+    num_tables = min([num_tables, *(agent.max_tables for agent in agents if isinstance(agent, GameFollower))])
     for start in range(0, len(seeds), num_tables):
         yield from _play_batch(agents, lines, seeds, range(start, min(start + num_tables, len(seeds))), rules)
 
@@ -53,6 +71,20 @@ def _play_batch(
     simulator.reset([seeds[game] for game in games])
     recorder.begin_kyokus(np.arange(len(games)))
     seats = seating[games.start : games.stop]
+    followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+    try:
+        for follower in followers:
+            follower.follow(recorder)
+        _play_to_the_end(agents, seats, simulator, recorder)
+    finally:
+        for follower in followers:
+            follower.leave()
+    for i, game in enumerate(games):
+        first, second, third, fourth = (agents[seat].name for seat in seats[i])
+        yield recorder.finish(i, f"{seeds[game]}-{game}", (first, second, third, fourth))
+
+
+def _play_to_the_end(agents: Sequence[Agent], seats: I64, simulator: Simulator, recorder: GameRecorder) -> None:
     tables = simulator.tables
     while (waiting := simulator.waiting()).size:
         actions = np.zeros(waiting.shape, np.int16)
@@ -64,9 +96,6 @@ def _play_batch(
         recorder.advance(waiting, actions)
         _go_on(simulator, recorder)
     assert (tables["phase"] == GAME_END).all()
-    for i, game in enumerate(games):
-        first, second, third, fourth = (agents[seat].name for seat in seats[i])
-        yield recorder.finish(i, f"{seeds[game]}-{game}", (first, second, third, fourth))
 
 
 def _go_on(simulator: Simulator, recorder: GameRecorder) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 AGENT_HELP = (
     "random, tsumogiri, ukeire, a folder or s3:// address of checkpoints, or models:/NAME@ALIAS, with :weak, :matched, "
-    ":sampled behind it; adapt:NETS adapts to every kyoku, adapt-K+Ts:NETS with K rollouts, T seconds a later discard"
+    ":sampled behind it; adapt:NETS adapts to every kyoku, adapt-K+Ts:NETS with K rollouts, T seconds a later discard; "
+    "mjai:COMMAND LINE is an outside program"
 )
 
 

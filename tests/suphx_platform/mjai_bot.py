@@ -1,0 +1,69 @@
+"""A program in the mjai protocol for tests: ``mjai_bot.py WAY SEAT``.
+
+It follows its own hand from the events alone, so that an event too many or too few ends it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+Event = dict[str, Any]
+NONE: Event = {"type": "none"}
+
+
+class Hand:
+    def __init__(self, seat: int) -> None:
+        self.seat = seat
+        self.tiles: list[str] = []
+        self.drawn = ""
+
+    def see(self, event: Event) -> None:
+        kind, is_own = event["type"], event.get("actor") == self.seat
+        if kind == "start_kyoku":
+            self.tiles, self.drawn = list(event["tehais"][self.seat]), ""
+            others = [hand for owner, hand in enumerate(event["tehais"]) if owner != self.seat]
+            assert all(tile == "?" for hand in others for tile in hand)
+        elif kind == "tsumo":
+            assert is_own or event["pai"] == "?"
+            if is_own:
+                self.drawn = event["pai"]
+                self.tiles.append(self.drawn)
+        elif is_own and kind == "dahai":
+            self.tiles.remove(event["pai"])
+            self.drawn = ""
+        elif is_own and kind in ("chi", "pon", "daiminkan", "ankan"):
+            for tile in event["consumed"]:
+                self.tiles.remove(tile)
+
+    def is_to_discard(self) -> bool:
+        return len(self.tiles) % 3 == 2
+
+
+def answer(way: str, hand: Hand) -> Event:
+    if not hand.is_to_discard():
+        return NONE
+    if way == "tsumogiri":
+        return {"type": "dahai", "actor": hand.seat, "pai": hand.drawn, "tsumogiri": True}
+    if way == "thrower":  # of a tile that nobody has
+        return {"type": "dahai", "actor": hand.seat, "pai": "?", "tsumogiri": False}
+    return {"type": "dahai", "actor": hand.seat, "pai": min(hand.tiles), "tsumogiri": False}
+
+
+def main() -> None:
+    way, seat = sys.argv[1], int(sys.argv[2])
+    hand = Hand(seat)
+    for line in sys.stdin:
+        for event in json.loads(line):
+            hand.see(event)
+        if way == "mute":
+            time.sleep(600)
+        if way == "broken":
+            raise RuntimeError("the bot is broken")
+        print("hello" if way == "babbler" else json.dumps(answer(way, hand)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
