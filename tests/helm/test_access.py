@@ -69,6 +69,7 @@ def test_a_role_of_the_cloud_replaces_keys(render: Render) -> None:
     objects = render({**EVERYTHING, "storage": {"address": "s3://bucket/runs"}})
     account = find(objects, "ServiceAccount", "suphx-worker")
     assert account["metadata"]["annotations"] == {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}
+    assert "annotations" not in find(objects, "ServiceAccount", "suphx-launcher")["metadata"]
     assert "AWS_SECRET_ACCESS_KEY" not in yaml.safe_dump(objects)
 
 

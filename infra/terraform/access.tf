@@ -1,0 +1,78 @@
+# A role for the pods of runs and one for MLflow; each sees its own folder of the bucket. Nobody else gets keys.
+
+data "aws_eks_cluster" "suphx" {
+  name = var.cluster_name
+}
+
+data "aws_iam_openid_connect_provider" "suphx" {
+  url = data.aws_eks_cluster.suphx.identity[0].oidc[0].issuer
+}
+
+locals {
+  issuer = replace(data.aws_eks_cluster.suphx.identity[0].oidc[0].issuer, "https://", "")
+
+  roles = {
+    runs   = { folder = "runs", accounts = ["${var.release}-head", "${var.release}-worker"] }
+    mlflow = { folder = "mlflow", accounts = ["${var.release}-mlflow"] }
+  }
+}
+
+data "aws_iam_policy_document" "trust" {
+  for_each = local.roles
+
+  statement {
+    actions = ["sts:AssumeRoleWithWebIdentity"]
+
+    principals {
+      type        = "Federated"
+      identifiers = [data.aws_iam_openid_connect_provider.suphx.arn]
+    }
+
+    condition {
+      test     = "StringEquals"
+      variable = "${local.issuer}:aud"
+      values   = ["sts.amazonaws.com"]
+    }
+
+    condition {
+      test     = "StringEquals"
+      variable = "${local.issuer}:sub"
+      values   = [for account in each.value.accounts : "system:serviceaccount:${var.namespace}:${account}"]
+    }
+  }
+}
+
+data "aws_iam_policy_document" "bucket" {
+  for_each = local.roles
+
+  statement {
+    actions   = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:GetBucketLocation"]
+    resources = [aws_s3_bucket.suphx.arn]
+  }
+
+  statement {
+    actions = [
+      "s3:GetObject",
+      "s3:PutObject",
+      "s3:DeleteObject",
+      "s3:AbortMultipartUpload",
+      "s3:ListMultipartUploadParts",
+    ]
+    resources = ["${aws_s3_bucket.suphx.arn}/${each.value.folder}/*"]
+  }
+}
+
+resource "aws_iam_role" "pods" {
+  for_each = local.roles
+
+  name               = "${var.cluster_name}-${var.release}-${each.key}"
+  assume_role_policy = data.aws_iam_policy_document.trust[each.key].json
+}
+
+resource "aws_iam_role_policy" "bucket" {
+  for_each = local.roles
+
+  name   = "bucket"
+  role   = aws_iam_role.pods[each.key].id
+  policy = data.aws_iam_policy_document.bucket[each.key].json
+}

@@ -1,0 +1,84 @@
+# Checkpoints under runs/, MLflow's artifacts under mlflow/.
+
+resource "aws_s3_bucket" "suphx" {
+  bucket = var.bucket_name
+}
+
+resource "aws_s3_bucket_versioning" "suphx" {
+  bucket = aws_s3_bucket.suphx.id
+
+  versioning_configuration {
+    status = "Enabled"
+  }
+}
+
+resource "aws_s3_bucket_server_side_encryption_configuration" "suphx" {
+  bucket = aws_s3_bucket.suphx.id
+
+  rule {
+    bucket_key_enabled = true
+
+    apply_server_side_encryption_by_default {
+      sse_algorithm = "aws:kms"
+    }
+  }
+}
+
+resource "aws_s3_bucket_public_access_block" "suphx" {
+  bucket                  = aws_s3_bucket.suphx.id
+  block_public_acls       = true
+  block_public_policy     = true
+  ignore_public_acls      = true
+  restrict_public_buckets = true
+}
+
+# Runs keep few checkpoints and delete the others: what they delete goes for good after a while, and so do uploads that
+# killed pods began.
+resource "aws_s3_bucket_lifecycle_configuration" "suphx" {
+  bucket     = aws_s3_bucket.suphx.id
+  depends_on = [aws_s3_bucket_versioning.suphx]
+
+  rule {
+    id     = "deleted"
+    status = "Enabled"
+
+    filter {}
+
+    noncurrent_version_expiration {
+      noncurrent_days = var.noncurrent_days
+    }
+
+    expiration {
+      expired_object_delete_marker = true
+    }
+
+    abort_incomplete_multipart_upload {
+      days_after_initiation = 7
+    }
+  }
+}
+
+data "aws_iam_policy_document" "encrypted_connections" {
+  statement {
+    effect    = "Deny"
+    actions   = ["s3:*"]
+    resources = [aws_s3_bucket.suphx.arn, "${aws_s3_bucket.suphx.arn}/*"]
+
+    principals {
+      type        = "*"
+      identifiers = ["*"]
+    }
+
+    condition {
+      test     = "Bool"
+      variable = "aws:SecureTransport"
+      values   = ["false"]
+    }
+  }
+}
+
+resource "aws_s3_bucket_policy" "suphx" {
+  bucket     = aws_s3_bucket.suphx.id
+  policy     = data.aws_iam_policy_document.encrypted_connections.json
+  depends_on = [aws_s3_bucket_public_access_block.suphx]
+}

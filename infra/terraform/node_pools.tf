@@ -1,0 +1,103 @@
+# Three pools, known by the label suphx/pool: k8s/queue and the values of k8s/overlays speak of it.
+
+data "aws_iam_policy_document" "nodes" {
+  statement {
+    actions = ["sts:AssumeRole"]
+
+    principals {
+      type        = "Service"
+      identifiers = ["ec2.amazonaws.com"]
+    }
+  }
+}
+
+resource "aws_iam_role" "nodes" {
+  name               = "${var.cluster_name}-${var.release}-nodes"
+  assume_role_policy = data.aws_iam_policy_document.nodes.json
+}
+
+resource "aws_iam_role_policy_attachment" "nodes" {
+  for_each = toset(["AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryPullOnly"])
+
+  role       = aws_iam_role.nodes.name
+  policy_arn = "arn:aws:iam::aws:policy/${each.key}"
+}
+
+resource "aws_eks_node_group" "system" {
+  cluster_name    = data.aws_eks_cluster.suphx.name
+  node_group_name = "${var.release}-system"
+  node_role_arn   = aws_iam_role.nodes.arn
+  subnet_ids      = var.subnet_ids
+  instance_types  = var.system_pool.instance_types
+  ami_type        = "AL2023_x86_64_STANDARD"
+  disk_size       = 200
+  labels          = { "suphx/pool" = "system" }
+  depends_on      = [aws_iam_role_policy_attachment.nodes]
+
+  scaling_config {
+    min_size     = 1
+    desired_size = 1
+    max_size     = var.system_pool.max
+  }
+
+  lifecycle {
+    ignore_changes = [scaling_config[0].desired_size] # the cluster's autoscaler sets it
+  }
+}
+
+resource "aws_eks_node_group" "spot" {
+  cluster_name    = data.aws_eks_cluster.suphx.name
+  node_group_name = "${var.release}-spot"
+  node_role_arn   = aws_iam_role.nodes.arn
+  subnet_ids      = var.subnet_ids
+  instance_types  = var.spot_pool.instance_types
+  capacity_type   = "SPOT"
+  ami_type        = "AL2023_x86_64_STANDARD"
+  disk_size       = 100
+  labels          = { "suphx/pool" = "spot" }
+  depends_on      = [aws_iam_role_policy_attachment.nodes]
+
+  taint {
+    key    = "suphx/spot"
+    value  = "true"
+    effect = "NO_SCHEDULE"
+  }
+
+  scaling_config {
+    min_size     = 0
+    desired_size = 0
+    max_size     = var.spot_pool.max
+  }
+
+  lifecycle {
+    ignore_changes = [scaling_config[0].desired_size]
+  }
+}
+
+resource "aws_eks_node_group" "gpu" {
+  cluster_name    = data.aws_eks_cluster.suphx.name
+  node_group_name = "${var.release}-gpu"
+  node_role_arn   = aws_iam_role.nodes.arn
+  subnet_ids      = var.subnet_ids
+  instance_types  = var.gpu_pool.instance_types
+  ami_type        = "AL2023_x86_64_NVIDIA"
+  disk_size       = 500
+  labels          = { "suphx/pool" = "gpu" }
+  depends_on      = [aws_iam_role_policy_attachment.nodes]
+
+  taint {
+    key    = "nvidia.com/gpu"
+    value  = "true"
+    effect = "NO_SCHEDULE"
+  }
+
+  scaling_config {
+    min_size     = 0
+    desired_size = 0
+    max_size     = var.gpu_pool.max
+  }
+
+  lifecycle {
+    ignore_changes = [scaling_config[0].desired_size]
+  }
+}
