@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -59,6 +60,7 @@ def play_tasks(
     """Yield the games of each task in order; the result does not depend on ``workers``, the number of processes.
 
     ``addresses`` are for ``load``; in the logs the agents go by ``names``. ValueError for an unknown agent.
+    ChildProcessError if one of the processes dies.
     """
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
     if workers == 1 or len(tasks) == 1:
@@ -69,7 +71,12 @@ def play_tasks(
     with ProcessPoolExecutor(
         min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(addresses, names, load)
     ) as pool:
-        yield from pool.map(_play_in_worker, tasks, [rules] * len(tasks))
+        try:
+            yield from pool.map(_play_in_worker, tasks, [rules] * len(tasks))
+        except BrokenProcessPool as error:
+            raise ChildProcessError(
+                f"one of {workers} processes that play games died, perhaps for want of memory: use fewer workers"
+            ) from error
 
 
 @contextmanager
