@@ -169,6 +169,8 @@ def _quiet_environment() -> dict[str, str]:
         "MLFLOW_DISABLE_TELEMETRY": "true",
         "DO_NOT_TRACK": "true",
         "GIT_PYTHON_REFRESH": "quiet",
+        "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+        "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
         "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that we do not use
     }
 
