@@ -60,9 +60,12 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     ]
 
 
-def run_recipe(recipe: Recipe, *, records: Path | None, runs: Path, console: Console) -> PipelineResult:
-    """Run all stages that are not finished yet; errors as for Runner."""
+def run_recipe(
+    recipe: Recipe, *, records: Path | None, runs: Path, console: Console, run_id: str | None = None
+) -> PipelineResult:
+    """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
-    result = Runner(recipe, stages, runs=runs, records=records, console=console, storage=storage).run()
+    runner = Runner(recipe, stages, runs=runs, records=records, console=console, storage=storage, run_id=run_id)
+    result = runner.run()
     return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)

@@ -23,9 +23,9 @@ from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
-from suphx_pipelines.stage_storage import FINISHED, StageStorage
+from suphx_pipelines.stage_storage import StageStorage
 from suphx_platform.console import Console
-from suphx_platform.storage import Storage
+from suphx_platform.storage import FINISHED, Storage
 from suphx_platform.tracking import Tracker, TrackingStore
 
 StageStatus = Literal["finished", "kept", "reused"]
@@ -67,10 +67,12 @@ class Runner(Generic[R]):
         records: Path | None,
         console: Console,
         storage: Storage | None = None,
+        run_id: str | None = None,
     ) -> None:
         """Find the run that the recipe and the records stand for; ValueError if they or the stages make no sense.
 
         ``storage``: where the stages are kept besides ``runs``, and taken from if another machine got further.
+        ``run_id``: what the run is called where somebody else has named it.
         """
         _check_names(recipe.name, stages)
         self._recipe = recipe
@@ -82,7 +84,7 @@ class Runner(Generic[R]):
         self._console = console
         files = {} if records is None else digest_files(records)
         self._records_digest = digest_json(files) if files else None
-        self.run_id = f"{recipe.name}-{digest_json([self._identity, self._records_digest])[:10]}"
+        self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, self._records_digest])[:10]}"
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
 

@@ -8,11 +8,9 @@ from pathlib import Path
 
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_platform.console import Console
-from suphx_platform.storage import Storage, Version
+from suphx_platform.storage import FINISHED, Storage, Version
 from suphx_platform.upload_queue import UploadQueue
 
-FINISHED = 10**12 - 1
-"""Number of the version that a finished stage leaves: above all steps."""
 _MARK = ".stored.json"  # begins with a dot: it says something of this machine's folder and is not stored itself
 
 

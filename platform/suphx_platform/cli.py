@@ -16,10 +16,10 @@ from contextlib import redirect_stdout
 from importlib.metadata import version
 from typing import NoReturn
 
-from suphx_platform.commands import adapt, bench, evaluate, records, reference, run, tournament, ui, warmup
+from suphx_platform.commands import adapt, bench, cluster, evaluate, records, reference, run, tournament, ui, warmup
 from suphx_platform.console import Console
 
-COMMANDS = (run, ui, records, evaluate, tournament, adapt, reference, bench, warmup)
+COMMANDS = (run, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
 STOPPED = 130  # as shells report it
 
 

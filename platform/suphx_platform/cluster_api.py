@@ -11,8 +11,11 @@ changes carry the version that they were made from.
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import kubernetes
@@ -31,8 +34,11 @@ _STUMBLES = (429, 500, 502, 503, 504)
 _ATTEMPTS = 6
 _FIRST_PAUSE_SECONDS = 0.2
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
+_FOLLOW_SECONDS = 600
+"""A log that is silent for so long is asked for anew: the line may be dead."""
 _GONE = 410
 _WATCH_SECONDS = 240
+_POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class ClusterApi:
@@ -45,13 +51,14 @@ class ClusterApi:
         configuration.retries = 0  # we do it, with errors that we understand
         self.namespace = namespace or default
         self.address = str(configuration.host)
-        self._client = kubernetes.client.ApiClient(configuration)
-        self._custom = kubernetes.client.CustomObjectsApi(self._client)
-        self._core = kubernetes.client.CoreV1Api(self._client)
+        client = kubernetes.client.ApiClient(configuration)
+        self._custom = kubernetes.client.CustomObjectsApi(client)
+        self._core = kubernetes.client.CoreV1Api(client)
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object, None if there is none."""
-        return self._call(kind, name, lambda: self._method("get", kind, name)(), absent=True)
+        found: Object | None = self._call(kind, name, self._method("get", kind, name), absent=True)
+        return found
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
         """Return the objects that the selectors choose."""
@@ -102,8 +109,9 @@ class ClusterApi:
             version = "" if current is None else str(current["metadata"]["resourceVersion"])
             yield from self._watched(kind, name, version, ends_at)
 
-    def log(self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: int | None = None) \
-            -> Iterator[str]:  # fmt: skip
+    def log(
+        self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: int | None = None
+    ) -> Iterator[str]:
         """Yield the lines that a container printed; ``follow``: and will print, until it ends or the line breaks.
 
         ``since``: those of the last seconds only.
@@ -111,16 +119,18 @@ class ClusterApi:
         response = self._call(
             "pods",
             pod,
-            lambda: self._core.read_namespaced_pod_log(
-                pod,
-                self.namespace,
-                container=container,
-                follow=follow,
-                tail_lines=tail,
-                since_seconds=since,
-                timestamps=True,
-                _preload_content=False,
-                _request_timeout=(_TIMEOUT_SECONDS[0], None if follow else _TIMEOUT_SECONDS[1]),
+            lambda: _accepted(
+                self._core.read_namespaced_pod_log(
+                    pod,
+                    self.namespace,
+                    container=container,
+                    follow=follow,
+                    tail_lines=tail,
+                    since_seconds=since,
+                    timestamps=True,
+                    _preload_content=False,
+                    _request_timeout=(_TIMEOUT_SECONDS[0], _FOLLOW_SECONDS if follow else _TIMEOUT_SECONDS[1]),
+                )
             ),
         )
         yield from _lines(response)
@@ -163,7 +173,9 @@ class ClusterApi:
 
         def call(**options: Any) -> Any:
             given = {key: value for key, value in options.items() if value != ""}
-            return method(*arguments, _request_timeout=_TIMEOUT_SECONDS, **kind_of_patch, **given)
+            # As JSON: the client's own classes refuse objects of servers that are older or newer than themselves.
+            plain = {"_request_timeout": _TIMEOUT_SECONDS, "_preload_content": False}
+            return _json(_accepted(method(*arguments, **plain, **kind_of_patch, **given)))
 
         return call
 
@@ -176,7 +188,7 @@ class ClusterApi:
         pause = _FIRST_PAUSE_SECONDS
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                result = act()
+                return act()
             except ApiException as error:
                 if absent and error.status == 404 and name in str(error.body):
                     return None
@@ -185,26 +197,21 @@ class ClusterApi:
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
                 if attempt == _ATTEMPTS:
                     raise unreachable(self.address, error) from error
-            else:
-                return result if isinstance(result, urllib3.BaseHTTPResponse) else self._plain(result)
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last attempt returns or raises")
 
-    def _plain(self, result: Any) -> Any:
-        return self._client.sanitize_for_serialization(result)
-
 
 def _configure(configuration: Any, context: str | None) -> str:
     """Fill in how the cluster is reached; return the namespace that goes with it."""
+    file = os.environ.get("KUBECONFIG")  # the client looks at it only when it is imported
     try:
-        kubernetes.config.load_kube_config(context=context, client_configuration=configuration)
+        kubernetes.config.load_kube_config(file, context=context, client_configuration=configuration)
     except (kubernetes.config.ConfigException, OSError) as error:
         if context is None and _is_in_pod(configuration):
-            with open("/var/run/secrets/kubernetes.io/serviceaccount/namespace", encoding="ascii") as file:  # noqa: PTH123
-                return file.read().strip()
+            return _POD_NAMESPACE.read_text(encoding="ascii").strip()
         raise ClusterError(f"no cluster is configured ({error}): set KUBECONFIG, or name another --context") from error
-    contexts, active = kubernetes.config.list_kube_config_contexts()
+    contexts, active = kubernetes.config.list_kube_config_contexts(file)
     chosen: Mapping[str, Any] = next((found for found in contexts if found["name"] == context), active)
     return str(chosen["context"].get("namespace") or "default")
 
@@ -215,6 +222,17 @@ def _is_in_pod(configuration: Any) -> bool:
     except kubernetes.config.ConfigException:
         return False
     return True
+
+
+def _accepted(response: Any) -> Any:
+    """Return an answer as it came; ApiException if it is a refusal."""
+    if response.status >= 300:
+        raise ApiException(status=response.status, reason=response.reason, body=response.data)
+    return response
+
+
+def _json(response: Any) -> Any:
+    return json.loads(response.data)
 
 
 def _title(kind: str) -> str:

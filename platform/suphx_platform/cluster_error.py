@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 
@@ -36,10 +37,10 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
 
 def unreachable(address: str, error: Exception) -> ClusterError:
     """Return the error of a server that does not answer."""
-    cause = str(getattr(error, "reason", None) or error)
+    cause = re.sub(r"^.*: |\[Errno \d+\] ", "", str(getattr(error, "reason", None) or error))
     return ClusterError(
-        f"the API server {address} does not answer ({cause.rpartition(': ')[2]}): see that the cluster runs and "
-        "that your context is right (kubectl config current-context; --context)"
+        f"the API server {address} does not answer ({cause}): see that the cluster runs and that your context is right "
+        "(kubectl config current-context; --context)"
     )
 
 

@@ -52,6 +52,10 @@ class Console:
         """Print one line for the person who waits."""
         print(text, file=sys.stderr, flush=True)
 
+    def line(self, text: str) -> None:
+        """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
+        print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
+
     @contextmanager
     def progress(self, unit: str, total: int | None = None) -> Iterator[Progress]:
         """Show progress in ``unit``s while the block runs: a bar on a terminal, a plain line now and then elsewhere."""

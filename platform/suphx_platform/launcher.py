@@ -35,7 +35,7 @@ from suphx_platform.run_status import (
     problems_of,
     state_of,
 )
-from suphx_platform.stop_sign import STORED
+from suphx_platform.stop_file import STORED
 
 _POLL_SECONDS = 2.0
 
@@ -128,10 +128,13 @@ class Launcher:
         """Have a stopped or failed run go on from what it saved; leave one that runs, or ended well, as it is."""
         job = self._api.get("rayjobs", run)
         state = self.status(run).state if job is None else state_of(job)
-        if state == "succeeded" or not is_ended(state):
-            self._say(f"{run}: {state}: nothing to resume")
+        if state == "succeeded":
+            self._say(f"{run} has ended well: nothing to resume")
             return self.status(run)
         self._set_stop(run, is_up=False)
+        if not is_ended(state):
+            self._say(f"{run}: {state}: it goes on by itself")
+            return self.status(run)
         if job is not None and state == "stopped":
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
         else:
@@ -147,7 +150,9 @@ class Launcher:
         job = self._api.get("rayjobs", run)
         if job is not None:
             job = self._api.change("rayjobs", run, lambda one: resized_job(one, simulators))
-        self._api.change("configmaps", recipe_name(run), lambda one: with_job(one, resized_job(job_of(one), simulators)))
+        self._api.change(
+            "configmaps", recipe_name(run), lambda one: with_job(one, resized_job(job_of(one), simulators))
+        )
         cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
         if cluster and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})

@@ -57,7 +57,9 @@ def _cluster_faults(cluster: Table) -> Iterator[str]:
     is_v2 = (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
     groups = [("headGroupSpec", cluster.get("headGroupSpec") or {})]
     names = [str(group.get("groupName", "")) for group in cluster.get("workerGroupSpecs") or ()]
-    groups += [(f"group {name}", group) for name, group in zip(names, cluster.get("workerGroupSpecs") or (), strict=True)]
+    groups += [
+        (f"group {name}", group) for name, group in zip(names, cluster.get("workerGroupSpecs") or (), strict=True)
+    ]
     if len(set(names)) < len(names):
         yield "two worker groups have one name"
     for place, group in groups:

@@ -34,7 +34,7 @@ def with_traces(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
 
 
 def _progress(run_id: str) -> dict[str, float]:
-    """Return the newest figures; nothing where no server is named: runs of a cluster are not in this machine's store."""
+    """Return the newest figures; nothing where no server is named: this machine's own store has no run of a cluster."""
     if not os.environ.get("MLFLOW_TRACKING_URI"):
         return {}
     os.environ.update({name: os.environ.get(name, value) for name, value in _QUICKLY.items()})

@@ -30,6 +30,8 @@ from suphx_platform.object_store import PART_BYTES, DamagedObjectError, ObjectSt
 MANIFEST = "manifest.json"
 FORMAT = 2
 _DIGITS = 12
+FINISHED = 10**_DIGITS - 1
+"""Number of the version that something finished leaves: above all steps."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
 AddressingStyle = Literal["path", "virtual"]
@@ -148,6 +150,13 @@ class Storage:
         """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
         found = (self._version(path) for path in self._finished_paths(f"{name}/"))
         return [version for version in found if version is not None]
+
+    def newest_path(self, prefix: str) -> str | None:
+        """Return the path of the newest version below ``prefix``: of work under way before what is finished."""
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(f"{prefix}/") if key.endswith(MANIFEST)]
+        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2])]
+        under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
+        return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
 
     def load(self, version: Version, folder: Path) -> None:
         """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged."""

@@ -114,6 +114,21 @@ class TrackingStore:
             run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
         return Tracker(self, run_id)
 
+    def newest_metrics(self, key: str) -> dict[str, float]:
+        """Return the newest figures of the run with this ``key`` and of its stages, where several have one the last."""
+        experiment = self.client.get_experiment_by_name(EXPERIMENT)
+        if experiment is None:
+            return {}
+        places = [experiment.experiment_id]
+        found = self.client.search_runs(places, filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
+        figures: dict[str, float] = {}
+        for run in found:
+            nested = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
+            stages = self.client.search_runs(places, filter_string=nested, order_by=["attributes.start_time"])
+            for one in (run, *stages):
+                figures |= one.data.metrics
+        return figures
+
     def _experiment_id(self) -> str:
         experiment = self.client.get_experiment_by_name(EXPERIMENT)
         if experiment is not None:

@@ -95,8 +95,11 @@ class UploadQueue:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Store what waits, also when the block has failed: it is what another start goes on from."""
-        if error is None:
+        """Store what waits, also when the block has failed: it is what another start goes on from.
+
+        What went wrong with an upload is raised unless the block has an error of its own; a wish to stop is none.
+        """
+        if error is None or isinstance(error, KeyboardInterrupt):
             self.flush()
             return
         for future in self._futures:

@@ -8,9 +8,9 @@ import pytest
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.stage import StageContext
-from suphx_pipelines.stage_storage import FINISHED, StageStorage
+from suphx_pipelines.stage_storage import StageStorage
 from suphx_platform.console import Console
-from suphx_platform.storage import Storage, StorageConfig
+from suphx_platform.storage import FINISHED, Storage, StorageConfig
 from tests.suphx_pipelines import small_run
 from tests.suphx_pipelines.small_run import SmallRecipe, small_runner
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
     from suphx_platform.launcher import Launcher
-    from suphx_platform.run_status import RunStatus
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
 _WAIT_SECONDS = 600.0
@@ -64,7 +63,7 @@ def _add(
     parents: list[argparse.ArgumentParser],
     name: str,
     text: str,
-    execute: Callable[[argparse.Namespace, Console], dict[str, object]],
+    execute: Callable[[argparse.Namespace, Console], dict[str, object] | None],
 ) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, parents=parents, help=text)
     parser.add_argument("run", metavar="RUN", help="id of the run, as launch and jobs print it")
@@ -124,23 +123,19 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Save and stop a run."""
     launcher, _ = _connect(args, console)
-    return _told(launcher.stop(args.run, saves=not args.now, seconds=args.wait))
+    return launcher.stop(args.run, saves=not args.now, seconds=args.wait).to_json()
 
 
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Have a run go on."""
     launcher, _ = _connect(args, console)
-    return _told(launcher.resume(args.run, seconds=args.wait))
+    return launcher.resume(args.run, seconds=args.wait).to_json()
 
 
 def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Change the number of simulator pods."""
     launcher, _ = _connect(args, console)
-    return _told(launcher.scale(args.run, simulators=args.simulators))
-
-
-def _told(status: RunStatus) -> dict[str, object]:
-    return status.to_json()
+    return launcher.scale(args.run, simulators=args.simulators).to_json()
 
 
 def _connect(args: argparse.Namespace, console: Console) -> tuple[Launcher, ClusterApi]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -52,6 +53,13 @@ def assignment(text: str) -> tuple[str, str]:
     if not sign or not key.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE, such as supervised.max_steps=200")
     return key.strip(), value
+
+
+def run_id(text: str) -> str:
+    """Return a name that can be a folder and an object of a cluster."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no id of a run: use small letters, digits, - and _")
+    return text
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands.parsing import add_runs, assignment
+from suphx_platform.commands.parsing import add_runs, assignment, run_id
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -30,6 +30,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
     )
     add_runs(parser)
+    parser.add_argument("--run-id", type=run_id, metavar="ID", help="name of the run (default: of recipe and records)")
+    parser.add_argument(
+        "--stop-file",
+        type=Path,
+        metavar="FILE",
+        help="while this file is there, save and wait: how suphx stop asks a run on a cluster",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -37,7 +44,17 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Run the recipe; ValueError for a bad recipe or missing records."""
     from suphx_pipelines.pipeline import run_recipe
     from suphx_pipelines.recipe import load_recipe
+    from suphx_platform.stop_file import STORED, StopFile
 
     recipe = load_recipe(args.recipe, args.overrides)
-    result = run_recipe(recipe, records=args.records, runs=args.runs, console=console)
-    return result.to_json()
+    stop = StopFile(args.stop_file)
+    while True:
+        try:
+            with stop:
+                result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
+            return result.to_json()
+        except KeyboardInterrupt:
+            if not stop.is_there:
+                raise
+            console.say(f"suphx: {STORED}")
+            stop.wait_gone()

@@ -1,0 +1,463 @@
+"""The seven commands against an API server over HTTP (fake_api_server.py) that holds what the real chart installs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from helm_python import Chart
+
+from suphx_pipelines.recipe import load_recipe
+from suphx_platform import cli, launcher
+from suphx_platform.stop_file import STORED
+from tests.suphx_platform.fake_api_server import Cluster, Fault, api_server
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+KEYS = {"run_id", "state", "pods", "last_checkpoint", "problems"}
+
+Command = Callable[..., tuple[int, dict[str, Any], str]]
+
+
+@pytest.fixture(scope="session")
+def template() -> dict[str, Any]:
+    """The ConfigMap that the chart installs, with storage set."""
+    values = {"storage": {"address": "s3://bucket/runs"}, "preset": "small"}
+    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
+    found: dict[str, Any] = yaml.safe_load(texts["suphx/templates/run/template.yaml"])
+    return found
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, template: dict[str, Any]) -> Iterator[Cluster]:
+    with api_server(tmp_path) as (cluster, kubeconfig):
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+        monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        monkeypatch.setattr(launcher, "_POLL_SECONDS", 0.05)
+        monkeypatch.setattr("suphx_platform.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
+        cluster.put("configmaps", json.loads(json.dumps(template)))
+        yield cluster
+
+
+@pytest.fixture
+def suphx(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command with --json: exit code, the object of the last line of stdout, stderr."""
+
+    def run(*arguments: str) -> tuple[int, dict[str, Any], str]:
+        code = cli.main([*arguments, "--json"])
+        out, err = capsys.readouterr()
+        lines = out.splitlines()
+        assert len(lines) == (code == 0), err
+        return code, json.loads(lines[-1]) if lines else {}, err
+
+    return run
+
+
+@pytest.fixture
+def run_id(suphx: Command) -> str:
+    """The id of a run that was launched."""
+    code, result, _ = suphx("launch", str(RECIPE), "--preset", "small")
+    assert code == 0
+    assert result.keys() >= KEYS
+    return str(result["run_id"])
+
+
+def set_status(cluster: Cluster, run: str, deployment: str, ray: str = "", **more: Any) -> None:
+    """Do what the operator does to the status of a RayJob."""
+    job = cluster.objects["rayjobs", run]
+    status = {"jobDeploymentStatus": deployment, "jobStatus": ray, "rayClusterName": f"{run}-abcde", **more}
+    cluster.put("rayjobs", {**job, "status": status})
+
+
+def put_pod(cluster: Cluster, run: str, role: str, number: int = 0, **status: Any) -> str:
+    name = f"{run}-{role}-{number}"
+    ready = [{"type": "Ready", "status": "True"}]
+    running = [{"name": role, "state": {"running": {}}}]
+    body = {
+        "metadata": {"name": name, "labels": {"suphx/run": run, "suphx/role": role}},
+        "spec": {"containers": [{"name": role}]},
+        "status": {"phase": "Running", "conditions": ready, "containerStatuses": running, **status},
+    }
+    cluster.put("pods", body)
+    return name
+
+
+def suspending_operator(cluster: Cluster) -> Callable[[str, dict[str, Any]], None]:
+    """The operator as far as stopping and going on is concerned."""
+
+    def act(kind: str, body: dict[str, Any]) -> None:
+        if kind != "rayjobs" or "status" not in body:
+            return
+        is_suspended = body["status"]["jobDeploymentStatus"] == "Suspended"
+        if bool(body["spec"].get("suspend")) != is_suspended:
+            name = body["metadata"]["name"]
+            set_status(cluster, name, "Initializing" if is_suspended else "Suspended")
+
+    return act
+
+
+def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
+    cluster: Cluster, suphx: Command, tmp_path: Path
+) -> None:
+    code, result, err = suphx("launch", str(RECIPE), "--preset", "paper", "--set", "reinforcement.max_updates=7")
+    assert code == 0
+    run = result["run_id"]
+    assert f"suphx logs {run} -f" in err
+    job, recipe = cluster.objects["rayjobs", run], cluster.objects["configmaps", f"{run}-recipe"]
+    assert "RUN_ID" not in json.dumps(job)
+    assert f"--run-id {run} --stop-file /recipes/stop --set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
+    assert recipe["metadata"]["ownerReferences"][0]["uid"] == job["metadata"]["uid"]
+    (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
+    assert load_recipe(tmp_path / "recipe.toml") == load_recipe(RECIPE, [("reinforcement.max_updates", "7")])
+    assert result["pods"]["inference"] == {"ready": 0, "wanted": 40}
+    assert result["state"] == "starting"
+
+
+def test_the_command_of_a_run_is_one_that_suphx_knows(cluster: Cluster, run_id: str) -> None:
+    command = cluster.objects["rayjobs", run_id]["spec"]["entrypoint"].split()
+    assert command[0] == "suphx"
+    args = cli.build_parser().parse_args(command[1:])
+    assert (args.run_id, str(args.stop_file)) == (run_id, "/recipes/stop")
+
+
+def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    code, result, err = suphx("launch", str(RECIPE), "--preset", "paper")
+    assert (code, result["run_id"]) == (0, run_id)
+    assert "is there already" in err
+    assert cluster.names("rayjobs") == [run_id]
+    _, other, _ = suphx("launch", str(RECIPE), "--set", "seed=2")
+    assert other["run_id"] != run_id
+    _, listed, _ = suphx("jobs")
+    assert [one["run_id"] for one in listed["runs"]] == [run_id, other["run_id"]]
+
+
+def test_a_dry_run_has_the_server_check_and_creates_nothing(cluster: Cluster, suphx: Command) -> None:
+    code, result, err = suphx("launch", str(RECIPE), "--dry-run")
+    assert (code, result["state"]) == (0, "starting")
+    assert "the server accepts it" in err
+    assert cluster.names("rayjobs") == []
+    assert [path for method, path in cluster.requests if method == "POST" and "dryRun=All" in path]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("POST", "rayjobs", 503, times=2),
+        Fault("POST", "rayjobs", 0),
+        Fault("POST", "rayjobs", 0, is_done_first=True),
+        Fault("POST", "configmaps", 0, is_done_first=True),
+        Fault("PATCH", "configmaps", 500),
+        Fault("GET", "configmaps", 429, times=3),
+        Fault("GET", "rayjobs", 0, times=2),
+    ],
+    ids=str,
+)
+def test_a_server_that_stumbles_is_asked_again(cluster: Cluster, suphx: Command, fault: Fault) -> None:
+    cluster.faults.append(fault)
+    code, result, _ = suphx("launch", str(RECIPE))
+    assert (code, fault.times) == (0, 0)
+    assert cluster.names("rayjobs") == [result["run_id"]]
+    assert cluster.objects["configmaps", f"{result['run_id']}-recipe"]["metadata"]["ownerReferences"]
+
+
+def test_a_launch_that_broke_off_is_finished_by_the_next(cluster: Cluster, suphx: Command) -> None:
+    fault = Fault("POST", "rayjobs", 503, times=100)
+    cluster.faults.append(fault)
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "try again" in err
+    fault.times = 0
+    code, result, _ = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
+
+
+def test_status_counts_pods_by_role_and_trusts_rays_word(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    for role, number in (("head", 0), ("simulator", 0), ("simulator", 1), ("learner", 0)):
+        put_pod(cluster, run_id, role, number)
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["preset"]) == ("running", "small")
+    assert result["pods"] == {
+        "head": {"ready": 1, "wanted": 1},
+        "simulator": {"ready": 2, "wanted": 2},
+        "inference": {"ready": 0, "wanted": 2},
+        "learner": {"ready": 1, "wanted": 1},
+    }
+    set_status(cluster, run_id, "Failed", "SUCCEEDED")  # its submitter failed, the run did not
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["problems"]) == ("succeeded", [p for p in result["problems"] if "storage" in p])
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        ({"containerStatuses": [{"name": "ray", "state": {"waiting": {"reason": "ImagePullBackOff"}}}]}, "image.tag"),
+        (
+            {
+                "containerStatuses": [
+                    {"name": "ray", "state": {}, "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
+                ]
+            },
+            "OOMKilled: container ray ended with exit code 137 (raise the memory",
+        ),
+        (
+            {
+                "conditions": [
+                    {
+                        "type": "PodScheduled",
+                        "status": "False",
+                        "reason": "Unschedulable",
+                        "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu",
+                    }
+                ]
+            },
+            "Insufficient nvidia.com/gpu (no node has room",
+        ),
+        ({"phase": "Failed", "reason": "Evicted", "message": "low on resource: memory"}, "Evicted: low on resource"),
+    ],
+)
+def test_what_is_wrong_with_a_pod_is_said_with_a_remedy(
+    cluster: Cluster, suphx: Command, run_id: str, status: dict[str, Any], text: str
+) -> None:
+    put_pod(cluster, run_id, "learner", **{"phase": "Pending", "conditions": [], "containerStatuses": [], **status})
+    _, result, _ = suphx("status", run_id)
+    assert any(text in problem and "learner" in problem for problem in result["problems"])
+
+
+def test_events_that_explain_trouble_are_told(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    quota = "Failed to create Pod: exceeded quota: gpus"
+    for name, kind, subject in (
+        ("a", "RayCluster", f"{run_id}-abcde"),
+        ("b", "RayCluster", "another-run-abcde"),
+    ):
+        involved = {"kind": kind, "name": subject}
+        body = {"type": "Warning", "reason": "FailedToCreateWorkerPod", "message": quota, "involvedObject": involved}
+        cluster.put("events", {"metadata": {"name": name}, **body})
+    _, result, _ = suphx("status", run_id)
+    told = [problem for problem in result["problems"] if "exceeded quota" in problem]
+    assert len(told) == 1
+    assert "ResourceQuota" in told[0]
+
+
+def test_stop_saves_first_and_resume_goes_on(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    submitter = put_pod(cluster, run_id, "submitter")
+    suspend = suspending_operator(cluster)
+    order: list[str] = []
+
+    def operator(kind: str, body: dict[str, Any]) -> None:
+        if kind == "configmaps" and body["data"].get("stop"):
+            order.append("asked")
+            cluster.logs[submitter] = [f"2026-11-21T10:00:00Z suphx: {STORED}"]
+        if kind == "rayjobs" and body["spec"].get("suspend") and "suspended" not in order:
+            order.append("suspended")
+        suspend(kind, body)
+
+    cluster.operator = operator
+    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    assert (code, result["state"], order) == (0, "stopped", ["asked", "suspended"])
+    assert {pods["wanted"] for pods in result["pods"].values()} == {0}
+    code, result, _ = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "starting")
+    assert "stop" not in cluster.objects["configmaps", f"{run_id}-recipe"]["data"]
+    assert not cluster.objects["rayjobs", run_id]["spec"]["suspend"]
+
+
+def test_a_run_that_does_not_say_that_it_saved_is_not_ended(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    code, _, err = suphx("stop", run_id, "--wait", "0.3")
+    assert code == 1
+    assert "use --now" in err
+    assert "suspend" not in cluster.objects["rayjobs", run_id]["spec"]
+    cluster.operator = suspending_operator(cluster)
+    code, result, _ = suphx("stop", run_id, "--now")
+    assert (code, result["state"]) == (0, "stopped")
+
+
+def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    set_status(cluster, run_id, "Initializing")
+
+    def be_quicker(job: dict[str, Any]) -> None:
+        labels = {**job["metadata"]["labels"], "somebody": "else"}
+        cluster.put("rayjobs", {**job, "metadata": {**job["metadata"], "labels": labels}})
+
+    cluster.before_patch.append(be_quicker)
+    asked = 0
+
+    def slow_operator(kind: str, body: dict[str, Any]) -> None:
+        nonlocal asked
+        if kind == "rayjobs" and body["spec"].get("suspend") and asked == 0:
+            asked += 1
+            cluster.forget()
+            cluster.faults.append(Fault("GET", "watch=True", 0))
+
+    cluster.operator = slow_operator
+    import threading
+
+    threading.Timer(0.5, lambda: set_status(cluster, run_id, "Suspended")).start()
+    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    assert (code, result["state"], asked) == (0, "stopped", 1)
+    job = cluster.objects["rayjobs", run_id]
+    assert job["metadata"]["labels"]["somebody"] == "else"
+
+
+def test_a_failed_run_is_made_anew_from_its_recipe(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    before = cluster.objects["rayjobs", run_id]
+    recipe = cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["recipe.toml"]
+    set_status(cluster, run_id, "Failed", "FAILED", reason="AppFailed", message="Job entrypoint failed")
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "failed"
+    assert any("AppFailed: Job entrypoint failed" in problem for problem in result["problems"])
+    code, result, _ = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "starting")
+    after = cluster.objects["rayjobs", run_id]
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"] == before["spec"]
+    kept = cluster.objects["configmaps", f"{run_id}-recipe"]
+    assert kept["data"]["recipe.toml"] == recipe
+    assert kept["metadata"]["ownerReferences"][0]["uid"] == after["metadata"]["uid"]
+
+
+def test_a_run_of_a_queue_is_deleted_by_stop_and_made_anew_by_resume(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    job = cluster.objects["rayjobs", run_id]
+    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "training"
+    set_status(cluster, run_id, "Initializing")
+    code, result, _ = suphx("stop", run_id)
+    assert (code, result["state"], cluster.names("rayjobs")) == (0, "stopped", [])
+    _, listed, _ = suphx("jobs")
+    assert [(one["run_id"], one["state"]) for one in listed["runs"]] == [(run_id, "stopped")]
+    _, _, err = suphx("launch", str(RECIPE))
+    assert "suphx resume" in err
+    code, result, _ = suphx("resume", run_id)
+    assert (code, cluster.names("rayjobs")) == (0, [run_id])
+
+
+def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    job = cluster.objects["rayjobs", run_id]
+    name = f"{run_id}-abcde"
+    cluster.put("rayclusters", {"metadata": {"name": name}, "spec": job["spec"]["rayClusterSpec"]})
+    set_status(cluster, run_id, "Running", "RUNNING")
+    code, result, _ = suphx("scale", run_id, "--simulators", "12")
+    assert (code, result["pods"]["simulator"]["wanted"]) == (0, 12)
+    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
+    for spec in (cluster.objects["rayjobs", run_id]["spec"], kept["spec"]):
+        groups = {group["groupName"]: group for group in spec["rayClusterSpec"]["workerGroupSpecs"]}
+        assert [groups["simulator"][key] for key in ("minReplicas", "replicas", "maxReplicas")] == [1, 12, 12]
+        assert groups["inference"]["replicas"] == 2
+        assert "reinforcement.cluster.num_simulators=84" in spec["entrypoint"]
+
+
+def test_logs_are_followed_across_broken_connections(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suphx_platform.run_log._PAUSE_SECONDS", 0.05)
+    set_status(cluster, run_id, "Running", "RUNNING")
+    pod = put_pod(cluster, run_id, "submitter")
+    lines = [f"2026-11-21T10:00:0{n}.000000001Z line {n}" for n in range(6)]
+    cluster.logs[pod] = [*lines[:3], "CONNECTION BREAKS", *lines[3:]]
+
+    def end() -> None:
+        put_pod(cluster, run_id, "submitter", phase="Succeeded")
+        set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    import threading
+
+    threading.Timer(1.0, end).start()
+    assert cli.main(["logs", run_id, "-f"]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
+
+
+def test_logs_of_several_pods_say_whose_they_are(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        pod = put_pod(cluster, run_id, "simulator", number)
+        cluster.logs[pod] = [f"2026-11-21T10:00:0{n}Z line {n} of {number}" for n in range(3)]
+    assert cli.main(["logs", run_id, "--role", "simulator", "--tail", "1", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["run_id"] == run_id
+    said = [line for line in err.splitlines() if "line" in line]
+    assert sorted(said) == [f"{run_id}-simulator-{n}: line 2 of {n}" for n in range(2)]
+
+
+def test_each_error_names_the_object_and_the_next_step(
+    cluster: Cluster, suphx: Command, run_id: str, template: dict[str, Any], tmp_path: Path
+) -> None:
+    def error(*arguments: str) -> str:
+        code, _, err = suphx(*arguments)
+        assert code == 1
+        assert "unexpected" not in err
+        return err
+
+    assert "no run nobody in namespace suphx: see suphx jobs" in error("status", "nobody")
+    assert "no run nobody" in error("scale", "nobody", "--simulators", "3")
+    assert "has no preset 'huge': use one of laptop-kind, paper, small" in error(
+        "launch", str(RECIPE), "--preset", "huge", "--set", "seed=3"
+    )
+    assert "no such recipe" in error("launch", str(tmp_path / "none.toml"))
+    assert "max_updates" in error("launch", str(RECIPE), "--set", "reinforcement.max_updates=-1")
+    assert "has no submitter pod that has started" in error("logs", run_id)
+    assert "install the chart there" in error("launch", str(RECIPE), "--release", "other")
+    assert "launcher.subjects" in error("jobs", "--namespace", "theirs")
+    second = json.loads(json.dumps(template))
+    second["metadata"] |= {"name": "b-run-template", "labels": {**second["metadata"]["labels"]}}
+    second["metadata"]["labels"]["app.kubernetes.io/instance"] = "b"
+    cluster.put("configmaps", second)
+    assert "installed more than once (b, suphx): name one with --release" in error("launch", str(RECIPE))
+    cluster.forbidden.add("rayjobs")
+    assert "RayJob: rayjobs" in error("jobs")
+
+
+def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Command) -> None:
+    name = "suphx-run-template"
+    data = cluster.objects["configmaps", name]["data"]
+    wrong = yaml.safe_load(data["rayjob-small.yaml"])
+    wrong["spec"]["shutdownAfterJobFinishes"] = False
+    wrong["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]["minReplicas"] = 50
+    data["rayjob-small.yaml"] = yaml.safe_dump(wrong)
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "ttlSecondsAfterFinished needs shutdownAfterJobFinishes" in err
+    assert "group simulator: minReplicas, replicas, maxReplicas are [50, 2, 8]" in err
+    assert cluster.names("rayjobs") == []
+
+
+def test_a_server_that_cannot_be_reached_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                  capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
+    monkeypatch.setattr("suphx_platform.cluster_api._FIRST_PAUSE_SECONDS", 0.001)
+    with api_server(tmp_path) as (_, kubeconfig):
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    assert cli.main(["jobs"]) == 1
+    assert "does not answer (Connection refused)" in " ".join(capsys.readouterr().err.split())
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert cli.main(["jobs"]) == 1
+    assert "no cluster is configured" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["launch"],
+        ["status"],
+        ["logs", "a", "--role", "cook"],
+        ["scale", "a"],
+        ["scale", "a", "--simulators", "0"],
+        ["stop", "a", "--wait", "soon"],
+        ["launch", "r.toml", "--set", "nothing"],
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2

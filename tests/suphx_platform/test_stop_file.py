@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.stop_file import STORED, StopFile
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_a_file_that_appears_interrupts_the_work(tmp_path: Path) -> None:
+    sign = StopFile(tmp_path / "stop")
+
+    def work() -> None:
+        with sign:
+            (tmp_path / "stop").touch()
+            time.sleep(30)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert sign.is_there
+    (tmp_path / "stop").unlink()
+    sign.wait_gone()
+
+
+def test_without_a_file_nobody_is_interrupted() -> None:
+    with StopFile(None) as sign:
+        assert not sign.is_there
+
+
+@pytest.mark.slow
+def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> None:
+    stop, log = tmp_path / "stop", tmp_path / "log"
+    settings = {
+        "reinforcement.max_updates": "30",
+        "reinforcement.simulator.num_tables": "16",
+        "reinforcement.buffer.batch_rows": "256",
+        "reinforcement.evaluate_every": "0",
+        "reinforcement.evaluation_hanchans": "8",
+        "reinforcement.report_every": "1",
+    }
+    command = [sys.executable, "-m", "suphx_platform.cli", "run", "pipelines/recipes/reinforcement.toml"]
+    command += ["--runs", str(tmp_path / "runs"), "--run-id", "asked", "--stop-file", str(stop)]
+    command += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    with log.open("w") as file, subprocess.Popen(command, stderr=file, stdout=file, cwd=REPOSITORY) as process:
+        stop.touch()
+        wait_for(log, STORED, process)
+        assert (tmp_path / "runs" / "asked" / "reinforcement" / "reinforcement_state.safetensors").is_file()
+        stop.unlink()
+        assert process.wait(timeout=300) == 0
+    assert log.read_text().count(STORED) == 1
+    assert "reinforcement: finished" in log.read_text()
+
+
+def wait_for(log: Path, text: str, process: subprocess.Popen[bytes]) -> None:
+    ends_at = time.monotonic() + 240
+    while text not in log.read_text():
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < ends_at, log.read_text()
+        time.sleep(0.2)
