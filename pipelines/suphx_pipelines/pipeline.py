@@ -9,6 +9,7 @@ from suphx_pipelines import report
 from suphx_pipelines.ablation import ablation_stages
 from suphx_pipelines.entropy_study import entropy_study_stages
 from suphx_pipelines.evaluation import evaluation_stage
+from suphx_pipelines.figure_8 import figure_8_stages, needs_predictor
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
@@ -40,10 +41,11 @@ class PipelineResult:
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
-    self_play = [reinforcement_stage(recipe)] if recipe.reinforcement.is_wanted else []
-    self_play += entropy_study_stages(recipe)
-    needs_predictor = bool(self_play) and recipe.reinforcement.needs_predictor
-    predictor = [reward_predictor_stage()] if needs_predictor or recipe.reward_predictor.is_wanted else []
+    plays_itself = recipe.reinforcement.is_wanted and not recipe.figure_8.agents
+    self_play = [reinforcement_stage(recipe)] if plays_itself else []
+    self_play += [*entropy_study_stages(recipe), *figure_8_stages(recipe)]
+    is_paid_by_it = (bool(self_play) and recipe.reinforcement.needs_predictor) or needs_predictor(recipe)
+    predictor = [reward_predictor_stage()] if is_paid_by_it or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])

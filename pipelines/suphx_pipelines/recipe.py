@@ -28,6 +28,7 @@ from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage import StorageConfig
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
+AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +123,23 @@ class EntropyStudyConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figure8Config:
+    """The agents of the paper's Figure 8 side by side, all from the same supervised nets and as much self-play."""
+
+    agents: tuple[AgentName, ...] = ()
+    """Which of them. Empty: none."""
+    hanchans: int = 1000
+    """Games of each against three SL-weak, a multiple of 4; all meet the same walls."""
+    workers: int = 2
+    """Processes that play them; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
+        MatchConfig(hanchans=self.hanchans, workers=self.workers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All settings of a run."""
 
@@ -155,6 +173,8 @@ class Recipe:
     """Self-play; without a limit there is none."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
     """The same with a fixed entropy coefficient."""
+    figure_8: Figure8Config = field(default_factory=Figure8Config)
+    """What each of the paper's ideas brings."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs."""
 
@@ -167,6 +187,7 @@ class Recipe:
 _FREE_KEYS = (
     "data_parallel",
     "evaluation.workers",
+    "figure_8.workers",
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "reward_predictor.is_wanted",
     *(f"reward_predictor.learning.{key}" for key in reward_learning.FREE_KEYS),

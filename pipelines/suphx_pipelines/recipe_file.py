@@ -25,14 +25,10 @@ Table = dict[str, Any]
 def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] = ()) -> C:
     """Read the TOML file ``path`` as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
 
-    Raises ValueError for unknown and missing keys, wrong types, and whatever ``__post_init__`` refuses.
+    A file whose first key is ``extends = "other.toml"`` says what is different from the file of that path, as seen from
+    its own folder. Raises ValueError for unknown and missing keys, wrong types, and whatever ``__post_init__`` refuses.
     """
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: no such recipe: name a TOML file, such as pipelines/recipes/laptop.toml") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from error
+    table = _read(path, ())
     for key, text in overrides:
         _set(table, key, text)
     return typing.cast(C, _build(cls, table, _Place(str(path), "")))
@@ -112,6 +108,33 @@ class _Place:
 
     def error(self, text: str) -> ValueError:
         return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
+
+
+def _read(path: Path, below: tuple[Path, ...]) -> Table:
+    """Return the tables of a file and of those that it extends; ``below``: the files that extend it."""
+    if path.resolve() in below:
+        raise ValueError(f"{path}: extends: it extends itself: name another file, or leave the key out")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: no such recipe: name a TOML file, such as pipelines/recipes/laptop.toml") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+    extended = table.pop("extends", None)
+    if extended is None:
+        return table
+    if not isinstance(extended, str):
+        raise ValueError(f"{path}: extends: {extended!r} is not a text in quotes: name a TOML file")
+    return _merged(_read(path.parent / extended, (*below, path.resolve())), table)
+
+
+def _merged(base: Table, changes: Table) -> Table:
+    """Return ``base`` with all values of ``changes``, table by table."""
+    merged = dict(base)
+    for key, value in changes.items():
+        both_tables = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _merged(base[key], value) if both_tables else value
+    return merged
 
 
 def _set(table: Table, key: str, text: str) -> None:

@@ -24,6 +24,8 @@ Read here, all in the folders of the stages that this stage needs; a missing fil
     over Ray, the history has "<part>_memory_bytes" too
 ``entropy_study/<alpha>/metrics.json``
     the same, with alpha fixed
+``reward_predictor/metrics.json``, ``figure_8/match/figure_8.json``
+    see reward_predictor.py and figure_8.py
 ``evaluation/match.json``
     ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
     "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
@@ -43,7 +45,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.riichi.tile import NUM_KINDS, face_name
-from suphx_pipelines import report_figure, report_page, report_self_play
+from suphx_pipelines import report_figure, report_figure_8, report_page, report_reward, report_self_play
 from suphx_pipelines.entropy_study import STAGE_PREFIX
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment
@@ -79,6 +81,8 @@ class Results:
     self_play: Mapping[str, Any]
     entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the alpha that was fixed."""
+    reward_predictor: Mapping[str, Any] = field(default_factory=dict)
+    figure_8: Mapping[str, Any] = field(default_factory=dict)
     entropy_targets: Mapping[str, float] = field(default_factory=dict)
     """By head that learned in self-play."""
 
@@ -108,6 +112,8 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
         match=_read(folders.get("evaluation"), "match.json"),
         self_play=_read(folders.get("reinforcement"), "metrics.json"),
+        reward_predictor=_read(folders.get("reward_predictor"), "metrics.json"),
+        figure_8=_read(folders.get("figure_8/match"), "figure_8.json"),
         entropy_study={
             name.removeprefix(STAGE_PREFIX): _read(folder, "metrics.json")
             for name, folder in folders.items()
@@ -128,6 +134,8 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Calibration", _calibration(results.supervised)),
         ("Discards, tile by tile", _confusion(results.supervised.get("discard", {}))),
         ("Match", _match(results.match)),
+        ("Reward predictor", report_reward.section(results.reward_predictor)),
+        ("What each idea brings", report_figure_8.section(results.figure_8)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
         (
             "What the entropy term does",

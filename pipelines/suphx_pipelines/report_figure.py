@@ -157,6 +157,63 @@ def leaderboard(rows: Sequence[Mapping[str, Any]]) -> str:
         return _data_uri(figure)
 
 
+def predictions(game: Mapping[str, Any], labels: Sequence[str]) -> str:
+    """Draw what the reward predictor said of each seat along a game, and (dots) what each was paid in the end."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.8, 2.4), layout="constrained")
+        axes = figure.subplots()
+        places = range(len(labels))
+        for seat, colour in zip(range(4), COLOURS, strict=False):
+            said = [line[seat] for line in game["predictions"]]
+            axes.plot(places, said, color=colour, linewidth=1.5, label=f"seat {seat}")
+            axes.plot(places[-1] + 0.3, game["paid"][seat], color=colour, marker="o", clip_on=False)
+        axes.set_xticks(places, labels, fontsize=7, rotation=60)
+        axes.set(ylabel="points")
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.02, 0.5))
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def losses(history: Sequence[Mapping[str, Any]]) -> str:
+    """Draw training and validation loss against optimiser steps."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(3.4, 2.6), layout="constrained")
+        axes = figure.subplots()
+        _curve(axes, history, "train_loss", BLUE, "training")
+        _curve(axes, history, "validation_loss", ORANGE, "validation")
+        axes.set(title="loss", xlabel="step")
+        axes.legend(fontsize=8)
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def reliability(groups: Sequence[Sequence[float]]) -> str:
+    """Draw what was paid against what was predicted; groups are [prediction, paid, number]."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(2.9, 2.6), layout="constrained")
+        axes = figure.subplots()
+        ends = [min(min(group[:2]) for group in groups), max(max(group[:2]) for group in groups)]
+        axes.plot(ends, ends, color=GREY, linewidth=0.8, linestyle=":")
+        axes.plot([g[0] for g in groups], [g[1] for g in groups], color=BLUE, marker="o", linewidth=1)
+        axes.set(title="calibration", xlabel="predicted", ylabel="paid (mean)")
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
+def with_intervals(names: Sequence[str], values: Sequence[float], intervals: Sequence[Sequence[float]]) -> str:
+    """Draw a point with its interval for each name."""
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 2.4), layout="constrained")
+        axes = figure.subplots()
+        low = [value - bounds[0] for value, bounds in zip(values, intervals, strict=True)]
+        high = [bounds[1] - value for value, bounds in zip(values, intervals, strict=True)]
+        axes.errorbar(range(len(names)), values, yerr=[low, high], color=BLUE, marker="o", linestyle="", capsize=4)
+        axes.set_xticks(range(len(names)), names)
+        axes.set(title="average placement against three SL-weak (lower is better)", xlim=(-0.5, len(names) - 0.5))
+        axes.grid(visible=True)
+        return _data_uri(figure)
+
+
 def calibration(bins: Sequence[Sequence[float]]) -> str:
     """Draw how often the net is right against how sure it is; bins are [confidence, accuracy, samples]."""
     with matplotlib.rc_context(_STYLE):

@@ -71,6 +71,8 @@ class MatchReport:
     """Of the candidate."""
     baseline_statistics: PlayerStatistics
     """Of the three baselines in the candidate's games."""
+    placements: tuple[int, ...]
+    """Of the candidate, wall by wall, seat by seat: matches with the same walls can be held against each other."""
     difference: PairedDifference
     """Placement of the candidate minus that of the baseline at the same seat with the same wall; negative is better."""
 
@@ -142,6 +144,7 @@ def play_match(
         seed=seed,
         statistics=player_statistics(own_games, _CANDIDATE_NAME),
         baseline_statistics=player_statistics(own_games, _BASELINE_NAME),
+        placements=tuple(own),
         difference=paired_difference(own, reference, clusters),
     )
 

@@ -1,0 +1,157 @@
+"""The agents of the paper's Figure 8: what self-play, global rewards and oracle guiding bring, one after another.
+
+Stages ``figure_8/<agent>`` let each agent learn by self-play, all from the same supervised nets, on the same walls and
+with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward predictor. The last
+stage, ``figure_8/match``, has every agent play against three SL-weak on the same walls and leaves ``figure_8.json``:
+``{"hanchans", "agents": [{"agent", "placements": [4], "average_placement", "interval": [2], "stable_rank",
+"stable_rank_interval": [2], "compared_with", "difference", "difference_interval": [2]}]}``. An agent is compared with
+the one named before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.features.head import HEAD_NAMES
+from suphx.models.checkpoint import checkpoint_name
+from suphx.training.reward import RewardName
+from suphx_pipelines import reinforcement
+from suphx_pipelines.json_file import write_json
+from suphx_pipelines.recipe import AgentName, Recipe
+from suphx_pipelines.stage import Stage, StageContext, stage_seed
+
+STAGE_PREFIX = "figure_8/"
+MATCH_STAGE = f"{STAGE_PREFIX}match"
+FIGURE_8_FILE = "figure_8.json"
+
+_SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
+_REWARDS: dict[AgentName, RewardName] = {"rl_basic": "round_score", "rl_1": "global_prediction"}
+_MAX_SEED = 1 << 20
+
+
+def figure_8_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stages that the agents of the recipe need, and their match; none if it names no agents."""
+    agents = recipe.figure_8.agents
+    if not agents:
+        return []
+    learned = [agent for agent in agents if agent not in _SUPERVISED]
+    if learned and not recipe.reinforcement.is_wanted:
+        raise ValueError("figure_8.agents names agents of self-play: set reinforcement.max_updates")
+    if recipe.reinforcement.start == "random":
+        raise ValueError("figure_8.agents begin with supervised nets: set reinforcement.start to supervised")
+    nets = tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    match: Stage[Recipe] = Stage(
+        name=MATCH_STAGE,
+        run=run_match,
+        recipe_keys=("figure_8",),
+        needs=(*nets, *(f"{STAGE_PREFIX}{agent}" for agent in learned)),
+        artifacts=(FIGURE_8_FILE,),
+    )
+    return [*(_self_play_stage(recipe, agent) for agent in learned), match]
+
+
+def needs_predictor(recipe: Recipe) -> bool:
+    """Tell whether one of the agents is paid by a reward predictor that the run must learn."""
+    return any(_with_agent(recipe, agent).reinforcement.needs_predictor for agent in recipe.figure_8.agents)
+
+
+def run_match(context: StageContext[Recipe]) -> dict[str, float]:
+    """Let all agents play, write the table and return average placements and differences."""
+    config = context.recipe.figure_8
+    supervised = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    reports: list[MatchReport] = []
+    with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
+        for agent in config.agents:
+            is_learned = agent not in _SUPERVISED
+            folder = context.upstream[f"{STAGE_PREFIX}{agent}"] if is_learned else supervised
+            reports.append(
+                play_match(
+                    f"{folder}{_SUPERVISED.get(agent, '')}",
+                    f"{supervised}:weak",
+                    num_hanchans=config.hanchans,
+                    seed=context.seed % _MAX_SEED,
+                    workers=config.workers,
+                    progress=progress.advance,
+                )
+            )
+    entries = table(config.agents, reports)
+    write_json(context.folder / FIGURE_8_FILE, {"hanchans": config.hanchans, "agents": entries})
+    figures = {}
+    for entry in entries:
+        context.console.say(_sentence(entry))
+        figures[f"{entry['agent']}_average_placement"] = float(entry["average_placement"])
+        if entry["compared_with"]:
+            figures[f"{entry['agent']}_difference"] = float(entry["difference"])
+    return figures
+
+
+def table(agents: Sequence[str], reports: Sequence[MatchReport]) -> list[dict[str, Any]]:
+    """Return a line for each agent; ``reports`` are of matches on the same walls."""
+    entries = []
+    for number, (agent, report) in enumerate(zip(agents, reports, strict=True)):
+        statistics = report.statistics
+        figures = statistics.to_json()
+        before = reports[number - 1] if number else None
+        difference = None if before is None else _difference(report, before)
+        placement = statistics.intervals["average_placement"]
+        entries.append(
+            {
+                "agent": agent,
+                "placements": figures["placements"],
+                "average_placement": figures["average_placement"],
+                "interval": [placement.low, placement.high],
+                "stable_rank": figures["stable_rank"],
+                "stable_rank_interval": figures["stable_rank_interval"],
+                "compared_with": agents[number - 1] if number else None,
+                "difference": None if difference is None else difference.mean,
+                "difference_interval": None
+                if difference is None
+                else [difference.interval.low, difference.interval.high],
+            }
+        )
+    return entries
+
+
+def _difference(report: MatchReport, before: MatchReport) -> PairedDifference:
+    walls = np.repeat(np.arange(report.walls), 4)
+    return paired_difference(report.placements, before.placements, walls)
+
+
+def _sentence(entry: dict[str, Any]) -> str:
+    low, high = entry["interval"]
+    text = f"{entry['agent']}: average placement {entry['average_placement']:.3f} ({low:.3f} to {high:.3f})"
+    if entry["stable_rank"] is not None:
+        text += f", stable rank {entry['stable_rank']:.2f}"
+    if entry["compared_with"]:
+        low, high = entry["difference_interval"]
+        text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
+    return text
+
+
+def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
+    return Stage(
+        name=f"{STAGE_PREFIX}{agent}",
+        run=partial(_learn, agent=agent),
+        recipe_keys=reinforcement.RECIPE_KEYS,
+        needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
+        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+    )
+
+
+def _with_agent(recipe: Recipe, agent: AgentName) -> Recipe:
+    """Return the recipe with the one setting of self-play that makes the agent."""
+    if agent not in _REWARDS:
+        return recipe
+    return replace(recipe, reinforcement=replace(recipe.reinforcement, reward=_REWARDS[agent]))
+
+
+def _learn(context: StageContext[Recipe], agent: AgentName) -> dict[str, float]:
+    seed = stage_seed(context.recipe.seed, reinforcement.STAGE_NAME)  # the same walls for all agents
+    return reinforcement.run(replace(context, recipe=_with_agent(context.recipe, agent), seed=seed))
