@@ -114,7 +114,8 @@ def _test(predictor: RewardPredictor, histories: GameHistories, games: KyokuSpli
     losses = {name: game_losses(values, rewards, lengths) for name, values in predictions.items()}
     test: dict[str, Any] = {name: {"loss": float(values.mean())} for name, values in losses.items()}
     for name in _NAMES:
-        test[name]["margin"] = 1 - test["net"]["loss"] / test[name]["loss"]
+        if test[name]["loss"] > 0:
+            test[name]["margin"] = 1 - test["net"]["loss"] / test[name]["loss"]
         if len(games.test) > 1:
             difference = paired_difference(losses["net"], losses[name])
             test[name]["difference"] = difference.mean

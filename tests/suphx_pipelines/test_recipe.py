@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from suphx_pipelines.pipeline import pipeline_stages
-from suphx_pipelines.recipe import AblationConfig, EntropyStudyConfig, LearningCurveConfig, Recipe, load_recipe
+from suphx_pipelines.recipe import (
+    AblationConfig,
+    EntropyStudyConfig,
+    Figure8Config,
+    LearningCurveConfig,
+    Recipe,
+    load_recipe,
+)
 from suphx_pipelines.recipe_file import look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
@@ -44,7 +51,14 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
     ablation = AblationConfig(encoders=("suphx", "mini"))
     self_play = ReinforcementConfig(max_updates=1)
     study = EntropyStudyConfig(alphas=(0.0,))
-    recipe = Recipe(name="all", learning_curve=curve, ablation=ablation, reinforcement=self_play, entropy_study=study)
+    recipe = Recipe(
+        name="all",
+        learning_curve=curve,
+        ablation=ablation,
+        reinforcement=self_play,
+        entropy_study=study,
+        figure_8=Figure8Config(agents=("sl", "rl_1")),
+    )
     stages = pipeline_stages(recipe)
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
     settings = set(Recipe.__dataclass_fields__) - {"name", "seed"}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -138,6 +138,32 @@ def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path
     path.write_text(to_toml(config), encoding="utf-8")
     assert load_config(Config, path) == config
     assert tomllib.loads(path.read_text())["learner"]["steps"] == 10, "defaults are written out"
+
+
+def test_a_recipe_says_what_is_different_from_another(recipe: Path, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    second = tmp_path / "more" / "second.toml"
+    second.write_text(f'extends = "../{recipe.name}"\nname = "b"\n[learner]\nsteps = 3\n')
+    third = tmp_path / "more" / "third.toml"
+    third.write_text('extends = "second.toml"\nlayers = [7]\n')
+    base, changed = load_config(Config, recipe), load_config(Config, third, [("size", "small")])
+    learner = replace(base.learner, steps=3)
+    assert changed == replace(base, name="b", layers=(7,), size="small", learner=learner)
+
+
+@pytest.mark.parametrize(
+    ("extends", "message"),
+    [
+        ('"self.toml"', "extends itself"),
+        ('"none.toml"', r"none\.toml: no such recipe"),
+        ("7", "extends: 7 is not a text in quotes"),
+    ],
+)
+def test_a_recipe_that_extends_nothing_is_refused(tmp_path: Path, extends: str, message: str) -> None:
+    path = tmp_path / "self.toml"
+    path.write_text(f"extends = {extends}\n")
+    with pytest.raises(ValueError, match=message):
+        load_config(Config, path)
 
 
 def test_a_table_without_some_keys_keeps_the_others() -> None:

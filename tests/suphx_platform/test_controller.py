@@ -17,6 +17,7 @@ from suphx.selfplay.agent import load_agent
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.player import Player
 from suphx.training.loss_watch import DivergedError
+from suphx.training.reward import RewardName
 from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller
 from suphx_platform.flow import OneProcessFlow, SelfPlay
 from suphx_platform.inference_engine import InferenceEngineConfig
@@ -24,6 +25,7 @@ from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import ReplayBufferConfig
 from suphx_platform.simulator_actor import SimulatorConfig
+from tests.models.small_predictor import PREDICTION
 from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
 
 CONFIG = ReinforcementConfig(
@@ -44,7 +46,14 @@ class KilledError(Exception):
 
 
 def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
-    play = SelfPlay(start=small_player(1), weak=small_player(2), encoder="mini", rules_version="tenhou-1", seed=5)
+    play = SelfPlay(
+        start=small_player(1),
+        weak=small_player(2),
+        encoder="mini",
+        rules_version="tenhou-1",
+        seed=5,
+        prediction=PREDICTION if config.reward == "global_prediction" else None,
+    )
     return Controller(config, play, folder, **arguments)
 
 
@@ -103,17 +112,19 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(tmp_path: Path) -> No
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
 
 
-def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(tmp_path: Path) -> None:
-    unbroken = new_controller(tmp_path / "a", replace(CONFIG, save_seconds=0.0)).run()
+@pytest.mark.parametrize("reward", ["round_score", "global_prediction"])
+def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(tmp_path: Path, reward: RewardName) -> None:
+    config = replace(CONFIG, save_seconds=0.0, reward=reward)
+    unbroken = new_controller(tmp_path / "a", config).run()
 
     def kill(updates: int) -> None:
         if updates == 5:
             raise KilledError
 
     with pytest.raises(KilledError):
-        new_controller(tmp_path / "b", replace(CONFIG, save_seconds=0.0), keep=kill).run()
+        new_controller(tmp_path / "b", config, keep=kill).run()
     assert not (tmp_path / "b" / "metrics.json").exists()
-    resumed = new_controller(tmp_path / "b", replace(CONFIG, report_every=3)).run()
+    resumed = new_controller(tmp_path / "b", replace(config, save_seconds=120.0)).run()
     # The point that spans the kill has the mean of fewer updates.
     assert numbers(resumed)[2:] == numbers(unbroken)[2:]
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from suphx.selfplay.agent import load_agent
+from suphx.training.reward import RewardName
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine import InferenceEngineConfig
 from suphx_platform.replay_buffer import ReplayBufferConfig
@@ -34,11 +35,13 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-@pytest.mark.parametrize("num_engines", [1, 0])
-def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(tmp_path: Path, num_engines: int) -> None:
-    alone = new_controller(tmp_path / "alone", ALONE).run()
+@pytest.mark.parametrize(("num_engines", "reward"), [(1, "global_prediction"), (0, "round_score")])
+def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
+    tmp_path: Path, num_engines: int, reward: RewardName
+) -> None:
+    alone = new_controller(tmp_path / "alone", replace(ALONE, reward=reward)).run()
     cluster = replace(LOCKSTEP.cluster, num_engines=num_engines)
-    over_ray = new_controller(tmp_path / "ray", replace(LOCKSTEP, cluster=cluster)).run()
+    over_ray = new_controller(tmp_path / "ray", replace(LOCKSTEP, cluster=cluster, reward=reward)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
 

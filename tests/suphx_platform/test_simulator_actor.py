@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from suphx.features.head import DISCARD
-from suphx.models.reward_predictor import weights_of
 from suphx.training.global_reward import Prediction
 from suphx_platform.inference_engine import Reply, Request
 from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorConfig, SimulatorPlace
-from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+from tests.models.small_predictor import PREDICTION
 from tests.selfplay.row_nets import reply
 
 
@@ -120,10 +119,7 @@ def test_a_restored_simulator_plays_on_as_the_unbroken_one() -> None:
 
 
 def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:
-    prediction = Prediction(
-        weights=weights_of(small_predictor()), points=EXPERT_8_DAN, exchange_rate=200.0, last_kyoku="predicted"
-    )
-    first, second = (new_simulator(RowEngine(), prediction=prediction) for _ in range(2))
+    first, second = (new_simulator(RowEngine(), prediction=PREDICTION) for _ in range(2))
     by_points = new_simulator(RowEngine())
     for simulator in (first, by_points):
         simulator.play(300)

@@ -18,9 +18,9 @@ from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.game_history import game_histories, placements_of
 from suphx.training.global_reward import GlobalReward
 from suphx.training.reward_learning import predict_games
+from tests.models.small_predictor import PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import RowAgent, reply
 from tests.training.played_games import played_store
-from tests.training.test_global_reward import PREDICTION, PREDICTOR
 
 
 @pytest.fixture(scope="module")

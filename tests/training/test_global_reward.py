@@ -8,18 +8,15 @@ import pytest
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD
 from suphx.features.standing import Standings, encode_standings
-from suphx.models.reward_predictor import weights_of
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import KyokuEnds
-from suphx.training.global_reward import GlobalReward, GlobalRewardConfig, Prediction
+from suphx.training.global_reward import GlobalReward, GlobalRewardConfig
 from tests.models import gru_twin
-from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+from tests.models.small_predictor import EXPERT_8_DAN, PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import reply
 
 NUM_TABLES = 6
-PREDICTOR = small_predictor()
-PREDICTION = Prediction(weights=weights_of(PREDICTOR), points=EXPERT_8_DAN, exchange_rate=200.0, last_kyoku="predicted")
 
 
 def play_deals(steps: int = 2800) -> list[KyokuEnds]:
