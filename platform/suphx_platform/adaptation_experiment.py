@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
 from suphx.evaluation.statistics import Interval, mean_interval
 from suphx.models.device import torch_threads
+from suphx.models.reward_checkpoint import load_reward_predictor
+from suphx.models.reward_predictor import weights_of
 from suphx.riichi.record import I64, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import MAX_SEED
@@ -22,6 +25,8 @@ from suphx.selfplay.deal_start import draw_starts
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adaptation_trial import TrialResults, try_hands
 from suphx.training.adapter import Adapter
+from suphx.training.deal_reward import PredictedChange
+from suphx.training.global_reward import GlobalRewardConfig, Prediction
 from suphx_platform.agent_loading import load_net_agent
 
 _HANDS_AT_A_TIME = 2
@@ -40,6 +45,8 @@ class AdaptationExperiment:
     """Test deals of each hand; both sides play all of them."""
     seed: int = 0
     """Of hands, rollouts and test deals."""
+    reward_predictor: str = ""
+    """Path of a reward predictor whose change is the reward (training/deal_reward.py); empty: points won."""
     workers: int = 1
     """Processes; no figure but the time depends on it."""
     config: AdaptationConfig = field(default_factory=AdaptationConfig)
@@ -158,7 +165,7 @@ def _try_all(
     tasks = [(starts[part], seats[part], seeds[part]) for part in parts]
     if experiment.workers == 1 or len(tasks) == 1:
         with torch_threads(1):
-            adapter = Adapter(agent, experiment.config)
+            adapter = _adapter(experiment, agent)
             for task in tasks:
                 yield try_hands(adapter, *task, num_tests=experiment.num_tests)
         return
@@ -169,6 +176,19 @@ def _try_all(
         yield from pool.map(_try_in_worker, tasks)
 
 
+def _adapter(experiment: AdaptationExperiment, agent: NetAgent) -> Adapter:
+    if not experiment.reward_predictor:
+        return Adapter(agent, experiment.config)
+    predictor, header = load_reward_predictor(Path(experiment.reward_predictor))
+    prediction = Prediction(
+        weights=weights_of(predictor),
+        points=header.points,
+        exchange_rate=GlobalRewardConfig().exchange_rate,
+        last_kyoku="paid",
+    )
+    return Adapter(agent, experiment.config, reward=PredictedChange(prediction))
+
+
 _of_worker: list[tuple[Adapter, int]] = []
 
 
@@ -176,7 +196,7 @@ def _start_worker(experiment: AdaptationExperiment) -> None:
     import torch
 
     torch.set_num_threads(1)
-    _of_worker[:] = [(Adapter(load_net_agent(experiment.agent), experiment.config), experiment.num_tests)]
+    _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent)), experiment.num_tests)]
 
 
 def _try_in_worker(task: tuple[Records, I64, I64]) -> TrialResults:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,17 +16,10 @@ from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
 from suphx.selfplay.question import F32
 from suphx.training.adaptation import AdaptationConfig, adapt_net
+from suphx.training.deal_reward import DealReward, points_won
 
 _MAX_ROLLOUTS = 4096
 """At a time: a thousand of them have 40 MB of planes to learn from."""
-
-DealReward = Callable[[Records, Records], F32]
-"""(tables before, the same tables when the deal is counted) -> points, float32 [n, 4] by seat."""
-
-
-def points_won(before: Records, after: Records) -> F32:
-    """Return the points that each seat won or lost, riichi sticks and honba included, float32 [n, 4]."""
-    return np.asarray(after["scores"] - before["scores"], np.float32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 from suphx.evaluation.statistics import Interval
 from suphx.features.encoder import find_encoder
 from suphx.models.policy import NetConfig
+from suphx.models.reward_checkpoint import RewardHeader, save_reward_predictor
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.player import random_player, save_player
 from suphx.training.adaptation_trial import TrialResults
@@ -17,6 +18,7 @@ from suphx.training.adaptive_agent import AdaptiveAgent
 from suphx_platform import cli
 from suphx_platform.adaptation_experiment import AdaptationExperiment, make_report
 from suphx_platform.agent_loading import load_any_agent
+from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
 
@@ -56,6 +58,19 @@ def test_two_processes_find_what_one_finds(agent: Path, capsys: pytest.CaptureFi
     one, two = (adapt(capsys, "--agent", str(agent), "--workers", workers) for workers in ("1", "2"))
     for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
         assert one[key] == two[key]
+
+
+def test_what_counts_may_be_a_prediction_of_the_game(
+    agent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    predictor = small_predictor()
+    path = tmp_path / "reward_predictor.safetensors"
+    header = RewardHeader(net=predictor.config, points=EXPERT_8_DAN, rules_version="tenhou", step=0)
+    save_reward_predictor(path, predictor.state_dict(), header)
+    options = ("--agent", str(agent), "--workers", "1")
+    plain, predicted = adapt(capsys, *options), adapt(capsys, *options, "--reward-predictor", str(path))
+    assert plain["base"]["win_rate"] == predicted["base"]["win_rate"]
+    assert plain["base"]["points"] != predicted["base"]["points"]
 
 
 def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.agent import BaselineAgent
 from suphx.selfplay.deal_start import draw_starts
 from suphx.training.adaptation import AdaptationConfig
-from suphx.training.adapter import Adapter, points_won
+from suphx.training.adapter import Adapter
+from suphx.training.deal_reward import points_won
 from tests.selfplay.small_agent import small_agent
 
 CONFIG = AdaptationConfig(num_rollouts=16, rollouts_per_deal=4, batch_rollouts=8, learning_rate=1e-3)

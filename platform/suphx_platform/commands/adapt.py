@@ -26,6 +26,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
     parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals of a hand (default: 512)")
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="of hands and deals (default: 0)")
+    parser.add_argument(
+        "--reward-predictor", default="", metavar="FILE", help="what counts is its prediction (default: points won)"
+    )
     parser.add_argument("--runs", type=Path, metavar="DIR", help="write a run to the MLflow store of this folder")
     add_config(parser)
     add_workers(parser)
@@ -64,6 +67,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         num_hands=args.hands,
         num_tests=args.tests,
         seed=args.seed,
+        reward_predictor=args.reward_predictor,
         workers=args.workers,
         config=config_of(args),
     )
