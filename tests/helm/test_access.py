@@ -21,9 +21,9 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
         for resource in rule["resources"]:
             rights[resource] = set(rule["verbs"])
     assert rights == {
-        "rayjobs": READ | {"create", "patch", "update", "delete"},
+        "rayjobs": READ | {"create", "patch", "delete"},
         "rayclusters": READ | {"patch"},
-        "configmaps": {"get", "list", "create", "patch", "update", "delete"},
+        "configmaps": {"get", "list", "create", "patch"},
         "pods": READ,
         "events": READ,
         "pods/log": {"get"},
