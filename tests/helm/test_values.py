@@ -18,6 +18,7 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"run": {"name": "My_Run"}}, "'/run/name': 'My_Run' does not match"),
     ({"run": {"name": "r" * 48}}, "'/run/name': maxLength: got 48, want 47"),
     ({"run": {"learningRate": 0.1}}, "'/run': additional properties 'learningRate' not allowed"),
+    ({"run": {"arguments": ["--set seed=7"]}}, "'/run/arguments/0': '--set seed=7' does not match"),
     ({"run": {"backoffLimit": -1}}, "'/run/backoffLimit': minimum: got -1, want 0"),
     ({"run": {"activeDeadlineSeconds": 0}}, "'/run/activeDeadlineSeconds': minimum: got 0, want 1"),
     ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
