@@ -81,7 +81,9 @@ def _leaderboard(table: Mapping[str, Any], picture: str) -> str:
     caption = f"All lineups of four agents on the same {table['walls']} walls, four rotations of the seats each."
     rows = [_cells(row) for row in table["agents"]]
     body = report_page.table(columns, rows, caption=caption)
-    return body + report_page.figure(picture, "Ratings (Plackett-Luce) with 95 % intervals of a bootstrap over walls.")
+    colours = "Orange: the champion; green: candidates."
+    told = f"Ratings (Plackett-Luce) with 95 % intervals of a bootstrap over walls. {colours}"
+    return body + report_page.figure(picture, told)
 
 
 def _cells(row: Row) -> list[str]:

@@ -147,13 +147,17 @@ class TrackingStore:
                 raise
 
     def download(self, uri: str, folder: Path) -> None:
-        """Copy the files below an artifact's address into ``folder``, which is made."""
+        """Copy the files below an artifact's address into ``folder``, which is made; OSError if they cannot be had."""
         os.environ.update(_quiet_environment())
         from mlflow.artifacts import download_artifacts
+        from mlflow.exceptions import MlflowException
 
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as space:
-            found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
+            try:
+                found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
+            except (MlflowException, OSError) as error:
+                raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
             shutil.copytree(found, folder, dirs_exist_ok=True)
 
 

@@ -21,7 +21,7 @@ NUM_SAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The strength of an agent among those that it met; 25 is the middle, larger is better."""
+    """The strength of an agent among those that it met: all begin with 25, larger is better."""
 
     rating: float
     interval: Interval

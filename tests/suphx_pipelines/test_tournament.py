@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking import EXPERIMENT, TrackingStore
 from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
+from tests.suphx_platform.test_mjai_agent import BOT
 
 NIGHTLY = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "nightly.toml"
 SMALL = TournamentRecipe(
@@ -180,6 +182,15 @@ def test_a_killed_round_robin_keeps_the_lineups_that_it_has_played(runs: Path) -
     again = play(runs)
     places = {name: row["average_placement"] for name, row in again["agents"].items()}
     assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+
+
+def test_an_outside_program_may_play(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    bot = f"mjai:{sys.executable} -S {BOT} lowest"
+    recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
+    result = play(runs, recipe)
+    assert result["agents"][bot]["hanchans"] == 8
+    assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
 
 
 def test_too_few_agents_are_refused(runs: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -100,6 +101,13 @@ def test_an_unknown_model_is_refused(runs: Path, tmp_path: Path, address: str, m
     promote(runs, tmp_path, "a", None)
     with pytest.raises(ValueError, match=message):
         fetch_model(TrackingStore(runs), address, tmp_path / "target")
+
+
+def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    shutil.rmtree(runs / "artifacts")
+    with pytest.raises(OSError, match=r"artifacts/model cannot be fetched from sqlite:.*mlflow\.db"):
+        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
 
 
 def test_a_name_that_mlflow_could_not_search_for_is_refused() -> None:
