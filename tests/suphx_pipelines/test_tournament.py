@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from suphx_platform import cli
 from suphx_platform.agent_source import AgentSource
 from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.storage import StorageConfig
 from suphx_platform.tracking import EXPERIMENT, TrackingStore
 from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
 from tests.suphx_platform.test_mjai_agent import BOT
@@ -182,6 +184,17 @@ def test_a_killed_round_robin_keeps_the_lineups_that_it_has_played(runs: Path) -
     again = play(runs)
     places = {name: row["average_placement"] for name, row in again["agents"].items()}
     assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+
+
+def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
+    here = play(runs, recipe)
+    other = tmp_path / "other"
+    shutil.copytree(runs, other, ignore=shutil.ignore_patterns("a-1", "nightly-*", "artifacts"))
+    there = play(other, recipe)
+    assert {**there, "report": "", "tracking_uri": ""} == {**here, "report": "", "tracking_uri": ""}
+    assert Path(there["report"]).is_relative_to(other)
 
 
 def test_an_outside_program_may_play(runs: Path) -> None:
