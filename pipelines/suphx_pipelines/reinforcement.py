@@ -59,6 +59,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
     )
+    context.console.say(f"self-play starts; the first figures come after {config.report_every} updates")
     with context.console.progress("%", PERCENT) as progress:
         percent_done = 0
 

@@ -79,6 +79,7 @@ class _Driver:
         self._crew = SimulatorCrew(config, self._topology, self._watch)
         self._is_taking = False
         self._played: list[Played] = []
+        self._bytes_a_decision = 0.0  # in a buffer
         first = Version(0, [ray.put(player.weights([DISCARD]))])
         self._topology.server.begin.remote([ray.put(player)] * 2, first, [first])
         self._crew.begin(None)
@@ -103,14 +104,13 @@ class _Driver:
     def counts(self) -> dict[str, float]:
         """Return what has come together since the beginning."""
         engines = [health.counts for health in self._ask("engine") or self._ask("simulator")]
-        row_bytes = sum(counts.request_bytes for counts in engines) / max(sum(counts.rows for counts in engines), 1)
         return {
             "seconds": time.monotonic(),
             **{name: sum(getattr(counts, name) for counts in engines) for name in COUNTS},
             "parcels": len(self._played),
             "playing_seconds": sum(played.seconds for played in self._played),
             "waited_seconds": sum(played.waited_seconds for played in self._played),
-            "trajectory_bytes": self._crew.counts.added * row_bytes,
+            "trajectory_bytes": self._crew.counts.added * self._bytes_a_decision,
         }
 
     def cpu_seconds(self) -> dict[str, float]:
@@ -151,7 +151,10 @@ class _Driver:
     def _taken(self, shard: Shard) -> Callable[[tuple[float | None, BufferStatus]], None]:
         def then(answer: tuple[float | None, BufferStatus]) -> None:
             self._is_taking = False
-            self._crew.hear(shard, answer[1], has_given=True)
+            status = answer[1]
+            self._crew.hear(shard, status, has_given=True)
+            if status.num_rows:
+                self._bytes_a_decision = status.num_bytes / status.num_rows
 
         return then
 
