@@ -13,6 +13,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.riichi.jit import jit
 from suphx.riichi.record import I32
 
 F32: TypeAlias = NDArray[np.float32]
@@ -62,19 +63,30 @@ def encode_standings(standings: Standings) -> F32:
     The other seats follow in turn (shimocha, toimen, kamicha), so that nothing tells one seat of the table from another
     but where the dealer sits.
     """
-    count = len(standings)
-    lines = np.zeros((count, 4, NUM_INPUTS), np.float32)
-    goes_on = ~standings.is_over
-    rows = np.arange(count)
-    kyoku = np.minimum(standings.kyoku, NUM_KYOKU - 1)
-    for seat in range(4):
-        own = lines[:, seat]
-        seen = (seat + np.arange(4)) % 4
-        own[:, _ROUND_SCORES : _ROUND_SCORES + 4] = standings.round_scores[:, seen] / _POINTS
-        own[:, _SCORES : _SCORES + 4] = (standings.scores[:, seen] - _START_POINTS) / _POINTS
-        own[rows, _DEALER + (standings.kyoku - seat) % 4] = goes_on
-        own[:, _HONBA] = np.where(goes_on, standings.honba, 0) / _COUNT
-        own[:, _KYOTAKU] = np.where(goes_on, standings.kyotaku, 0) / _COUNT
-        own[rows, _KYOKU + kyoku] = goes_on
-        own[:, _OVER] = standings.is_over
+    lines = np.zeros((len(standings), 4, NUM_INPUTS), np.float32)
+    round_scores, scores, kyoku, honba, kyotaku = (
+        np.asarray(getattr(standings, name), np.int32)
+        for name in ("round_scores", "scores", "kyoku", "honba", "kyotaku")
+    )
+    _fill_lines(round_scores, scores, kyoku, honba, kyotaku, standings.is_over, lines)
     return lines
+
+
+@jit
+def _fill_lines(
+    round_scores: I32, scores: I32, kyoku: I32, honba: I32, kyotaku: I32, is_over: NDArray[np.bool_], lines: F32
+) -> None:  # fmt: skip
+    for n in range(len(kyoku)):
+        for seat in range(4):
+            line = lines[n, seat]
+            for i in range(4):
+                seen = (seat + i) % 4
+                line[_ROUND_SCORES + i] = round_scores[n, seen] / _POINTS
+                line[_SCORES + i] = (scores[n, seen] - _START_POINTS) / _POINTS
+            if is_over[n]:
+                line[_OVER] = 1
+            else:
+                line[_DEALER + (kyoku[n] - seat) % 4] = 1
+                line[_HONBA] = honba[n] / _COUNT
+                line[_KYOTAKU] = kyotaku[n] / _COUNT
+                line[_KYOKU + min(kyoku[n], NUM_KYOKU - 1)] = 1

@@ -16,7 +16,7 @@ from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase
 from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.process_memory import peak_bytes
 from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
-from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig, SimulatorPlace
+from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +127,7 @@ class _MeasuredSimulator:
     """A simulator that fills a buffer, and knows how long it waited."""
 
     def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
-        place = SimulatorPlace(encoder=case.encoder, heads=(DISCARD,), run_seed=case.seed, index=index)
-        self._simulator = SimulatorActor(SimulatorConfig(num_tables=case.num_tables), place, engine)
+        self._simulator = SimulatorActor(SimulatorConfig(num_tables=case.num_tables), case.place(index), engine)
         self._steps = case.steps
         self._buffer = buffer
         self.seconds = self.waited_seconds = 0.0

@@ -10,15 +10,20 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.device import DeviceName, find_device, torch_threads
 from suphx.models.inference import InferenceNet
 from suphx.models.policy import NetConfig, Size
+from suphx.models.reward_predictor import RewardPredictor, RewardPredictorConfig, weights_of
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.player import Player, random_player
 from suphx.selfplay.table_group import GroupConfig, TableGroup
+from suphx.training.global_reward import Prediction
+from suphx.training.reward import RewardName
 from suphx_platform.inference_engine import InferenceEngine, InferenceEngineConfig, Nets, Request
+from suphx_platform.simulator_actor import SimulatorPlace
 
 FIRST_STEPS = 100  # then deals of all tables are at different points
 _NUM_REQUESTS = 32  # that are kept for the nets alone
@@ -46,6 +51,19 @@ class SelfplayCase:
     seconds: float
     """Of each of the two measurements."""
     seed: int
+    reward: RewardName = "round_score"
+    """What simulators pay; predictions are those of an untrained predictor of the default size."""
+
+    def place(self, index: int = 0) -> SimulatorPlace:
+        """Return what tells a simulator from the others."""
+        prediction = None
+        if self.reward == "global_prediction":
+            points = TargetRewardConfig().by_place()
+            weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+            prediction = Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
+        return SimulatorPlace(
+            encoder=self.encoder, heads=(DISCARD,), run_seed=self.seed, index=index, prediction=prediction
+        )
 
     def player(self) -> Player:
         """Return untrained nets; only those of discards are said to learn."""

@@ -24,7 +24,7 @@ from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferStatus, ReplayBufferConfig
-from suphx_platform.simulator_actor import Played, SimulatorConfig, SimulatorPlace
+from suphx_platform.simulator_actor import Played, SimulatorConfig
 from suphx_platform.simulator_crew import Shard, SimulatorCrew
 from suphx_platform.topology import Topology, local_needs
 
@@ -72,7 +72,7 @@ class _Driver:
     """Does what the loop of a run does, without a learner: batches are taken and dropped."""
 
     def __init__(self, config: ReinforcementConfig, case: SelfplayCase, player: Player) -> None:
-        self._topology = Topology(config, SimulatorPlace(encoder=case.encoder, heads=(DISCARD,), run_seed=case.seed))
+        self._topology = Topology(config, case.place())
         ray.kill(self._topology.learner)
         self._parts = {name: part for name, part in self._topology.parts().items() if name != "learner"}
         self._watch = PartWatch(config.cluster, self._parts)

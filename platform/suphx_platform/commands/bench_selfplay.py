@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from suphx_platform.console import Console
 
 NETS = ("policy", "null")
+REWARDS = ("round_score", "global_prediction")
 
 
 def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -43,6 +44,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         help="decisions of a table between two additions to the buffer",
     )
     parser.add_argument("--ray", action="store_true", help="simulators and engines are processes (default: threads)")
+    parser.add_argument("--reward", choices=REWARDS, default="round_score", help="what simulators pay")
     parser.add_argument("--seconds", type=seconds, default=10.0, metavar="T", help="of each measurement (default: 10)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of games and nets (default: 0)")
     parser.set_defaults(execute=execute)
@@ -70,6 +72,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         steps=args.steps,
         seconds=args.seconds,
         seed=args.seed,
+        reward=args.reward,
     )
     return bench_selfplay(case, say=console.say)
 
