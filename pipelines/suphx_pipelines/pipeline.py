@@ -11,6 +11,7 @@ from suphx_pipelines.entropy_study import entropy_study_stages
 from suphx_pipelines.evaluation import evaluation_stage
 from suphx_pipelines.figure_8 import figure_8_stages, needs_predictor
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
+from suphx_pipelines.oracle import oracle_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.reinforcement import reinforcement_stage
@@ -43,7 +44,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
     plays_itself = recipe.reinforcement.is_wanted and not recipe.figure_8.agents
     self_play = [reinforcement_stage(recipe)] if plays_itself else []
-    self_play += [*entropy_study_stages(recipe), *figure_8_stages(recipe)]
+    self_play += [*entropy_study_stages(recipe), *oracle_stages(recipe), *figure_8_stages(recipe)]
     is_paid_by_it = (bool(self_play) and recipe.reinforcement.needs_predictor) or needs_predictor(recipe)
     predictor = [reward_predictor_stage()] if is_paid_by_it or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):

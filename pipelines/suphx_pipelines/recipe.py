@@ -21,6 +21,7 @@ from suphx.training.dataset import StreamConfig
 from suphx.training.reward_learning import RewardLearningConfig
 from suphx.training.split import SplitConfig
 from suphx.training.supervised_config import SupervisedConfig
+from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe_file import load_config
 from suphx_platform import reinforcement_config
 from suphx_platform.data_parallel import DataParallelConfig
@@ -173,6 +174,12 @@ class Recipe:
     """Self-play; without a limit there is none."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
     """The same with a fixed entropy coefficient."""
+    oracle: OracleStageConfig = field(default_factory=OracleStageConfig)
+    """The same with nets that see what is hidden."""
+    oracle_decay: OracleDecayConfig = field(default_factory=OracleDecayConfig)
+    """How these learn to do without."""
+    oracle_distillation: OracleDistillationConfig = field(default_factory=OracleDistillationConfig)
+    """Another way to learn from them."""
     figure_8: Figure8Config = field(default_factory=Figure8Config)
     """What each of the paper's ideas brings."""
     storage: StorageConfig = field(default_factory=StorageConfig)

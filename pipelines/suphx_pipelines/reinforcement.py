@@ -20,6 +20,7 @@ from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
+from suphx_platform.reinforcement_config import ReinforcementConfig
 
 STAGE_NAME = "reinforcement"
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
@@ -44,12 +45,26 @@ def needed_stages(recipe: Recipe) -> tuple[str, ...]:
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play and learn, or go on with it, and return the figures of its end."""
+    return play_and_learn(context, context.recipe.reinforcement, *first_players(context))
+
+
+def play_and_learn(
+    context: StageContext[Recipe],
+    config: ReinforcementConfig,
+    start: Player,
+    weak: Player,
+    *,
+    teacher: Player | None = None,
+    first_update: int = 0,
+) -> dict[str, float]:
+    """Let ``start`` play and learn in the context's folder, or go on with it; return the figures of its end.
+
+    ``teacher``: for ``config.learner.distillation``; ``first_update``: updates of the stage before this part of it.
+    """
     from suphx_platform.controller import Controller  # RLlib takes seconds: only when it is needed
     from suphx_platform.flow import SelfPlay
 
     recipe = context.recipe
-    config = recipe.reinforcement
-    start, weak = _players(context)
     play = SelfPlay(
         start=start,
         weak=weak,
@@ -58,6 +73,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         seed=context.seed,
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
+        teacher=teacher,
     )
     context.console.say(f"self-play starts; the first figures come after {config.report_every} updates")
     with context.console.progress("%", PERCENT) as progress:
@@ -65,16 +81,17 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 
         def report(point: Mapping[str, float]) -> None:
             nonlocal percent_done
-            context.tracker.log_metrics(point, step=int(point["updates"]))
+            context.tracker.log_metrics(point, step=first_update + int(point["updates"]))
             if "seconds" not in point:
                 return
             now = min(PERCENT, int(PERCENT * config.share_done(int(point["updates"]), point["seconds"])))
             progress.advance(now - percent_done, _note(point, config.heads[0]))
             percent_done = now
 
-        metrics = Controller(
-            config, play, context.folder, report=report, keep=context.keep, say=context.console.say
-        ).run()
+        def keep(updates: int) -> None:
+            context.keep(first_update + updates)
+
+        metrics = Controller(config, play, context.folder, report=report, keep=keep, say=context.console.say).run()
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"]:
             low, high = match["interval"]
@@ -87,7 +104,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     return {name: float(value) for name, value in figures.items()} | {f"difference_to_{n}": v for n, v in ends.items()}
 
 
-def _players(context: StageContext[Recipe]) -> tuple[Player, Player]:
+def first_players(context: StageContext[Recipe]) -> tuple[Player, Player]:
     """Return the nets to begin with, and the weak ones."""
     recipe = context.recipe
     encoder = find_encoder(recipe.encoder)

@@ -48,6 +48,7 @@ from suphx.riichi.tile import NUM_KINDS, face_name
 from suphx_pipelines import report_figure, report_figure_8, report_page, report_reward, report_self_play
 from suphx_pipelines.entropy_study import STAGE_PREFIX
 from suphx_pipelines.json_file import read_json
+from suphx_pipelines.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
 from suphx_pipelines.provenance import environment
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.recipe_file import to_toml
@@ -79,12 +80,22 @@ class Results:
     """By head: accuracy with the planes of each encoder."""
     match: Mapping[str, Any]
     self_play: Mapping[str, Any]
+    oracle: Sequence[Mapping[str, Any]] = ({}, {}, {}, {})
+    """Self-play that sees everything, less and less, nothing hidden any more; that stays near one that does."""
     entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the alpha that was fixed."""
     reward_predictor: Mapping[str, Any] = field(default_factory=dict)
     figure_8: Mapping[str, Any] = field(default_factory=dict)
     entropy_targets: Mapping[str, float] = field(default_factory=dict)
     """By head that learned in self-play."""
+
+
+_ORACLE_TITLES = (
+    "Self-play that sees what is hidden",
+    "What is hidden goes away step by step",
+    "Self-play after oracle guiding",
+    "Self-play near a teacher that sees what is hidden",
+)
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
@@ -114,6 +125,12 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         self_play=_read(folders.get("reinforcement"), "metrics.json"),
         reward_predictor=_read(folders.get("reward_predictor"), "metrics.json"),
         figure_8=_read(folders.get("figure_8/match"), "figure_8.json"),
+        oracle=[
+            _read(folders.get(ORACLE), "metrics.json"),
+            _read(folders.get(DECAY), f"{DECAY_PART}/metrics.json"),
+            _read(folders.get(DECAY), "metrics.json"),
+            _read(folders.get(DISTILLATION), "metrics.json"),
+        ],
         entropy_study={
             name.removeprefix(STAGE_PREFIX): _read(folder, "metrics.json")
             for name, folder in folders.items()
@@ -137,6 +154,10 @@ def render(title: str, results: Results, recipe: str, machine: Mapping[str, str]
         ("Reward predictor", report_reward.section(results.reward_predictor)),
         ("What each idea brings", report_figure_8.section(results.figure_8)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
+        *(
+            (title, report_self_play.section(result, results.entropy_targets))
+            for title, result in zip(_ORACLE_TITLES, results.oracle, strict=True)
+        ),
         (
             "What the entropy term does",
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,7 +25,7 @@ from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import write_tensors
-from suphx.selfplay.player import Player, save_player
+from suphx.selfplay.player import Player, save_player, seeing_hidden
 from suphx.training.loss_watch import DivergedError
 from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
 from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
@@ -62,6 +62,9 @@ class Controller:
         belongs to another run.
         """
         folder.mkdir(parents=True, exist_ok=True)
+        has_weak = play.weak is not play.start
+        if config.oracle.policy:
+            play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
         self._config, self._play, self._folder = config, play, folder
         self._report, self._keep, self._say = report, keep, say
         state: FlowState | None = None
@@ -73,7 +76,6 @@ class Controller:
         except (KeyError, TypeError, IndexError) as error:
             raise damaged(self._state_path, error) from error
         self._metrics = self._new_metrics()
-        has_weak = play.weak is not play.start
         self._matches = SelfPlayMatches(config, folder, self._flow, has_weak=has_weak)
         self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
@@ -153,11 +155,16 @@ class Controller:
         progress, config = self._progress, self._config
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
+        shares = sum(share for name, share in learned.figures.items() if name.endswith("_rejected_share"))
+        progress.rejected += round(shares * config.buffer.batch_rows)
         self._since_report.append(learned.figures)
         if progress.updates % config.report_every == 0:
             self._add_point()
         if config.evaluate_every and progress.updates % config.evaluate_every == 0:
             self._evaluate()
+        if config.oracle.policy and config.oracle.ends_step(progress.updates):
+            gamma = config.oracle.gamma_of_update(progress.updates)
+            self._write(self._folder / gamma_folder(gamma), self._newest(), progress.updates)
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
@@ -183,6 +190,7 @@ class Controller:
             "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
             "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
             "done_share": self._config.share_done(progress.updates, progress.seconds),
+            **self._guided(progress.updates),
             **self._flow.gauges,
         }
         point["learner_waiting_share"] = max(0.0, 1 - point["learning_share"])
@@ -277,9 +285,14 @@ class Controller:
             find_encoder(self._play.encoder),
             rules_version=self._play.rules_version,
             step=step,
-            extra=self._play.extra | {"encoder": self._play.encoder},
+            extra=self._play.extra | {"encoder": self._play.encoder} | self._guided(step),
             is_weak=is_weak,
         )
+
+    def _guided(self, step: int) -> dict[str, float]:
+        """Return the gamma of the weights after ``step`` updates, if nets see what is hidden."""
+        oracle = self._config.oracle
+        return {"gamma": oracle.gamma_of_update(step)} if oracle.policy else {}
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -299,7 +312,12 @@ class Controller:
         return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
 
 
-_COUNTS = ("updates", "hanchans", "kyokus", "decisions", "seconds", "playing_seconds", "waiting_seconds",
+def gamma_folder(gamma: float) -> str:
+    """Return the folder of the checkpoints at the end of a step of gamma."""
+    return f"gamma-{gamma:.3f}"
+
+
+_COUNTS = ("updates", "hanchans", "kyokus", "decisions", "rejected", "seconds", "playing_seconds", "waiting_seconds",
            "learning_seconds")  # fmt: skip
 
 

@@ -38,7 +38,7 @@ class FetchingEngine:
         self._name = name
         players: list[Player] = ray.get(ray.get(self._server.players.remote()))
         heads, num_older = config.head_numbers, config.simulator.opponents.num_older
-        start, weak = players
+        start, weak, *_ = players
         self.engine: InferenceEngine = InferenceEngine(
             config.engine, start, weak, heads=heads, num_older=num_older, thread=thread
         )

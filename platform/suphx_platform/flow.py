@@ -41,6 +41,8 @@ class SelfPlay:
     seed: int
     prediction: Prediction | None = None
     """What rewards are differences of; None: they are round scores."""
+    teacher: Player | None = None
+    """Who sees what is hidden and is stayed near to (suphx/training/distillation.py)."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Goes into the headers of the checkpoints."""
 
@@ -156,7 +158,8 @@ class OneProcessFlow:
         """Build all parts; go on from ``state``. Raises ValueError or KeyError if that is of other parts."""
         heads, opponents = config.head_numbers, config.simulator.opponents
         self._config = config
-        self._learner = Learner(config.learner, [play.start.nets[head] for head in heads])
+        teachers = [] if play.teacher is None else [play.teacher.nets[head] for head in heads]
+        self._learner = Learner(config.learner, [play.start.nets[head] for head in heads], teachers=teachers)
         self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older)
         self._buffer = ReplayBuffer(config.buffer, heads, seed=play.seed)
         is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
@@ -164,10 +167,7 @@ class OneProcessFlow:
         self._next_simulator = index + 1
         engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
         self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
-        place = SimulatorPlace(
-            encoder=play.encoder, heads=heads, run_seed=play.seed, index=index, prediction=play.prediction
-        )
-        self._simulator = SimulatorActor(config.simulator, place, self._local)
+        self._simulator = SimulatorActor(config.simulator, new_place(config, play, index), self._local)
         self._held: list[Transitions] | None = None
         if state is not None:
             self._learner.restore(*state.learner)
@@ -209,7 +209,7 @@ class OneProcessFlow:
         if self._held is not None:
             needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
             raise full_error(needed)
-        played = self._simulator.play(self._config.steps)
+        played = self._simulator.play(self._config.steps, version=self._server.latest)
         self._held = list(played.transitions)
         if self._buffer.add(self._held):
             self._held = None
@@ -253,6 +253,20 @@ class OneProcessFlow:
         version = self._server.newer_than(self._engine.version, "engine 0")
         if version is not None:
             self._engine.load(version, self._server.older())
+
+
+def new_place(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorPlace:
+    """Return the place of the simulator ``index`` of a run."""
+    return SimulatorPlace(
+        encoder=play.encoder,
+        heads=config.head_numbers,
+        run_seed=play.seed,
+        sees_hidden=config.sees_hidden,
+        oracle=config.oracle,
+        updates_per_version=config.publish_every,
+        prediction=play.prediction,
+        index=index,
+    )
 
 
 def learn(learner: Learner, parts: Mapping[int, Transitions], staleness: float, *, measures_kl: bool) -> Learned:

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
+from suphx.features.oracle_row import seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.device import DeviceName, Precision, find_device
 from suphx.models.inference import InferenceConfig, InferenceNet
@@ -202,18 +203,20 @@ class InferenceEngine:
     @torch.inference_mode()
     def _answer_policy(self, questions: Questions, policy: int) -> Replies:
         head = questions.head
-        logits = self._nets[head, policy](torch.from_numpy(questions.rows))
+        net = self._nets[head, policy]
+        rows = seen_rows(questions.rows, net.num_planes, net.num_oracle_planes)
+        logits = net(torch.from_numpy(rows))
         if head in self._heads or self._config.nets == "null":
             masks = torch.from_numpy(questions.masks).to(logits.device)
             places = torch.from_numpy(questions.places).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, places))
             return _replies(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
         calibration = (self._weak if policy == WEAK else self._player).calibrations[head]
-        return _unlearned(head, logits.cpu().numpy(), questions, calibration, self._config.answers)
+        return _unlearned(head, logits.cpu().numpy(), replace(questions, rows=rows), calibration, self._config.answers)
 
     def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
         if self._config.nets == "null":
-            return _NullNet(net.head)
+            return _NullNet(net)
         config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
         return InferenceNet(net, self._device, config)
 
@@ -221,8 +224,9 @@ class InferenceEngine:
 class _NullNet:
     """Says of all answers that they are equally good."""
 
-    def __init__(self, head: int) -> None:
-        self._num_outputs = NUM_OUTPUTS[head]
+    def __init__(self, net: PolicyNet) -> None:
+        self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
+        self._num_outputs = NUM_OUTPUTS[net.head]
 
     def __call__(self, rows: Tensor) -> Tensor:
         return torch.zeros(len(rows), self._num_outputs)

@@ -59,10 +59,12 @@ class Learner:
         config: LearnerConfig,
         nets: Sequence[PolicyNet],
         *,
+        teachers: Sequence[PolicyNet] = (),
         resources: Mapping[str, float] | None = None,
         timeout_seconds: float = 600.0,
     ) -> None:
-        """``nets``: where learning begins, one for each head that learns.
+        """``nets``: where learning begins, one for each head that learns; ``teachers``: nets of the same heads that see
+        what is hidden, if ``config.distillation`` has a weight.
 
         For several learners: ``resources`` are what Ray keeps for each, such as ``{"CPU": 1, "GPU": 1, "learner": 1}``
         (None: a CPU for each thread); without an answer for ``timeout_seconds`` one is lost. Raises ValueError if this
@@ -70,6 +72,8 @@ class Learner:
         """
         if config.num_learners > 1 and not ray.is_initialized():
             raise ValueError(f"num_learners is {config.num_learners}: several learners need Ray, without it use 1")
+        if config.distillation.weight and [net.head for net in teachers] != [net.head for net in nets]:
+            raise ValueError("distillation.weight needs a teacher for each head that learns: give some, or set it to 0")
         self._config = config
         self._timeout_seconds = timeout_seconds
         self.num_updates = 0
@@ -80,7 +84,7 @@ class Learner:
         }
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
         try:
-            self._group = new_group(config, nets, resources, timeout_seconds)
+            self._group = new_group(config, nets, teachers, resources, timeout_seconds)
         except TimeoutError as error:
             raise LearnersLostError(str(error)) from error
         self._handles = self._on_each(_own_handle)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from suphx.models.device import DeviceName, Precision
 from suphx.models.policy import NetConfig
+from suphx.training.distillation import DistillationConfig
 from suphx.training.entropy import EntropyConfig
 from suphx.training.policy_gradient import PolicyGradientConfig
 
@@ -24,6 +25,10 @@ class LearnerConfig:
     """Largest norm of a net's gradient, of policy and critic each."""
     critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
     """The critics' nets."""
+    oracle_critic: bool = False
+    """The critics see what is hidden from the seats: a calmer baseline, while the policy need not see any of it."""
+    distillation: DistillationConfig = field(default_factory=DistillationConfig)
+    """Staying near a teacher that sees what is hidden."""
     gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
     """Equations 1 and 2 of the paper."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)

@@ -70,7 +70,7 @@ class LearnerSeat:
         """The newest version; its weights are a list of one reference."""
 
     def begin(self, players: Sequence[Player], state: FlowState | None) -> None:
-        """Give the learner and the parameter server what they begin with; ``players``: to start with, and weak."""
+        """Give the learner and the parameter server what they begin with; ``players``: start, weak, teacher."""
         self._players = [ray.put(player) for player in players]
         if state is None:
             self.latest = Version(0, [ray.put(players[0].weights(self._config.head_numbers))])

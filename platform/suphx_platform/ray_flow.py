@@ -16,7 +16,7 @@ import ray
 
 from suphx.evaluation.match import MatchReport
 from suphx_platform.fetching_engine import with_weights
-from suphx_platform.flow import Event, FlowState, SelfPlay, full_error
+from suphx_platform.flow import Event, FlowState, SelfPlay, full_error, new_place
 from suphx_platform.learner_seat import LearnerSeat
 from suphx_platform.parameter_server import Version
 from suphx_platform.part_watch import PartWatch
@@ -25,7 +25,6 @@ from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts
 from suphx_platform.self_play_match import MatchOrder
-from suphx_platform.simulator_actor import SimulatorPlace
 from suphx_platform.simulator_crew import SimulatorCrew
 from suphx_platform.topology import Topology, local_needs, play_match
 
@@ -129,17 +128,14 @@ class RayFlow:
     def _start(self, play: SelfPlay, state: FlowState | None) -> None:
         self._is_lockstep = self._config.cluster.pace == "lockstep"
         self._stack.enter_context(ray_session(**local_needs(self._config)))
-        place = SimulatorPlace(
-            encoder=play.encoder, heads=self._config.head_numbers, run_seed=play.seed, prediction=play.prediction
-        )
-        self._topology = Topology(self._config, place)
+        self._topology = Topology(self._config, new_place(self._config, play, 0))
         self._stack.callback(self._end)
         parts = self._topology.parts()
         self._watch = PartWatch(self._config.cluster, parts)
         self._crew = SimulatorCrew(self._config, self._topology, self._watch)
         self._seat = LearnerSeat(self._config, self._topology, self._watch, self._crew)
         self._said_at, self._has_waited = time.monotonic(), False
-        self._seat.begin([play.start, play.weak], state)
+        self._seat.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._crew.begin(state)
 
     def _end(self) -> None:

@@ -112,11 +112,11 @@ class SimulatorPart(Part):
     def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Transitions]]:
         """Play as ``SimulatorActor.play``; return the report and, apart from it, the decisions.
 
-        ``version``: the newest one, which an engine of its own fetches first.
+        ``version``: the newest one, from which gamma follows, and which an engine of its own fetches first.
         """
         if self._own is not None and self._own.engine.version < version:
             self._own.fetch()
-        played = self._begun().play(num_steps, drains=drains)
+        played = self._begun().play(num_steps, version=version, drains=drains)
         return replace(played, transitions=[]), played.transitions
 
     def state(self) -> Arrays:
@@ -210,8 +210,8 @@ class ServerPart(Part):
 
     @ray.method(max_task_retries=-1)
     def begin(self, players: list[Any], latest: Version, older: list[Version]) -> None:
-        """Have these nets and versions: references of players (the one to start with and the weak one); versions whose
-        weights are lists of one reference each.
+        """Have these nets and versions: references of players (the one to start with, the weak one, perhaps a
+        teacher); versions whose weights are lists of one reference each.
         """
         self._players = players
         self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
@@ -253,11 +253,12 @@ class LearnerPart(Part):
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._has_begun = False
-        start, _ = _players(ray.get_actor(server_name))
+        start, _, *teachers = _players(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
         self._learner = Learner(
             config.learner,
             nets,
+            teachers=[teacher.nets[head] for teacher in teachers for head in config.head_numbers],
             resources=learner_resources(config.cluster),
             timeout_seconds=config.cluster.start_seconds,
         )

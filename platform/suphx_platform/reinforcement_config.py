@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from suphx.features.head import check_heads, head_index
 from suphx.training.global_reward import GlobalRewardConfig
+from suphx.training.oracle_guiding import OracleConfig
 from suphx.training.reward import RewardName
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine import InferenceEngineConfig
@@ -60,6 +61,8 @@ class ReinforcementConfig:
     """Versions."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     """Learning."""
+    oracle: OracleConfig = field(default_factory=OracleConfig)
+    """What the nets that learn see of what is hidden."""
     cluster: ClusterConfig = field(default_factory=ClusterConfig)
     """Processes."""
 
@@ -75,6 +78,17 @@ class ReinforcementConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 0)}")
         if self.evaluation_hanchans < 8 or self.evaluation_hanchans % 4:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
+
+        if self.oracle.steps and self.oracle.updates_per_step % self.publish_every:
+            raise ValueError(
+                f"oracle.updates_per_step is {self.oracle.updates_per_step}: use a multiple of publish_every "
+                f"({self.publish_every}), so that gamma changes with a version"
+            )
+
+    @property
+    def sees_hidden(self) -> bool:
+        """Tell whether decisions are kept with what is hidden from their seats."""
+        return self.oracle.policy or self.learner.oracle_critic or self.learner.distillation.weight > 0
 
     @property
     def is_wanted(self) -> bool:

@@ -11,7 +11,7 @@ import logging
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -32,12 +32,14 @@ with warnings.catch_warnings():
     from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
-from suphx.features.planes import row_bytes
+from suphx.features.oracle import ORACLE
+from suphx.features.oracle_row import seen_rows
 from suphx.models.critic import CriticNet
 from suphx.models.device import find_device, uses_bf16
 from suphx.models.policy import NetConfig, PolicyNet
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.compute import net_logits
+from suphx.training.distillation import distillation_loss
 from suphx.training.loss_watch import DivergedError
 from suphx.training.optimizer import new_optimizer
 from suphx.training.policy_gradient import decision_loss, kl_divergence
@@ -63,9 +65,15 @@ class Share:
 
 
 def new_group(
-    config: LearnerConfig, nets: Sequence[PolicyNet], resources: Mapping[str, float] | None, timeout_seconds: float
+    config: LearnerConfig,
+    nets: Sequence[PolicyNet],
+    teachers: Sequence[PolicyNet],
+    resources: Mapping[str, float] | None,
+    timeout_seconds: float,
 ) -> LearnerGroup:
     """Return RLlib's group: one learner in this process, or several Ray actors with ``resources`` each.
+
+    ``teachers``: one for each of ``nets``, or none.
 
     Several are on GPUs if ``resources`` has some. Raises ValueError if the device wants some and they have none,
     TimeoutError if Ray has no room for them in ``timeout_seconds``.
@@ -94,7 +102,8 @@ def new_group(
             learner_config_dict={"config": config},
         )
     )
-    specs = {HEAD_NAMES[net.head]: _spec(net, config) for net in nets}
+    of_heads = {teacher.head: teacher for teacher in teachers}
+    specs = {HEAD_NAMES[net.head]: _spec(net, of_heads.get(net.head), config) for net in nets}
     modules = MultiRLModuleSpec(rl_module_specs=specs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # RLlib gives Ray the room in a way that Ray has deprecated
@@ -114,19 +123,26 @@ def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float)
     return room
 
 
-def _spec(net: PolicyNet, config: LearnerConfig) -> RLModuleSpec:
+def _spec(net: PolicyNet, teacher: PolicyNet | None, config: LearnerConfig) -> RLModuleSpec:
+    has_critic = config.gradient.baseline == "critic"
+    critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
     return RLModuleSpec(
         module_class=Actor,
-        observation_space=Box(0, 255, (row_bytes(net.num_planes),), np.uint8),
+        observation_space=Box(0, 255, (net.row_bytes,), np.uint8),
         action_space=Discrete(NUM_OUTPUTS[net.head]),
         model_config={
             "head": net.head,
             "num_planes": net.num_planes,
-            "net": asdict(net.config),
-            "critic": asdict(config.critic) if config.gradient.baseline == "critic" else None,
-            "weights": {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()},
+            "start": _packed(net),
+            "teacher": None if teacher is None else _packed(teacher),
+            "critic": asdict(critic) if has_critic else None,
         },
     )
+
+
+def _packed(net: PolicyNet) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the config and the weights of a net as plain values."""
+    return asdict(net.config), {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()}
 
 
 class Actor(TorchRLModule):
@@ -147,18 +163,50 @@ class Actor(TorchRLModule):
 
     def started_as(self) -> PolicyNet:
         """Return a new net with the weights that the policy began with, in evaluation mode."""
+        return self._unpacked("start")
+
+    def teacher(self) -> PolicyNet:
+        """Return a new net with the weights of the teacher, in evaluation mode."""
+        return self._unpacked("teacher")
+
+    def _unpacked(self, name: str) -> PolicyNet:
         model = cast(dict[str, Any], self.model_config)
-        net = PolicyNet(model["head"], model["num_planes"], NetConfig(**model["net"]))
-        net.load_state_dict({name: torch.from_numpy(np.array(weight)) for name, weight in model["weights"].items()})
+        config, weights = model[name]
+        net = PolicyNet(model["head"], model["num_planes"], NetConfig(**config))
+        net.load_state_dict({name: torch.from_numpy(np.array(weight)) for name, weight in weights.items()})
         return net.eval()
 
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         # BatchNorm keeps the statistics that it came with: the policy that learns must be the one that acts.
         self.policy.eval()
-        rows = batch["rows"]
-        logits = net_logits(self.policy, rows, self.bf16)
-        values = None if self.critic is None else net_logits(self.critic, rows, self.bf16).float()
+        logits = net_logits(self.policy, batch["rows"], self.bf16)
+        values = None if self.critic is None else net_logits(self.critic, batch[_CRITIC_ROWS], self.bf16).float()
         return {"logits": logits, "values": values}
+
+    def seen_columns(self, columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the columns with what each net sees of the rows instead of these."""
+        rows = columns["rows"]
+        seen = dict(columns) | {"rows": self.seen_by_policy(rows)}
+        if self.critic is not None:
+            net = self.critic.net
+            is_same = net.config.num_oracle_planes == self.policy.config.num_oracle_planes == 0
+            seen[_CRITIC_ROWS] = seen["rows"] if is_same else _seen_by(net, rows, sees_all=True)
+        teacher = cast(dict[str, Any], self.model_config)["teacher"]
+        if teacher is not None:
+            num_oracle = teacher[0]["num_oracle_planes"]
+            seen[_TEACHER_ROWS] = seen_rows(rows, self.policy.num_planes, num_oracle, sees_all=True)
+        return seen
+
+    def seen_by_policy(self, rows: np.ndarray) -> np.ndarray:
+        """Return what the policy sees of stored rows: what it saw when it acted."""
+        return _seen_by(self.policy, rows)
+
+
+_CRITIC_ROWS, _TEACHER_ROWS = "critic_rows", "teacher_rows"
+
+
+def _seen_by(net: PolicyNet, rows: np.ndarray, *, sees_all: bool = False) -> np.ndarray:
+    return seen_rows(rows, net.num_planes, net.config.num_oracle_planes, sees_all=sees_all)
 
 
 class PolicyGradientLearner(TorchLearner):
@@ -169,6 +217,8 @@ class PolicyGradientLearner(TorchLearner):
         self._shares: Mapping[str, Share] = {}
         self._pending: dict[tuple[str, str], Tensor] = {}
         self._figures: Figures = {}
+        self._teachers: dict[str, PolicyNet] = {}
+        """By head name, once they are asked for."""
         self._starts: dict[str, PolicyNet] = {}
         """Nets that learning began with, by head name, once they are asked for."""
         if self.distributed and self._settings.threads:
@@ -189,8 +239,9 @@ class PolicyGradientLearner(TorchLearner):
         """
         own = shares[torch.distributed.get_rank() if self.distributed else 0]
         self._shares = ray.get(own) if isinstance(own, ray.ObjectRef) else own
+        actors = dict(self.actors())
         batches = {
-            name: SampleBatch({column: self._moved(values) for column, values in _columns(share.decisions).items()})
+            name: self._batch(actors[name].seen_columns(_columns(share.decisions)))
             for name, share in self._shares.items()
         }
         self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
@@ -234,7 +285,7 @@ class PolicyGradientLearner(TorchLearner):
             actor = actors[name]
             if name not in self._starts:
                 self._starts[name] = actor.started_as().to(self.device)
-            rows, masks = map(self._moved, columns)
+            rows, masks = self._moved(actor.seen_by_policy(columns[0])), self._moved(columns[1])
             own, begun = (net_logits(net, rows, actor.bf16).float() for net in (actor.policy, self._starts[name]))
             divergences[name] = kl_divergence(own, begun, masks)
         return {name: divergence.item() for name, divergence in divergences.items()}
@@ -261,6 +312,12 @@ class PolicyGradientLearner(TorchLearner):
         """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows."""
         share, settings = self._shares[module_id], self._settings
         loss, figures = decision_loss(fwd_out["logits"], fwd_out["values"], batch, share.alpha, settings.gradient)
+        if settings.distillation.weight:
+            masks = batch["masks"]
+            with torch.no_grad():
+                goal = net_logits(self._teacher(module_id), batch[_TEACHER_ROWS], dict(self.actors())[module_id].bf16)
+            extra, distance = distillation_loss(fwd_out["logits"], goal, masks, settings.distillation)
+            loss, figures = loss + extra, figures | {"teacher_distance": distance}
         self._pending |= {(module_id, name): value for name, value in figures.items()}
         return loss * (share.weight * settings.num_learners)
 
@@ -283,6 +340,18 @@ class PolicyGradientLearner(TorchLearner):
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {module_id} {name} net is {norm}")
         return {key: gradient for key, gradient in gradients_dict.items() if gradient is not None}
+
+    def _teacher(self, name: str) -> PolicyNet:
+        if name not in self._teachers:
+            self._teachers[name] = dict(self.actors())[name].teacher().to(self.device)
+        return self._teachers[name]
+
+    def _batch(self, columns: Mapping[str, np.ndarray]) -> SampleBatch:
+        moved: dict[int, Tensor] = {}  # two nets may see the same
+        for column in columns.values():
+            if id(column) not in moved:
+                moved[id(column)] = self._moved(column)
+        return SampleBatch({name: moved[id(column)] for name, column in columns.items()})
 
     def _moved(self, column: np.ndarray) -> Tensor:
         tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only

@@ -17,9 +17,10 @@ import numpy as np
 from suphx.features.encoder import find_encoder
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.table_group import GroupConfig, TableGroup
+from suphx.selfplay.table_group import GroupConfig, TableGroup, stored_row_bytes
 from suphx.selfplay.trajectory import Transitions, concatenate, no_transitions
 from suphx.training.global_reward import Prediction
+from suphx.training.oracle_guiding import OracleConfig
 from suphx.training.reward import Reward, new_reward
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class SimulatorPlace:
     heads: tuple[int, ...]
     """Those that learn."""
     run_seed: int
+    sees_hidden: bool = False
+    """The rows of those heads have what is hidden from their seats."""
+    oracle: OracleConfig = field(default_factory=OracleConfig)
+    """How much of it their nets see."""
+    updates_per_version: int = 1
     index: int = 0
     """0 to MAX_SIMULATORS - 1, each once in a run."""
     prediction: Prediction | None = None
@@ -93,32 +99,35 @@ class SimulatorActor:
             num_tables=config.num_tables // _NUM_HALVES,
             heads=place.heads,
             opponents=config.opponents,
+            sees_hidden=place.sees_hidden,
             first_steps=_FIRST_STEPS,
         )
         encoder = find_encoder(place.encoder)
         self._halves = [
             TableGroup(group, encoder, tenhou(), first_seed=place.first_seed(half)) for half in range(_NUM_HALVES)
         ]
-        self._row_bytes = {head: encoder.layout(head).row_bytes for head in place.heads}
+        self._place = place
+        self._row_bytes = {head: stored_row_bytes(encoder, head, is_wide=place.sees_hidden) for head in place.heads}
         self._engine = engine
         self._rewards: list[Reward] = [new_reward(place.prediction, group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()
 
-    def play(self, num_steps: int, *, drains: bool = True) -> Played:
+    def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
 
-        ``drains``: wait for all replies; else requests stay open, and the next call goes on with them, so that the
-        engine need not wait for that call.
+        ``version``: the newest one, from which gamma follows. ``drains``: wait for all replies; else requests stay
+        open, and the next call goes on with them, so that the engine need not wait for that call.
         """
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
         found = [[no_transitions(head, width)] for head, width in self._row_bytes.items()]
+        gamma = self._place.oracle.gamma_after(version * self._place.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
                 number = order.popleft()
-                self._open.append((number, self._engine.submit(self._halves[number].ask())))
+                self._open.append((number, self._engine.submit(self._halves[number].ask(gamma))))
             if not order and not drains:
                 break
             number, future = self._open.popleft()

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from suphx.features.head import HEAD_NAMES, head_index
+from suphx.features.oracle import ORACLE
 from suphx.features.planes import Layout
 from suphx.models.calibration import Calibration
 from suphx.models.policy import NetConfig, PolicyNet
@@ -58,8 +59,15 @@ class CheckpointHeader:
     """Figures on validation samples."""
     calibration: Calibration | None = None
     """How its probabilities are corrected; None if that was not fitted."""
+    oracle_planes: PlanesVersion | None = None
+    """Which planes of hidden things it sees; None for a net that plays fairly."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Anything that JSON can hold: the resolved recipe, digests, the git commit."""
+
+
+def oracle_version(config: NetConfig) -> PlanesVersion | None:
+    """Return which oracle planes a net of ``config`` sees here: what belongs into its header."""
+    return PlanesVersion.of(ORACLE) if config.num_oracle_planes else None
 
 
 def checkpoint_name(head: str, *, is_weak: bool = False) -> str:
@@ -122,6 +130,8 @@ def _header(path: Path, raw: Header) -> CheckpointHeader:
     try:
         fields["planes"] = PlanesVersion(**fields["planes"])
         fields["net"] = NetConfig(**fields["net"])
+        if fields.get("oracle_planes") is not None:
+            fields["oracle_planes"] = PlanesVersion(**fields["oracle_planes"])
         if fields.get("calibration") is not None:
             fields["calibration"] = Calibration(**fields["calibration"])
         header = CheckpointHeader(**fields)
@@ -146,6 +156,9 @@ def _check_same(
         differences.append(f"it is a {header.head} net, this run needs a {HEAD_NAMES[head]} net")
     if header.planes != planes:
         differences.append(f"this checkpoint was trained on planes {header.planes}, this run uses {planes}")
+    expected = oracle_version(header.net)
+    if header.oracle_planes != expected:
+        differences.append(f"it was trained on the oracle planes {header.oracle_planes}, this program has {expected}")
     if rules_version is not None and header.rules_version != rules_version:
         differences.append(f"it was trained under rules {header.rules_version!r}, this run plays {rules_version!r}")
     if differences:

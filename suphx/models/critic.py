@@ -19,7 +19,9 @@ class CriticNet(nn.Module):
     """
 
     def __init__(self, head: int, num_planes: int, config: NetConfig) -> None:
-        """``head``: whose decisions it judges; ``config``: without BatchNorm, whatever it says."""
+        """``head``: whose decisions it judges; ``config``: without BatchNorm, whatever it says; with oracle planes it
+        sees what is hidden, which is no harm: nobody plays by it.
+        """
         super().__init__()
         config = replace(config, normalization="none").resolved()
         self.net = PolicyNet(head, num_planes, config)

@@ -18,7 +18,6 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from suphx.features.planes import row_bytes
 from suphx.models.device import Compilation, Precision, compiled, resolve_compilation, uses_bf16
 from suphx.models.formulation import FASTEST, Formulation, check_formulation
 from suphx.models.policy import PolicyNet, fold_batch_norm
@@ -67,7 +66,8 @@ class InferenceNet:
         """Take the weights of ``net``, which stays as it is; on a GPU, compile and record every batch size."""
         self.device = device
         self.config = config = config or InferenceConfig()
-        self.num_planes = net.num_planes
+        self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
+        self.row_bytes = net.row_bytes
         self.is_bf16 = uses_bf16(config.precision, device)
         self.batch_sizes = config.batch_sizes or _default_batch_sizes(device, config.compilation)
         self._net = self._prepare(net)
@@ -82,7 +82,7 @@ class InferenceNet:
         On a GPU the call returns before the work is done: rows in page-locked memory must stay as they are until the
         present stream has come to here. Raises ValueError for rows of another shape.
         """
-        check_rows(rows, self.num_planes)
+        check_rows(rows, self.num_planes, self.row_bytes)
         if not self.batch_sizes:
             return torch.cat([self._net(part.to(self.device)).float() for part in torch.split(rows, _CPU_ROWS)])
         parts, start = [], 0
@@ -115,7 +115,7 @@ class InferenceNet:
     def _make_batches(self, forward: Forward) -> None:
         pool = torch.cuda.graph_pool_handle() if self.device.type == "cuda" else None
         for size in reversed(self.batch_sizes):  # the largest first: the others fit into its memory
-            rows = torch.zeros(size, row_bytes(self.num_planes), dtype=torch.uint8, device=self.device)
+            rows = torch.zeros(size, self.row_bytes, dtype=torch.uint8, device=self.device)
             self._batches[size] = _Batch(forward, rows) if pool is None else _RecordedBatch(forward, rows, pool)
 
 

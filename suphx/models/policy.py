@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
-from suphx.features.planes import NUM_COLUMNS
+from suphx.features.planes import NUM_COLUMNS, row_bytes
 from suphx.models.formulation import FASTEST, Formulation, as_columns, check_formulation
 from suphx.models.resnet import ConvNorm, Normalization, ResidualTrunk
 from suphx.models.unpack import unpack_rows
@@ -48,7 +48,7 @@ class NetConfig:
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
     num_oracle_planes: int = 0
-    """Further planes that only training sees (paper, section 3.3); 0 for every net that plays."""
+    """Further planes, of what is hidden from the seat (paper, section 3.3); 0 for every net that plays fairly."""
 
     def __post_init__(self) -> None:
         if self.size not in _SIZES:
@@ -70,6 +70,7 @@ class NetConfig:
 
 
 _WIDTHS = ("channels", "num_blocks", "head_channels", "head_hidden_1", "head_hidden_2")
+_STEM = "trunk.stem.conv.weight"
 
 
 class PolicyNet(nn.Module):
@@ -97,9 +98,13 @@ class PolicyNet(nn.Module):
         """Return logits [n, 34] (discard) or [n, 2] (no, yes).
 
         ``planes``: packed rows uint8 [n, row_bytes(num_planes)], or numbers [n, num_planes, 34]. ``oracle``: the same
-        of the oracle planes, for a net that has some. On a CPU packed rows are the fast way. Raises ValueError for
-        rows of another shape, and for oracle planes that are missing or not wanted.
+        of the oracle planes, for a net that has some; packed ones may also follow the others in ``planes``
+        (features/oracle_row.py). On a CPU packed rows are the fast way. Raises ValueError for rows of another shape,
+        and for oracle planes that are missing or not wanted.
         """
+        if oracle is None and self.config.num_oracle_planes and planes.shape[1:] == (self.row_bytes,):
+            first = row_bytes(self.num_planes)
+            planes, oracle = planes[:, :first], planes[:, first:]
         parts = [planes] if oracle is None else [planes, oracle]
         num_planes = [self.num_planes] + [self.config.num_oracle_planes] * (self.config.num_oracle_planes > 0)
         if len(parts) != len(num_planes):
@@ -114,6 +119,12 @@ class PolicyNet(nn.Module):
             unpacked = [unpack_rows(rows, count, dtype) for rows, count in zip(parts, num_planes, strict=True)]
             features = self.trunk(torch.cat(unpacked, dim=1))
         return cast(Tensor, self.output(features))
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a packed row of all planes that it sees, the oracle planes last."""
+        num_oracle = self.config.num_oracle_planes
+        return row_bytes(self.num_planes) + (row_bytes(num_oracle) if num_oracle else 0)
 
     @property
     def formulation(self) -> Formulation:
@@ -187,6 +198,20 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
     return folded.eval().use(net.formulation).to(next(net.parameters()).device)
 
 
+def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
+    """Return a copy of ``net`` with oracle planes that count nothing yet: it gives what ``net`` gives.
+
+    The copy is in the same mode (training or evaluation), on the same device. ValueError if ``net`` has some already.
+    """
+    if net.config.num_oracle_planes:
+        raise ValueError(f"this {HEAD_NAMES[net.head]} net has {net.config.num_oracle_planes} oracle planes already")
+    wide = PolicyNet(net.head, net.num_planes, replace(net.config, num_oracle_planes=num_oracle_planes))
+    state = net.state_dict()
+    state[_STEM] = functional.pad(state[_STEM], (0, 0, 0, num_oracle_planes))
+    wide.load_state_dict(state)
+    return wide.train(net.training).use(net.formulation).to(next(net.parameters()).device)
+
+
 def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
     """Return a copy of ``net`` that has no oracle planes and gives what ``net`` gives when all of those are 0.
 
@@ -194,6 +219,6 @@ def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
     """
     public = PolicyNet(net.head, net.num_planes, replace(net.config, num_oracle_planes=0))
     state = net.state_dict()
-    state["trunk.stem.conv.weight"] = state["trunk.stem.conv.weight"][:, : net.num_planes]
+    state[_STEM] = state[_STEM][:, : net.num_planes]
     public.load_state_dict(state)
     return public.train(net.training).use(net.formulation).to(next(net.parameters()).device)

@@ -31,9 +31,9 @@ def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float3
     return bits[:, : num_planes * NUM_COLUMNS].to(dtype).view(num_rows, num_planes, NUM_COLUMNS)
 
 
-def check_rows(rows: Tensor, num_planes: int) -> None:
-    """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes."""
-    num_bytes = row_bytes(num_planes)
+def check_rows(rows: Tensor, num_planes: int, num_bytes: int = 0) -> None:
+    """Raise ValueError unless ``rows`` are packed rows of ``num_planes`` planes, or of ``num_bytes`` if given."""
+    num_bytes = num_bytes or row_bytes(num_planes)
     if rows.dtype != torch.uint8 or rows.ndim != 2 or rows.shape[1] != num_bytes:
         given = f"{str(rows.dtype).removeprefix('torch.')}{list(rows.shape)}"
         raise ValueError(f"rows of {num_planes} planes must be uint8[n, {num_bytes}], not {given}")

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from suphx.features.encoder import Encoder, find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.oracle_row import seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
@@ -85,8 +86,11 @@ class NetAgent:
         calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
         answers: Answers = "probable",
         device: str = "cpu",
+        gamma: float = 1.0,
     ) -> None:
         """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``.
+
+        Those with oracle planes see what is hidden, each bit with the probability ``gamma`` (paper, equation 5).
 
         ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
         """
@@ -98,10 +102,11 @@ class NetAgent:
         self._answers = answers
         self._device = torch.device(device)
         self._nets = [fold_batch_norm(net).to(self._device) for net in nets]
+        self._gammas = {net.head: gamma for net in nets if net.config.num_oracle_planes}
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
-        return decide(tables, indices, self.encoder, self.forward)
+        return decide(tables, indices, self.encoder, self.forward, self._gammas)
 
     @property
     def discard_net(self) -> PolicyNet:
@@ -117,9 +122,11 @@ class NetAgent:
     @torch.inference_mode()
     def forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
         """Answer for the nets (decision.py, ``Forward``)."""
+        net = self._nets[head]
+        rows = seen_rows(rows, net.num_planes, net.config.num_oracle_planes)
         if head == DISCARD:
             return masked_logits(self.discard_logits(rows), torch.from_numpy(masks)).numpy()
-        logits = self._nets[head](torch.from_numpy(rows).to(self._device))
+        logits = net(torch.from_numpy(rows).to(self._device))
         return yes_scores(logits.float().cpu().numpy(), rows, self._calibrations[head], self._answers)
 
 
@@ -141,7 +148,8 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         )
     is_weak = _WEAK in words
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD], is_weak=is_weak)
-    encoder = find_encoder(_encoder_name(load_header(discard)))
+    header = load_header(discard)
+    encoder = find_encoder(_encoder_name(header))
     player = load_player(folder, encoder, is_weak=is_weak)
     return NetAgent(
         address,
@@ -150,6 +158,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         calibrations=player.calibrations,
         answers=next((answers for answers in get_args(Answers) if answers in words), "probable"),
         device=device,
+        gamma=float(header.extra.get("gamma", 1.0)),
     )
 
 

@@ -26,8 +26,8 @@ from suphx.riichi.suit_table import load_suits
 from suphx.riichi.table import KYOKU_END
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.decision import UNDECIDED, ask_discards, decide_calls, fill_discards, play_to_question
+from suphx.selfplay.place import place_of
 from suphx.selfplay.question import F32
-from suphx.selfplay.table_group import place_of
 
 DEFAULT_TABLES = 1024
 

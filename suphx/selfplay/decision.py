@@ -7,7 +7,8 @@ The nets are asked once a head for all tables together.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from suphx.features.batch import encode_rows
 from suphx.features.encoder import Encoder
 from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
 from suphx.features.lookup import load_lookup
+from suphx.features.oracle_row import with_oracle
 from suphx.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.riichi.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
@@ -24,9 +26,11 @@ from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.riichi.tile import kind_of_face
+from suphx.selfplay.place import fill_mask_seeds
 from suphx.selfplay.win_rule import should_win
 
 UNDECIDED = -1
+NO_GAMMAS: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 
 Forward = Callable[[int, U8, U8], np.ndarray]
@@ -34,39 +38,51 @@ Forward = Callable[[int, U8, U8], np.ndarray]
 one score a kind [n, 34] for the discard head, illegal kinds lowest."""
 
 
-def decide(tables: Records, indices: I64, encoder: Encoder, forward: Forward) -> I16:
+def decide(
+    tables: Records,
+    indices: I64,
+    encoder: Encoder,
+    forward: Forward,
+    gammas: Mapping[int, float] = NO_GAMMAS,
+) -> I16:
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
     ``forward`` answers for the nets. A claim or kan or riichi is made when its probability is above one half.
+    ``gammas``: heads that get wide rows (features/oracle_row.py), with the gamma of the masks in these.
     """
-    actions = decide_calls(tables, indices, encoder, forward)
-    rows, masks, owners = ask_discards(tables, indices, actions, encoder)
+    actions = decide_calls(tables, indices, encoder, forward, gammas)
+    rows, masks, owners = ask_discards(tables, indices, actions, encoder, gammas)
     if owners.size:
         kinds = forward(DISCARD, rows, masks).argmax(axis=1)
         fill_discards(tables, indices, owners, kinds, actions)
     return actions
 
 
-def decide_calls(tables: Records, indices: I64, encoder: Encoder, forward: Forward) -> I16:
+def decide_calls(
+    tables: Records, indices: I64, encoder: Encoder, forward: Forward, gammas: Mapping[int, float] = NO_GAMMAS
+) -> I16:
     """Return what ``decide`` does, but UNDECIDED wherever the discard net is to be asked."""
     actions = np.full(indices.shape, UNDECIDED, np.int16)
     apply_rules(tables, indices, actions)
     confidence = np.full(indices.shape, 0.5, np.float32)
     for head in (KONG, PONG, CHOW):
-        rows, owners, candidates = gather_questions(tables, indices, actions, encoder, head)
+        rows, owners, candidates = gather_questions(tables, indices, actions, encoder, head, gamma=gammas.get(head))
         if owners.size:
             choose_best(forward(head, rows, _NO_MASK), owners, candidates, confidence, actions)
     pass_claims(tables, indices, actions)
-    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, RIICHI)
+    gamma = gammas.get(RIICHI)
+    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, RIICHI, gamma=gamma)
     if owners.size:
         says_yes = forward(RIICHI, rows, _NO_MASK) > 0.5
         actions[owners[says_yes]] = RIICHI_ACTION
     return actions
 
 
-def ask_discards(tables: Records, indices: I64, actions: I16, encoder: Encoder) -> tuple[U8, U8, I64]:
+def ask_discards(
+    tables: Records, indices: I64, actions: I16, encoder: Encoder, gammas: Mapping[int, float] = NO_GAMMAS
+) -> tuple[U8, U8, I64]:
     """Return rows and masks [q, 34] of the questions to the discard net, and which of ``indices`` each belongs to."""
-    rows, owners, _ = gather_questions(tables, indices, actions, encoder, DISCARD)
+    rows, owners, _ = gather_questions(tables, indices, actions, encoder, DISCARD, gamma=gammas.get(DISCARD))
     masks = np.zeros((owners.size, 34), np.uint8)
     fill_masks(tables, indices, owners, masks)
     return rows, masks, owners
@@ -119,14 +135,23 @@ def rule_action(t: Table) -> int:
     return UNDECIDED
 
 
-def gather_questions(tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int) -> tuple[U8, I64, I64]:
-    """Return the rows of all questions to ``head``, which of ``indices`` each belongs to, and its candidate."""
+def gather_questions(
+    tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, gamma: float | None = None
+) -> tuple[U8, I64, I64]:
+    """Return the rows of all questions to ``head``, which of ``indices`` each belongs to, and its candidate.
+
+    ``gamma``: rows are wide, with masks of this gamma (features/oracle_row.py).
+    """
     count = list_questions(tables, indices, actions, head, _NONE, _NONE)
     owners = np.zeros(count, np.int64)
     candidates = np.zeros(count, np.int64)
     list_questions(tables, indices, actions, head, owners, candidates)
     rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
     encode_rows(encoder.id, load_lookup(), head, tables, indices[owners], candidates, rows)
+    if gamma is not None:
+        seeds = np.zeros(count, np.int64)
+        fill_mask_seeds(tables, indices[owners], candidates, head, seeds)
+        rows = with_oracle(rows, tables, indices[owners], seeds, gamma=gamma)
     return rows, owners, candidates
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,17 @@ import torch
 
 from suphx.features.encoder import Encoder
 from suphx.features.head import HEAD_NAMES, RIICHI
+from suphx.features.oracle import ORACLE
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import (
     CheckpointHeader,
     PlanesVersion,
     checkpoint_name,
     load_checkpoint,
+    oracle_version,
     save_checkpoint,
 )
-from suphx.models.policy import CallHead, NetConfig, PolicyNet
+from suphx.models.policy import CallHead, NetConfig, PolicyNet, add_oracle_planes, drop_oracle_planes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +81,25 @@ def save_player(
             net=net.config,
             step=step,
             calibration=calibration,
+            oracle_planes=oracle_version(net.config),
             extra=dict(extra),
         )
         save_checkpoint(folder / checkpoint_name(HEAD_NAMES[head], is_weak=is_weak), net, header)
+
+
+def seeing_hidden(player: Player, heads: Sequence[int]) -> Player:
+    """Return the player with oracle planes for the nets of ``heads`` that have none: it plays as before."""
+    nets = list(player.nets)
+    for head in heads:
+        if not nets[head].config.num_oracle_planes:
+            nets[head] = add_oracle_planes(nets[head], ORACLE.num_planes)
+    return replace(player, nets=tuple(nets))
+
+
+def seeing_nothing_hidden(player: Player) -> Player:
+    """Return the player without any oracle planes: it plays as before at gamma 0."""
+    nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in player.nets)
+    return replace(player, nets=tuple(nets))
 
 
 def random_player(encoder: Encoder, config: NetConfig, seed: int) -> Player:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from suphx.features.encoder import Encoder
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.features.oracle_row import wide_row_bytes
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.hanchan import end_kyoku, start_game
 from suphx.riichi.jit import jit
@@ -38,10 +39,9 @@ from suphx.selfplay.decision import (
     play_to_question,
 )
 from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.place import place_of, question_number
 from suphx.selfplay.question import F32, LATEST, Questions, Replies
 from suphx.selfplay.trajectory import KyokuEnds, TrajectoryStore, Transitions, Unrewarded
-
-_MASK32 = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,8 @@ class GroupConfig:
     heads: tuple[int, ...]
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    sees_hidden: bool = False
+    """Questions to the heads that learn have wide rows (features/oracle_row.py)."""
     first_steps: int = 1
     """Over so many asks tables begin one after another, or all deals would end, and hand out decisions, at once."""
 
@@ -102,20 +104,25 @@ class TableGroup:
         self._start_sticks = np.zeros(config.num_tables, np.int32)
         self._next_seed = first_seed
         self._stores = [
-            TrajectoryStore(head, config.num_tables, encoder.layout(head).row_bytes) for head in config.heads
+            TrajectoryStore(head, config.num_tables, stored_row_bytes(encoder, head, is_wide=config.sees_hidden))
+            for head in config.heads
         ]
         self._asked: list[_Asked] = []
         self._num_asks = 0
         self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
-    def ask(self) -> list[Questions]:
-        """Return what the tables want to know, one part for each head that is asked."""
+    def ask(self, gamma: float = 1.0) -> list[Questions]:
+        """Return what the tables want to know, one part for each head that is asked.
+
+        ``gamma``: of the keep-masks, in rows that have what is hidden.
+        """
         begun = np.arange(self._num_begun)
         undecided = np.full(len(begun), UNDECIDED, np.int16)
         self._asked = []
         for head in range(len(HEAD_NAMES)):
-            rows, owners, candidates = gather_questions(self._tables, begun, undecided, self._encoder, head)
+            seen = gamma if self._config.sees_hidden and head in self._config.heads else None
+            rows, owners, candidates = gather_questions(self._tables, begun, undecided, self._encoder, head, gamma=seen)
             if not owners.size:
                 continue
             masks = np.zeros((owners.size, 34 if head == DISCARD else 0), np.uint8)
@@ -231,6 +238,12 @@ class TableGroup:
         self._start_sticks[tables] = 0
 
 
+def stored_row_bytes(encoder: Encoder, head: int, *, is_wide: bool) -> int:
+    """Return the bytes of a row of a head's decisions; ``is_wide``: with what is hidden."""
+    public = encoder.layout(head).row_bytes
+    return wide_row_bytes(public) if is_wide else public
+
+
 def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
     if len(parts) <= 2:
         return parts[0]  # the last one is always empty
@@ -302,20 +315,4 @@ def _fill_places(
     for q in range(len(owners)):
         t = tables[owners[q]]
         policies[q] = seating[owners[q], t.actor]
-        places[q] = place_of(t.wall_seed, 1 + t.num_decisions, 256 * head + candidates[q])
-
-
-@jit
-def place_of(seed: int, decision: int, question: int) -> float:
-    """Return a number in 0 … 1, 1 excluded, that follows from its arguments as if drawn at random."""
-    x = (int(seed) & _MASK32) * 0x9E3779B1 & _MASK32
-    x = _mixed((x ^ int(seed) >> 32) + int(decision) * 0x85EBCA6B & _MASK32)
-    return (_mixed(x + int(question) * 0xC2B2AE35 & _MASK32) >> 8) / 16777216
-
-
-@jit
-def _mixed(x: int) -> int:
-    """Return 32 bits of which each depends on all 32 bits of ``x``."""
-    x = (x ^ x >> 16) * 0x7FEB352D & _MASK32
-    x = (x ^ x >> 15) * 0x846CA68B & _MASK32
-    return x ^ x >> 16
+        places[q] = place_of(t.wall_seed, 1 + t.num_decisions, question_number(head, candidates[q]))

@@ -10,6 +10,8 @@ import torch
 
 from suphx.features.encoder import ENCODERS, Encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.oracle import ORACLE
+from suphx.features.oracle_row import seen_rows
 from suphx.features.planes import row_bytes
 from suphx.features.samples import encode_kyokus
 from suphx.models.policy import NetConfig, PolicyNet
@@ -48,6 +50,9 @@ def _play_without_end(encoder: Encoder) -> None:
     while not num_deals:
         ended = group.reply([_no(questions) for questions in group.ask()])
         num_deals = len(ended.kyokus.games)
+    wide = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
+    for questions in wide.ask(0.5):
+        seen_rows(questions.rows, encoder.layout(questions.head).num_planes, ORACLE.num_planes)
 
 
 def _no(questions: Questions) -> Replies:

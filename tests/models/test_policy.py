@@ -9,7 +9,14 @@ from torch import nn
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, NUM_OUTPUTS, RIICHI
 from suphx.features.planes import row_bytes
 from suphx.models.formulation import Formulation
-from suphx.models.policy import NetConfig, PolicyNet, drop_oracle_planes, fold_batch_norm, num_weights
+from suphx.models.policy import (
+    NetConfig,
+    PolicyNet,
+    add_oracle_planes,
+    drop_oracle_planes,
+    fold_batch_norm,
+    num_weights,
+)
 from suphx.models.unpack import unpack_rows
 
 TINY = NetConfig(size="tiny")
@@ -152,6 +159,22 @@ def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) 
     torch.testing.assert_close(logits, wanted)
     assert not public.training
     assert not torch.allclose(net(rows, ~nothing), wanted)
+
+
+def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
+    public = trained_a_little(DISCARD, 9, TINY).eval()
+    net = add_oracle_planes(public, 5)
+    rows, hidden = random_rows(8, 9), random_rows(8, 5)
+    both = torch.cat([rows, hidden], dim=1)
+    assert torch.equal(net(rows, hidden), public(rows))
+    assert torch.equal(net(both), public(rows))
+    assert both.shape[1] == net.row_bytes
+    net(both)[:, 0].sum().backward()
+    gradient = net.trunk.stem.conv.weight.grad
+    assert gradient is not None
+    assert gradient[:, 9:].abs().sum() > 0
+    with pytest.raises(ValueError, match="this discard net has 5 oracle planes already"):
+        add_oracle_planes(net, 5)
 
 
 def test_oracle_planes_that_are_missing_or_not_wanted_are_refused() -> None:

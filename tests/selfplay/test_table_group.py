@@ -12,7 +12,7 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK
 from suphx.selfplay.rollout import play_games
-from suphx.selfplay.table_group import GroupConfig, TableGroup, place_of
+from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import KyokuEnds, Transitions, concatenate
 from tests.selfplay.row_nets import RowAgent, reply
 
@@ -157,14 +157,6 @@ def test_a_restored_group_plays_on_as_the_unbroken_one() -> None:
     for mine, yours in zip(parts, other_parts, strict=True):
         for name, column in mine.columns().items():
             np.testing.assert_array_equal(column, getattr(yours, name))
-
-
-def test_places_are_spread_evenly_and_differ_by_every_argument() -> None:
-    places = np.array([place_of(2**60 + game, decision, 0) for game in range(50) for decision in range(200)])
-    assert abs(places.mean() - 0.5) < 0.01
-    assert len(set(places.tolist())) > 9_980
-    assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.03
-    assert len({place_of(7, 1, 2), place_of(8, 1, 2), place_of(7, 2, 2), place_of(7, 1, 3), place_of(2**40, 1, 2)}) == 5
 
 
 @pytest.mark.parametrize("shares", [(0.0, 0.0, 0.0), (-1.0, 1.0, 1.0)])

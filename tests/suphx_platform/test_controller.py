@@ -45,8 +45,8 @@ class KilledError(Exception):
     """Stands for a kill: nothing is done after it."""
 
 
-def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
-    play = SelfPlay(
+def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
+    return SelfPlay(
         start=small_player(1),
         weak=small_player(2),
         encoder="mini",
@@ -54,7 +54,10 @@ def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **argumen
         seed=5,
         prediction=PREDICTION if config.reward == "global_prediction" else None,
     )
-    return Controller(config, play, folder, **arguments)
+
+
+def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
+    return Controller(config, new_play(config), folder, **arguments)
 
 
 def without_times(point: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 from suphx.selfplay.agent import load_agent
-from suphx.training.reward import RewardName
+from suphx.training.oracle_guiding import OracleConfig
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import ReplayBufferConfig
 from tests.suphx_platform.test_controller import CONFIG, new_controller, numbers, weights
 
@@ -28,6 +29,12 @@ FREE = replace(
     max_updates=24,
     cluster=ClusterConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
 )
+PREDICTED = replace(ALONE, reward="global_prediction")
+GUIDED = replace(
+    ALONE,
+    oracle=OracleConfig(policy=True, steps=4, updates_per_step=2),
+    learner=replace(ALONE.learner, oracle_critic=True),
+)
 OF_PROCESSES = ("memory_bytes", "versions_behind")
 
 
@@ -35,13 +42,13 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-@pytest.mark.parametrize(("num_engines", "reward"), [(1, "global_prediction"), (0, "round_score")])
+@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED)])
 def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
-    tmp_path: Path, num_engines: int, reward: RewardName
+    tmp_path: Path, num_engines: int, config: ReinforcementConfig
 ) -> None:
-    alone = new_controller(tmp_path / "alone", replace(ALONE, reward=reward)).run()
+    alone = new_controller(tmp_path / "alone", config).run()
     cluster = replace(LOCKSTEP.cluster, num_engines=num_engines)
-    over_ray = new_controller(tmp_path / "ray", replace(LOCKSTEP, cluster=cluster, reward=reward)).run()
+    over_ray = new_controller(tmp_path / "ray", replace(config, cluster=cluster)).run()
     assert same_numbers(over_ray) == same_numbers(alone)
     np.testing.assert_equal(weights(tmp_path / "ray"), weights(tmp_path / "alone"))
 

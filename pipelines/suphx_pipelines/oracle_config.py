@@ -1,0 +1,62 @@
+"""The settings of the stages of oracle guiding (paper, section 3.3); all else is as under [reinforcement]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suphx.training.distillation import DistillationConfig
+from suphx.training.oracle_guiding import OracleConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleStageConfig:
+    """Self-play of nets that see everything: gamma is 1."""
+
+    max_updates: int = 0
+    """Updates; 0 = no oracle guiding."""
+
+    def __post_init__(self) -> None:
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no oracle guiding) or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDecayConfig:
+    """What is hidden goes away step by step; then the nets go on without it."""
+
+    steps: int = 0
+    """Gamma goes from 1 to 0 in so many equal steps; 0 = it stays 1, the nets of the oracle stage are the last ones."""
+    updates_per_step: int = 100
+    """Updates at each gamma, a multiple of reinforcement.publish_every."""
+    continued_updates: int = 100
+    """Updates after that, without oracle planes."""
+    learning_rate_share: float = 0.1
+    """What is left of the learning rate in these; the paper's tenth."""
+    reject_ratio: float = 2.0
+    """In these, decisions with a larger importance ratio teach nothing and are counted (the paper names no value)."""
+
+    def __post_init__(self) -> None:
+        OracleConfig(steps=self.steps, updates_per_step=self.updates_per_step)
+        if self.continued_updates < 1:
+            raise ValueError(f"continued_updates is {self.continued_updates}: use at least 1")
+        if not 0 < self.learning_rate_share <= 1:
+            raise ValueError(f"learning_rate_share is {self.learning_rate_share}: use a share above 0, such as 0.1")
+        if not self.reject_ratio > 1:
+            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDistillationConfig:
+    """The paper's other way: nets that see nothing hidden stay near those of the oracle stage while they learn."""
+
+    max_updates: int = 0
+    """Updates; 0 = none of this."""
+    weight: float = 1.0
+    """Of what the distance is above its bound, in the loss (suphx/training/distillation.py)."""
+    bound: float = 0.05
+    """Mean KL(oracle || policy) in nats up to which nothing is lost."""
+
+    def __post_init__(self) -> None:
+        DistillationConfig(weight=self.weight, bound=self.bound)
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no distillation) or more")

@@ -1,0 +1,41 @@
+"""Numbers as if drawn at random that follow from a game's seed, so that equal seeds give equal games."""
+
+from __future__ import annotations
+
+from suphx.riichi.jit import jit
+from suphx.riichi.record import I64, Records
+
+_MASK32 = 0xFFFFFFFF
+_NUM_PLACES = 1 << 24
+_MASKS = 128  # more than any candidate's number, so that a mask and an answer never share a number
+
+
+@jit
+def place_of(seed: int, decision: int, question: int) -> float:
+    """Return a number in 0 … 1, 1 excluded, that follows from its arguments as if drawn at random."""
+    x = (int(seed) & _MASK32) * 0x9E3779B1 & _MASK32
+    x = _mixed((x ^ int(seed) >> 32) + int(decision) * 0x85EBCA6B & _MASK32)
+    return (_mixed(x + int(question) * 0xC2B2AE35 & _MASK32) >> 8) / _NUM_PLACES
+
+
+@jit
+def question_number(head: int, candidate: int) -> int:
+    """Return a number that no other question of the same decision has."""
+    return 256 * int(head) + int(candidate)
+
+
+@jit
+def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, seeds: I64) -> None:
+    """Fill ``seeds`` int64 [n] of the keep-masks (features/oracle_row.py) of questions to ``head``."""
+    for q in range(len(indices)):
+        t = tables[indices[q]]
+        number = question_number(head, candidates[q] + _MASKS)
+        seeds[q] = int(place_of(t.wall_seed, 1 + t.num_decisions, number) * _NUM_PLACES)
+
+
+@jit
+def _mixed(x: int) -> int:
+    """Return 32 bits of which each depends on all 32 bits of ``x``."""
+    x = (x ^ x >> 16) * 0x7FEB352D & _MASK32
+    x = (x ^ x >> 15) * 0x846CA68B & _MASK32
+    return x ^ x >> 16
