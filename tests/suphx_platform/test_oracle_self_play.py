@@ -90,6 +90,8 @@ def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
 def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) -> None:
     """The teacher is another net; with the distance in the loss it comes down, without it does not."""
     teacher = seeing_hidden(small_player(3), [DISCARD])
+    for parameter in teacher.nets[DISCARD].output.parameters():
+        parameter.data *= 20  # a teacher who is sure of something
     distances = []
     for weight in (1e-9, 30.0):
         distillation = DistillationConfig(weight=weight, bound=0.0)
