@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe import (
     AblationConfig,
@@ -58,6 +59,9 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
         reinforcement=self_play,
         entropy_study=study,
         figure_8=Figure8Config(agents=("sl", "rl_1")),
+        oracle=OracleStageConfig(max_updates=1),
+        oracle_decay=OracleDecayConfig(steps=1),
+        oracle_distillation=OracleDistillationConfig(max_updates=1),
     )
     stages = pipeline_stages(recipe)
     used = {key.split(".")[0] for stage in stages if stage.name != "report" for key in stage.recipe_keys}
