@@ -12,6 +12,8 @@ import yaml
 
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.cli import build_parser
+from suphx_platform.run_manifest import run_objects
+from tests.helm.everything import EVERYTHING, find, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec, groups
 
@@ -130,3 +132,27 @@ def test_a_failed_run_starts_again_and_ends_some_day(render: Render) -> None:
     assert (spec["backoffLimit"], spec["activeDeadlineSeconds"]) == (5, 60)
     assert spec["shutdownAfterJobFinishes"]
     assert spec["submissionMode"] == "K8sJobMode"
+
+
+def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> None:
+    found = find(render(EVERYTHING), "RayJob", "first")
+    args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
+    assert (args.run_id, str(args.stop_file)) == ("first", "/recipes/stop")
+    assert find(render(EVERYTHING), "ConfigMap", "first-recipe")["data"]["recipe.toml"] == EVERYTHING["run"]["recipe"]
+
+
+def test_the_launcher_takes_the_template_as_it_is(render: Render) -> None:
+    found = find(render(), "ConfigMap", "suphx-run-template")
+    objects = run_objects(found, preset="paper", run_id="demo-1", recipe="seed = 1\n", overrides=[("seed", "7")])
+    args = build_parser().parse_args(shlex.split(objects.job["spec"]["entrypoint"])[1:])
+    assert args.run_id == "demo-1"
+    assert args.overrides[-1] == ("seed", "7")
+    assert broken_rules(objects.job) == []
+
+
+def test_helm_tests_say_commands_that_exist(render: Render) -> None:
+    commands = [pod["spec"]["containers"][0]["command"] for where, pod in pods(render(EVERYTHING)) if "test-" in where]
+    assert sorted(command[:2] for command in commands) == [["python", "-c"], ["suphx", "jobs"], ["suphx", "warmup"]]
+    for command in commands:
+        if command[0] == "suphx":
+            assert build_parser().parse_args(command[1:]).json

@@ -58,6 +58,8 @@ suphx run /recipes/recipe.toml --runs /runs
 {{- with $values.storage.address }} --set storage.address={{ . }}{{ end -}}
 {{- range $settings }} --set reinforcement.{{ . }}{{ end -}}
 {{- range $values.run.arguments }} {{ . }}{{ end -}}
+{{- /* What the launcher adds to its runs. */ -}}
+{{- if ne .run "RUN_ID" }} --run-id {{ .run }} --stop-file /recipes/stop{{ end -}}
 {{- end -}}
 
 {{/* The pod that hands the run to Ray and follows its log. Its exit code says nothing: ask the RayJob's status. */}}
