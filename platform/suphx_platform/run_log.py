@@ -84,11 +84,11 @@ class RunLog:
         last, since = "", None
         try:
             while True:
-                begun = time.monotonic()
+                begun, known = time.monotonic(), last
                 for line in self._api.log(name, container, follow=follow, tail=tail, since=since):
                     stamp, _, text = line.partition(" ")
-                    if stamp > last:
-                        last = stamp
+                    if stamp > known:  # else it came before the line broke
+                        last = max(last, stamp)
                         self._lines.put(prefix + text)
                 if not follow or not self._goes_on(name):
                     return

@@ -54,6 +54,21 @@ class RunStatus:
             "problems": list(self.problems),
         }
 
+    def to_text(self) -> dict[str, object]:
+        """Return the same for a person, without what there is none of."""
+        pods = ", ".join(f"{role} {pods.ready}/{pods.wanted}" for role, pods in self.pods.items())
+        progress = ", ".join(f"{name} {value:,.4g}" for name, value in self.progress.items())
+        lines = {
+            "run_id": self.run_id,
+            "state": self.state,
+            "preset": self.preset,
+            "pods": pods,
+            "progress": progress,
+            "last_checkpoint": self.last_checkpoint,
+            "problems": {f"{number}": text for number, text in enumerate(self.problems, 1)},
+        }
+        return {name: value for name, value in lines.items() if value}
+
 
 def is_ended(state: State) -> bool:
     """Tell whether nothing runs any more, nor will by itself."""

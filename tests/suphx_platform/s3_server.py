@@ -58,19 +58,19 @@ class S3Server:
 
 
 @contextmanager
-def s3_server(folder: Path) -> Iterator[S3Server]:
-    """Run a server while the block runs; ``folder`` holds its files."""
+def s3_server(folder: Path, host: str = "127.0.0.1") -> Iterator[S3Server]:
+    """Run a server at an address of this machine while the block runs; ``folder`` holds its files."""
     for name in ("mon", "osd", "rgw", "run", "log"):
         (folder / name).mkdir(parents=True)
     mon_port, port = free_port(), free_port()
     config = folder / "ceph.conf"
-    config.write_text(configuration(folder, mon_port, port))
+    config.write_text(configuration(folder, mon_port, f"{host}:{port}"))
     processes: list[subprocess.Popen[bytes]] = []
     try:
         start_monitor(folder, config, mon_port, processes)
         start_store(folder, config, processes)
         run_daemon(folder, processes, "radosgw", "-c", config, "-n", "client.rgw", "-f")
-        url = f"http://127.0.0.1:{port}"
+        url = f"http://{host}:{port}"
         wait_until(lambda: answers(url), "the gateway", processes)
         names = ("--uid=test", "--display-name=test", f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
         run(folder, "radosgw-admin", "-c", config, "-n", "client.rgw", "user", "create", *names)
@@ -81,7 +81,7 @@ def s3_server(folder: Path) -> Iterator[S3Server]:
             process.wait()
 
 
-def configuration(folder: Path, mon_port: int, port: int) -> str:
+def configuration(folder: Path, mon_port: int, endpoint: str) -> str:
     settings: dict[str, dict[str, object]] = {
         "global": {
             "fsid": uuid.uuid4(), "mon_host": f"[v1:127.0.0.1:{mon_port}]", "mon_initial_members": "a",
@@ -99,7 +99,7 @@ def configuration(folder: Path, mon_port: int, port: int) -> str:
             "osd_op_num_threads_per_shard": 2, "osd_max_object_name_len": 256,
         },
         "client.rgw": {
-            "rgw_data": folder / "rgw", "rgw_frontends": f"beast endpoint=127.0.0.1:{port}", "rgw_thread_pool_size": 32,
+            "rgw_data": folder / "rgw", "rgw_frontends": f"beast endpoint={endpoint}", "rgw_thread_pool_size": 32,
             "rgw_num_rados_handles": 1, "rgw_dynamic_resharding": "false", "rgw_override_bucket_index_max_shards": 1,
         },
     }  # fmt: skip

@@ -379,17 +379,29 @@ def test_logs_are_followed_across_broken_connections(
     assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
 
 
+def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    put_pod(cluster, run_id, "head")
+    assert cli.main(["jobs"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed == ["runs:", f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1"]
+    assert cli.main(["stop", run_id, "--now", "--wait", "1"]) == 1  # no operator: it stays as it is
+    assert "whether the operator runs" in capsys.readouterr().err
+    assert cli.main(["status", run_id]) == 0
+    assert "state: stopping" in capsys.readouterr().out
+
+
 def test_logs_of_several_pods_say_whose_they_are(
     cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for number in range(2):
         pod = put_pod(cluster, run_id, "simulator", number)
-        cluster.logs[pod] = [f"2026-11-21T10:00:0{n}Z line {n} of {number}" for n in range(3)]
-    assert cli.main(["logs", run_id, "--role", "simulator", "--tail", "1", "--json"]) == 0
+        cluster.logs[pod] = [f"2026-11-21T10:00:00Z line {n} of {number}" for n in range(3)]  # all at one time
+    assert cli.main(["logs", run_id, "--role", "simulator", "--tail", "2", "--json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["run_id"] == run_id
     said = [line for line in err.splitlines() if "line" in line]
-    assert sorted(said) == [f"{run_id}-simulator-{n}: line 2 of {n}" for n in range(2)]
+    assert sorted(said) == [f"{run_id}-simulator-{n}: line {k} of {n}" for n in range(2) for k in (1, 2)]
 
 
 def test_each_error_names_the_object_and_the_next_step(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
     from suphx_platform.launcher import Launcher
+    from suphx_platform.run_status import RunStatus
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
 _WAIT_SECONDS = 600.0
@@ -92,13 +93,16 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
         recipe=to_toml(recipe),
         overrides=args.overrides,
     )
-    return launcher.launch(objects, is_dry=args.dry_run).to_json()
+    return _shown(launcher.launch(objects, is_dry=args.dry_run), console)
 
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return all runs of the namespace."""
     launcher, _ = _connect(args, console)
-    return {"runs": [status.to_json() for status in launcher.runs()]}
+    runs = launcher.runs()
+    if console.is_json:
+        return {"runs": [status.to_json() for status in runs]}
+    return {"runs": {status.run_id: _line(status) for status in runs} or "none: suphx launch RECIPE starts one"}
 
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -106,7 +110,7 @@ def execute_status(args: argparse.Namespace, console: Console) -> dict[str, obje
     from suphx_platform.run_traces import with_traces
 
     launcher, api = _connect(args, console)
-    return with_traces(launcher.status(args.run), api.get("rayjobs", args.run)).to_json()
+    return _shown(with_traces(launcher.status(args.run), api.get("rayjobs", args.run)), console)
 
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -123,19 +127,28 @@ def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Save and stop a run."""
     launcher, _ = _connect(args, console)
-    return launcher.stop(args.run, saves=not args.now, seconds=args.wait).to_json()
+    return _shown(launcher.stop(args.run, saves=not args.now, seconds=args.wait), console)
 
 
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Have a run go on."""
     launcher, _ = _connect(args, console)
-    return launcher.resume(args.run, seconds=args.wait).to_json()
+    return _shown(launcher.resume(args.run, seconds=args.wait), console)
 
 
 def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Change the number of simulator pods."""
     launcher, _ = _connect(args, console)
-    return launcher.scale(args.run, simulators=args.simulators).to_json()
+    return _shown(launcher.scale(args.run, simulators=args.simulators), console)
+
+
+def _shown(status: RunStatus, console: Console) -> dict[str, object]:
+    return status.to_json() if console.is_json else status.to_text()
+
+
+def _line(status: RunStatus) -> str:
+    problems = f", {len(status.problems)} problems" if status.problems else ""
+    return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
 
 
 def _connect(args: argparse.Namespace, console: Console) -> tuple[Launcher, ClusterApi]:
