@@ -15,13 +15,13 @@ from dataclasses import replace
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
-from suphx.selfplay.player import load_player, seeing_nothing_hidden
+from suphx.selfplay.player import Player, load_player, seeing_nothing_hidden
 from suphx.training.distillation import DistillationConfig
 from suphx.training.oracle_guiding import OracleConfig
 from suphx_pipelines import reinforcement
 from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig
 from suphx_pipelines.recipe import Recipe
-from suphx_pipelines.stage import Stage, StageContext
+from suphx_pipelines.stage import Stage, StageContext, stage_seed
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
@@ -86,30 +86,42 @@ def distilling(config: ReinforcementConfig, distillation: OracleDistillationConf
 
 def _see_everything(context: StageContext[Recipe]) -> dict[str, float]:
     config = guided(context.recipe.reinforcement, context.recipe.oracle.max_updates)
-    return reinforcement.play_and_learn(context, config, *reinforcement.first_players(context))
+    as_without = _like_reinforcement(context)
+    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without))
+
+
+def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
+    """Return the context with the seed of the reinforcement stage: the same first weights, the same walls."""
+    return replace(context, seed=stage_seed(context.recipe.seed, reinforcement.STAGE_NAME))
 
 
 def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
     encoder = find_encoder(recipe.encoder)
-    _, weak = reinforcement.first_players(context)
     folder = context.folder / DECAY_PART
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
     start = load_player(context.upstream[ORACLE], encoder)
-    figures = reinforcement.play_and_learn(replace(context, folder=folder), config, start, weak)
+    part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
+    figures = reinforcement.play_and_learn(part, config, start, _weak(context, start))
     decayed = seeing_nothing_hidden(load_player(folder, encoder))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay),
         decayed,
-        weak,
+        _weak(context, decayed),
         first_update=config.max_updates,
     )
     return {f"{DECAY_PART}_{name}": value for name, value in figures.items()} | last
+
+
+def _weak(context: StageContext[Recipe], start: Player) -> Player:
+    """Return the weak nets; of random ones there are none but ``start``."""
+    return start if context.recipe.reinforcement.start == "random" else reinforcement.first_players(context)[1]
 
 
 def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
     recipe = context.recipe
     teacher = load_player(context.upstream[ORACLE], find_encoder(recipe.encoder))
     config = distilling(recipe.reinforcement, recipe.oracle_distillation)
-    return reinforcement.play_and_learn(context, config, *reinforcement.first_players(context), teacher=teacher)
+    as_without = _like_reinforcement(context)
+    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without), teacher=teacher)

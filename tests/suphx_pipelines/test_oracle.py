@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
@@ -17,6 +18,7 @@ from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationC
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console
+from suphx_platform.controller import STATE_FILE
 from tests.suphx_pipelines.test_reinforcement import RECIPES, small_recipe
 
 SMALL = {
@@ -43,6 +45,10 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert oracle_planes(oracle) == oracle_planes(decay / "gamma-0.500") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
     assert [point["gamma"] for point in read_json(decay / "metrics.json")["history"]] == [0.5, 0.5, 0.0, 0.0]
+    plain = load_player(done.run.folder / "reinforcement" / "start", find_encoder("mini")).nets[DISCARD].state_dict()
+    begun = load_player(oracle / "start", find_encoder("mini")).nets[DISCARD].state_dict()
+    for name, weight in plain.items():
+        assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")
     assert metrics["updates"] == 2
     assert metrics["rejected"] > 0
@@ -52,6 +58,11 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert "What is hidden goes away step by step" in done.report.read_text(encoding="utf-8")
     again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
+    weights = (last / "discard.safetensors").read_bytes()
+    for name in ("done.json", "metrics.json", "discard.safetensors", STATE_FILE):
+        (last / name).unlink()  # as if it had been killed when gamma had come to 0
+    run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    assert (last / "discard.safetensors").read_bytes() == weights
 
 
 def test_the_parts_differ_from_plain_self_play_in_what_the_paper_says() -> None:
