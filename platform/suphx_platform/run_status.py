@@ -16,6 +16,7 @@ ROLE_LABEL = "suphx/role"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 ROLES = ("head", "simulator", "inference", "learner")
 _ENDED: tuple[State, ...] = ("stopped", "succeeded", "failed")
+_SUSPENDED = ("Suspending", "Suspended")
 _MAX_PROBLEMS = 20
 
 
@@ -83,15 +84,15 @@ def state_of(job: Object | None) -> State:
     deployment, ray = status.get("jobDeploymentStatus") or "", status.get("jobStatus") or ""
     if ray == "SUCCEEDED":
         return "succeeded"
-    if (job.get("spec") or {}).get("suspend") or deployment in ("Suspending", "Suspended"):
-        if deployment == "Suspending" or deployment in ("Running", "Initializing"):
-            return "stopping"
-        return "queued" if QUEUE_LABEL in (job["metadata"].get("labels") or {}) else "stopped"
     if deployment == "Retrying":
         return "retrying"
-    if deployment == "Failed" or ray in ("FAILED", "STOPPED"):
+    if deployment == "Failed" or (ray in ("FAILED", "STOPPED") and deployment not in _SUSPENDED):
         return "failed"
-    return "running" if ray == "RUNNING" else "starting"
+    if (job.get("spec") or {}).get("suspend"):
+        if deployment not in ("", "Suspended"):
+            return "stopping"
+        return "queued" if QUEUE_LABEL in (job["metadata"].get("labels") or {}) else "stopped"
+    return "running" if ray == "RUNNING" and deployment not in _SUSPENDED else "starting"
 
 
 def pods_by_role(state: State, cluster: Object, pods: Sequence[Object]) -> dict[str, Pods]:

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
 
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.cli import build_parser
 from suphx_platform.run_manifest import run_objects
+from suphx_platform.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, find, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec, groups
@@ -156,3 +158,17 @@ def test_helm_tests_say_commands_that_exist(render: Render) -> None:
     for command in commands:
         if command[0] == "suphx":
             assert build_parser().parse_args(command[1:]).json
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_suphx_launch_makes_of_it_is_what_kuberay_takes(
+    render: Render, kuberay: KubeRaySchemas, preset: str
+) -> None:
+    maps = [one for one in render() if one["metadata"]["labels"].get("suphx/run-template") == "true"]
+    recipe = RECIPE.read_text(encoding="utf-8")
+    made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "a b")])
+    assert kuberay.errors(made.job) == []
+    assert broken_rules(made.job) == []
+    assert kuberay.errors({**made.job, "spec": {**made.job["spec"], **resized_job(made.job, 30)["spec"]}}) == []
+    kubernetes_validate.validate(made.recipe, "1.33", strict=True)
+    assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=a b"
