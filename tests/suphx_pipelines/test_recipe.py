@@ -15,13 +15,13 @@ from suphx_pipelines.recipe import (
     Recipe,
     load_recipe,
 )
-from suphx_pipelines.recipe_file import look_up, to_table, to_toml
+from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
 FOLDER = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
-RECIPES = sorted(path for path in FOLDER.glob("*.toml") if path.stem != "nightly")  # a tournament: test_tournament.py
+RECIPES = sorted(path for path in FOLDER.rglob("*.toml") if path.stem != "nightly")  # a tournament: test_tournament.py
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -40,11 +40,17 @@ def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path:
     assert load_recipe(resolved) == recipe
 
 
+@pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
+def test_rl_1_is_rl_basic_with_another_reward(folder: Path) -> None:
+    basic, first = (flatten(to_table(load_recipe(folder / f"{name}.toml"))) for name in ("rl_basic", "rl_1"))
+    assert {key for key in basic if basic[key] != first[key]} == {"name", "reinforcement.reward"}
+
+
 def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
     with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use at least 2"):
-        load_recipe(RECIPES[0].with_name("laptop.toml"), [("supervised.batch_size", "1")])
+        load_recipe(FOLDER / "laptop.toml", [("supervised.batch_size", "1")])
     with pytest.raises(ValueError, match="size: 'huge' is not one of 'tiny'"):
-        load_recipe(RECIPES[0].with_name("laptop.toml"), [("net.size", "huge")])
+        load_recipe(FOLDER / "laptop.toml", [("net.size", "huge")])
 
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
