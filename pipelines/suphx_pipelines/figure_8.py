@@ -1,11 +1,11 @@
 """The agents of the paper's Figure 8: what self-play, global rewards and oracle guiding bring, one after another.
 
 Stages ``figure_8/<agent>`` let each agent learn by self-play, all from the same supervised nets, on the same walls and
-with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward predictor. The last
-stage, ``figure_8/match``, has every agent play against three SL-weak on the same walls and leaves ``figure_8.json``:
-``{"hanchans", "agents": [{"agent", "placements": [4], "average_placement", "interval": [2], "stable_rank",
-"stable_rank_interval": [2], "compared_with", "difference", "difference_interval": [2]}]}``. An agent is compared with
-the one named before it.
+with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward predictor. RL-2 is
+what the stage ``oracle_decay`` of the run leaves, paid as RL-1. The last stage, ``figure_8/match``,
+has every agent play against three SL-weak on the same walls and leaves ``figure_8.json``: ``{"hanchans", "agents":
+[{"agent", "placements": [4], "average_placement", "interval": [2], "stable_rank", "stable_rank_interval": [2],
+"compared_with", "difference", "difference_interval": [2]}]}``. An agent is compared with the one named before it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
 from suphx.training.reward import RewardName
-from suphx_pipelines import reinforcement
+from suphx_pipelines import oracle, reinforcement
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import AgentName, Recipe
 from suphx_pipelines.stage import Stage, StageContext, stage_seed
@@ -41,7 +41,9 @@ def figure_8_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     agents = recipe.figure_8.agents
     if not agents:
         return []
-    learned = [agent for agent in agents if agent not in _SUPERVISED]
+    learned = [agent for agent in agents if agent in _REWARDS]
+    if "rl_2" in agents:
+        _check_rl_2(recipe)
     if learned and not recipe.reinforcement.is_wanted:
         raise ValueError("figure_8.agents names agents of self-play: set reinforcement.max_updates")
     if recipe.reinforcement.start == "random":
@@ -51,15 +53,10 @@ def figure_8_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         name=MATCH_STAGE,
         run=run_match,
         recipe_keys=("figure_8",),
-        needs=(*nets, *(f"{STAGE_PREFIX}{agent}" for agent in learned)),
+        needs=(*nets, *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
         artifacts=(FIGURE_8_FILE,),
     )
     return [*(_self_play_stage(recipe, agent) for agent in learned), match]
-
-
-def needs_predictor(recipe: Recipe) -> bool:
-    """Tell whether one of the agents is paid by a reward predictor that the run must learn."""
-    return any(_with_agent(recipe, agent).reinforcement.needs_predictor for agent in recipe.figure_8.agents)
 
 
 def run_match(context: StageContext[Recipe]) -> dict[str, float]:
@@ -69,8 +66,7 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
     reports: list[MatchReport] = []
     with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
         for agent in config.agents:
-            is_learned = agent not in _SUPERVISED
-            folder = context.upstream[f"{STAGE_PREFIX}{agent}"] if is_learned else supervised
+            folder = supervised if agent in _SUPERVISED else context.upstream[_stage_name(agent)]
             reports.append(
                 play_match(
                     f"{folder}{_SUPERVISED.get(agent, '')}",
@@ -137,12 +133,24 @@ def _sentence(entry: dict[str, Any]) -> str:
 
 def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
     return Stage(
-        name=f"{STAGE_PREFIX}{agent}",
+        name=_stage_name(agent),
         run=partial(_learn, agent=agent),
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
         artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
     )
+
+
+def _stage_name(agent: AgentName) -> str:
+    """Return the stage whose folder is the agent."""
+    return oracle.DECAY if agent == "rl_2" else f"{STAGE_PREFIX}{agent}"
+
+
+def _check_rl_2(recipe: Recipe) -> None:
+    if not (recipe.oracle.max_updates and recipe.oracle_decay.steps):
+        raise ValueError("figure_8.agents names rl_2: set oracle.max_updates and oracle_decay.steps")
+    if recipe.reinforcement.reward != "global_prediction":
+        raise ValueError("figure_8.agents names rl_2: set reinforcement.reward to global_prediction")
 
 
 def _with_agent(recipe: Recipe, agent: AgentName) -> Recipe:

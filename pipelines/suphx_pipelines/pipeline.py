@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from suphx_pipelines import report
+from suphx_pipelines import report, reward_predictor
 from suphx_pipelines.ablation import ablation_stages
 from suphx_pipelines.entropy_study import entropy_study_stages
 from suphx_pipelines.evaluation import evaluation_stage
-from suphx_pipelines.figure_8 import figure_8_stages, needs_predictor
+from suphx_pipelines.figure_8 import figure_8_stages
 from suphx_pipelines.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.oracle import oracle_stages
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.reinforcement import reinforcement_stage
-from suphx_pipelines.reward_predictor import reward_predictor_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
@@ -45,8 +44,8 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     plays_itself = recipe.reinforcement.is_wanted and not recipe.figure_8.agents
     self_play = [reinforcement_stage(recipe)] if plays_itself else []
     self_play += [*entropy_study_stages(recipe), *oracle_stages(recipe), *figure_8_stages(recipe)]
-    is_paid_by_it = (bool(self_play) and recipe.reinforcement.needs_predictor) or needs_predictor(recipe)
-    predictor = [reward_predictor_stage()] if is_paid_by_it or recipe.reward_predictor.is_wanted else []
+    is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
+    predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])

@@ -39,13 +39,21 @@ def test_self_play_agents_share_nets_and_predictor_and_differ_by_their_reward() 
     assert set(stages["figure_8/rl_1"].needs) - set(stages["figure_8/rl_basic"].needs) == {"reward_predictor"}
     assert {"figure_8/rl_basic", "figure_8/rl_1"} < set(stages["figure_8/match"].needs)
     assert sum(name.startswith("supervised/") for name in stages) == 5
-    without = [("figure_8.agents", '["sl", "rl_basic"]')]
+    without = [("figure_8.agents", '["sl", "rl_basic"]'), ("oracle.max_updates", "0")]
     assert "reward_predictor" not in {stage.name for stage in pipeline_stages(load_recipe(FIGURE_8, without))}
+
+    assert stages["figure_8/match"].needs[-1] == "oracle_decay"
+    assert "reward_predictor" in stages["oracle_decay"].needs
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [(("reinforcement.max_updates", "0"), "set reinforcement.max_updates"), (("reinforcement.start", "random"), "set")],
+    [
+        (("reinforcement.max_updates", "0"), "set reinforcement.max_updates"),
+        (("reinforcement.start", "random"), "set reinforcement.start"),
+        (("reinforcement.reward", "round_score"), "set reinforcement.reward"),
+        (("oracle.max_updates", "0"), "set oracle.max_updates"),
+    ],
 )
 def test_agents_that_cannot_learn_are_refused(change: tuple[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=f"figure_8.agents .*{said}"):
@@ -81,12 +89,16 @@ def test_one_command_ends_with_the_table(tmp_path: Path) -> None:
         "figure_8.hanchans": "8",
         "figure_8.workers": "1",
         "evaluation.hanchans": "8",
+        "oracle.max_updates": "2",
+        "oracle_decay.steps": "2",
+        "oracle_decay.updates_per_step": "1",
+        "oracle_decay.continued_updates": "1",
     }
     done = run_recipe(load_recipe(FIGURE_8, list(small.items())), records=None, runs=tmp_path, console=Console())
     agents = read_json(done.run.folder / "figure_8" / "match" / "figure_8.json")["agents"]
-    assert [entry["agent"] for entry in agents] == ["sl_weak", "sl", "rl_basic", "rl_1"]
-    walls = [(done.run.folder / "figure_8" / name / "metrics.json").is_file() for name in ("rl_basic", "rl_1")]
-    assert all(walls)
+    assert [entry["agent"] for entry in agents] == ["sl_weak", "sl", "rl_basic", "rl_1", "rl_2"]
+    learned = [(done.run.folder / "figure_8" / name / "metrics.json").is_file() for name in ("rl_basic", "rl_1")]
+    assert all(learned)
     page = done.report.read_text(encoding="utf-8")
     assert "What each idea brings" in page
     assert "Reward predictor" in page

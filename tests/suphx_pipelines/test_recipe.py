@@ -46,6 +46,17 @@ def test_rl_1_is_rl_basic_with_another_reward(folder: Path) -> None:
     assert {key for key in basic if basic[key] != first[key]} == {"name", "reinforcement.reward"}
 
 
+@pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
+def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Path) -> None:
+    first, second = (load_recipe(folder / f"{name}.toml") for name in ("rl_1", "rl_2"))
+    names = [{stage.name for stage in pipeline_stages(recipe)} for recipe in (first, second)]
+    assert names[0] - names[1] == {"reinforcement"}
+    assert names[1] - names[0] == {"oracle", "oracle_decay"}
+    decay = second.oracle_decay
+    updates = second.oracle.max_updates + decay.steps * decay.updates_per_step + decay.continued_updates
+    assert updates == first.reinforcement.max_updates
+
+
 def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
     with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use at least 2"):
         load_recipe(FOLDER / "laptop.toml", [("supervised.batch_size", "1")])
