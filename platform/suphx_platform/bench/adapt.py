@@ -19,10 +19,10 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions
+from suphx.selfplay.deal_start import draw_starts
 from suphx.selfplay.player import random_player
 from suphx.training.adaptation import AdaptationConfig, copy_for_adaptation
 from suphx.training.adapter import Adapter
-from suphx_platform.adaptation_experiment import draw_hands
 from suphx_platform.agent_loading import load_net_agent
 
 ROUNDS = 3
@@ -64,7 +64,9 @@ def bench_adapt(case: AdaptCase, *, say: Callable[[str], None]) -> dict[str, obj
         agent = _Counting(case.load())
         adapter = Adapter(agent, case.config)
         say("drawing hands")
-        hands = draw_hands(agent, case.num_hands, case.seed)
+        starts = draw_starts(agent, case.num_hands, tenhou(), seed=case.seed)
+        numbers = np.arange(case.num_hands)
+        hands = (starts, numbers % 4, case.seed + numbers)
         decisions = adapter.roll_out(*hands).decisions
         play, update = _Play(agent, case.seed), _Update(agent.discard_net, decisions, case)
         rounds = []
