@@ -108,6 +108,7 @@ class ClusterApi:
             yield current
             version = "" if current is None else str(current["metadata"]["resourceVersion"])
             yield from self._watched(kind, name, version, ends_at)
+            time.sleep(_FIRST_PAUSE_SECONDS)
 
     def log(
         self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: int | None = None
@@ -153,9 +154,8 @@ class ClusterApi:
         except ApiException as error:
             if error.status != _GONE and error.status not in _STUMBLES:
                 raise refused(f"{_title(kind)} {name}", self.namespace, error.status, error.body) from error
-            time.sleep(_FIRST_PAUSE_SECONDS)
         except urllib3.exceptions.HTTPError:
-            time.sleep(_FIRST_PAUSE_SECONDS)
+            return
         finally:
             watch.stop()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from suphx_platform.cluster_api import ClusterApi, Object
 from suphx_platform.cluster_error import ClusterError, ExistsError
@@ -70,7 +71,7 @@ class Launcher:
         there = self._api.get("rayjobs", run)
         if is_dry:
             self._check(objects, there)
-        elif there is not None or self._is_kept(run):
+        elif (there is not None and self._recipe(run) is not None) or self._is_kept(run):
             self._say(f"{run} is there already ({state_of(there)}): this recipe was launched before; see suphx resume")
         else:
             self._create(objects.job, objects.recipe)
@@ -166,9 +167,11 @@ class Launcher:
         data = recipe["data"]
         metadata = {key: dict(recipe["metadata"].get(key) or {}) for key in ("labels", "annotations")}
         metadata["annotations"].pop(_STOPPED_NOTE, None)
+        is_new = True
         try:
             self._api.create("configmaps", {**recipe, "metadata": {"name": name, **metadata}})
         except ExistsError:
+            is_new = False
             metadata["annotations"][_STOPPED_NOTE] = None
             self._api.change("configmaps", name, lambda _: {"metadata": metadata, "data": {STOP_KEY: None, **data}})
         try:
@@ -177,6 +180,11 @@ class Launcher:
             made = self._api.get("rayjobs", job["metadata"]["name"]) or {}
             if not made:
                 raise
+        except ClusterError:
+            if is_new:
+                with suppress(ClusterError):
+                    self._api.delete("configmaps", name)
+            raise
         owner = owner_of(made)
         self._api.change("configmaps", name, lambda _: {"metadata": {"ownerReferences": [owner]}})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,20 @@ def test_a_launch_that_broke_off_is_finished_by_the_next(cluster: Cluster, suphx
     assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
 
 
+def test_a_refused_launch_leaves_nothing_and_a_lost_recipe_is_made_again(cluster: Cluster, suphx: Command) -> None:
+    before = cluster.names("configmaps")
+    cluster.faults.append(Fault("POST", "rayjobs", 403))
+    code, _, err = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("configmaps")) == (1, before)
+    assert "launcher.subjects" in err
+    _, result, _ = suphx("launch", str(RECIPE))
+    name = f"{result['run_id']}-recipe"
+    cluster.remove("configmaps", name)
+    code, _, _ = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
+    assert cluster.objects["configmaps", name]["metadata"]["ownerReferences"]
+
+
 def test_status_counts_pods_by_role_and_trusts_rays_word(cluster: Cluster, suphx: Command, run_id: str) -> None:
     set_status(cluster, run_id, "Running", "RUNNING")
     for role, number in (("head", 0), ("simulator", 0), ("simulator", 1), ("learner", 0)):
@@ -299,8 +314,6 @@ def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
             cluster.faults.append(Fault("GET", "watch=True", 0))
 
     cluster.operator = slow_operator
-    import threading
-
     threading.Timer(0.5, lambda: set_status(cluster, run_id, "Suspended")).start()
     code, result, _ = suphx("stop", run_id, "--wait", "20")
     assert (code, result["state"], asked) == (0, "stopped", 1)
@@ -371,8 +384,6 @@ def test_logs_are_followed_across_broken_connections(
     def end() -> None:
         put_pod(cluster, run_id, "submitter", phase="Succeeded")
         set_status(cluster, run_id, "Complete", "SUCCEEDED")
-
-    import threading
 
     threading.Timer(1.0, end).start()
     assert cli.main(["logs", run_id, "-f"]) == 0
