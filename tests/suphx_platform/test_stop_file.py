@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,8 @@ def test_without_a_file_nobody_is_interrupted() -> None:
 def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> None:
     stop, log = tmp_path / "stop", tmp_path / "log"
     settings = {
-        "reinforcement.max_updates": "30",
+        "reinforcement.max_updates": "8",
+        "reinforcement.save_seconds": "0",
         "reinforcement.simulator.num_tables": "16",
         "reinforcement.buffer.batch_rows": "256",
         "reinforcement.evaluate_every": "0",
@@ -46,19 +48,26 @@ def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> 
     command = [sys.executable, "-m", "suphx_platform.cli", "run", "pipelines/recipes/reinforcement.toml"]
     command += ["--runs", str(tmp_path / "runs"), "--run-id", "asked", "--stop-file", str(stop)]
     command += [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    with log.open("w") as file, subprocess.Popen(command, stderr=file, stdout=file, cwd=REPOSITORY) as process:
+    state = tmp_path / "runs" / "asked" / "reinforcement" / "reinforcement_state.safetensors"
+    with log.open("w") as file:
+        process = subprocess.Popen(command, stderr=file, stdout=file, cwd=REPOSITORY)
+    try:
+        wait_for(state.is_file, log, process)
         stop.touch()
-        wait_for(log, STORED, process)
-        assert (tmp_path / "runs" / "asked" / "reinforcement" / "reinforcement_state.safetensors").is_file()
+        wait_for(lambda: STORED in log.read_text(), log, process)
         stop.unlink()
         assert process.wait(timeout=300) == 0
+    finally:
+        process.kill()
+        process.wait()
     assert log.read_text().count(STORED) == 1
+    assert "asked to stop: saving the state" in log.read_text()
     assert "reinforcement: finished" in log.read_text()
 
 
-def wait_for(log: Path, text: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for(is_so: Callable[[], bool], log: Path, process: subprocess.Popen[bytes]) -> None:
     ends_at = time.monotonic() + 240
-    while text not in log.read_text():
+    while not is_so():
         assert process.poll() is None, log.read_text()
         assert time.monotonic() < ends_at, log.read_text()
-        time.sleep(0.2)
+        time.sleep(0.05)
