@@ -9,10 +9,10 @@ RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow golden fuzz check format bench image ui clean
+.PHONY: help setup warmup train test test-slow cluster-test golden fuzz check format bench image ui clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: .venv/installed  ## make .venv with the pinned packages and this project (once; again after a change of them)
 
@@ -39,6 +39,9 @@ test: warmup  ## run the fast tests
 
 test-slow: warmup  ## run the slow tests as well
 	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
+
+cluster-test: warmup  ## the chart's pods as hosts of their own on this machine: one run, killed pods, a cut network (root)
+	$(BIN)/pytest -q -n 0 -m slow tests/cluster
 
 golden: setup  ## write tests/golden and the chart's README anew; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes

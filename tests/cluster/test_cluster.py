@@ -1,0 +1,199 @@
+"""A cluster without Kubernetes: the chart's pods as hosts of their own, with real S3 and MLflow servers beside them.
+
+One run on it: a pod of each role is killed, one loses its network for 30 s, the head dies with its cluster and a new
+one goes on from the storage; at the end everything is stored and counted. ``make cluster-test`` (root, 15 minutes).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+import yaml
+from helm_python import Chart
+
+from suphx_pipelines.recipe import load_recipe
+from suphx_pipelines.recipe_file import to_toml
+from suphx_platform.run_manifest import RunObjects, run_objects
+from suphx_platform.storage import Storage, StorageConfig
+from suphx_platform.tracking import TrackingStore
+from tests.cluster.pod_network import GATEWAY, missing, pod_network
+from tests.cluster.ray_job_client import RayJobClient
+from tests.cluster.ray_pod import REPOSITORY, RayPod, pod_plans
+from tests.suphx_platform.s3_server import BUCKET, missing_programs, s3_server
+
+RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+RUN = "cluster-test"
+MLFLOW_PORT = 5077
+SETTINGS = [
+    ("reinforcement.max_updates", "0"),
+    ("reinforcement.max_minutes", "5"),
+    ("reinforcement.evaluate_every", "0"),
+    ("reinforcement.evaluation_hanchans", "8"),
+    ("reinforcement.report_every", "2"),
+    ("reinforcement.save_seconds", "10"),
+    ("reinforcement.simulator.num_tables", "32"),
+    ("reinforcement.buffer.batch_rows", "512"),
+    ("reinforcement.cluster.hang_seconds", "20"),
+    ("reinforcement.cluster.protect_every", "4"),
+]
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.ray,
+    pytest.mark.skipif(bool(missing()), reason=missing() or "-"),
+    pytest.mark.skipif(
+        bool(missing_programs()),
+        reason="needs an S3 server: apt-get install --no-install-recommends radosgw ceph-mon ceph-osd",
+    ),
+]
+
+
+def objects(endpoint: str) -> RunObjects:
+    """What ``suphx launch`` would create with the chart's smallest preset."""
+    values: dict[str, Any] = {
+        "preset": "laptop-kind",
+        "autoscaling": {"enabled": False},
+        "storage": {"address": f"s3://{BUCKET}/runs", "endpointUrl": endpoint, "secretName": "keys"},
+        "tracking": {"uri": f"http://{GATEWAY}:{MLFLOW_PORT}"},
+    }
+    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
+    template = yaml.safe_load(texts["suphx/templates/run/template.yaml"])
+    recipe = to_toml(load_recipe(RECIPE, SETTINGS))
+    return run_objects(template, preset=None, run_id=RUN, recipe=recipe, overrides=[])
+
+
+@contextmanager
+def mlflow_server(folder: Path) -> Iterator[None]:
+    folder.mkdir()
+    options = [
+        "--backend-store-uri",
+        f"sqlite:///{folder}/mlflow.db",
+        "--artifacts-destination",
+        str(folder / "artifacts"),
+    ]
+    place = [
+        "--host",
+        GATEWAY,
+        "--port",
+        str(MLFLOW_PORT),
+        "--allowed-hosts",
+        f"{GATEWAY}:{MLFLOW_PORT}",
+        "--workers",
+        "1",
+    ]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, "-m", "mlflow", "server", *options, *place], stdout=log, stderr=log)
+        try:
+            wait("MLflow", lambda: answers(f"http://{GATEWAY}:{MLFLOW_PORT}/health"), 120)
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def answers(url: str) -> bool:
+    try:
+        return bool(urlopen(url, timeout=5).status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def wait(what: str, is_so: Callable[[], bool], seconds: float) -> None:
+    """Wait until something is so."""
+    ends_at = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
+        time.sleep(1)
+
+
+class Cluster:
+    """The pods of a run, and the submitter's view of it."""
+
+    def __init__(self, made: RunObjects, secrets: dict[str, str], folder: Path, network: Any) -> None:
+        self.plans = pod_plans(made.job, secrets=secrets)
+        self.addresses = {plan.name: network.add(plan.name) for plan in self.plans}
+        self.network, self.folder = network, folder
+        self.client = RayJobClient(self.addresses["head"])
+        (folder / "recipes").mkdir()
+        (folder / "recipes" / "recipe.toml").write_text(made.recipe["data"]["recipe.toml"])
+        self.entrypoint = str(made.job["spec"]["entrypoint"]).replace("/recipes", str(folder / "recipes"))
+        self.pods: dict[str, RayPod] = {}
+        self.job = ""
+
+    def start(self, attempt: int) -> None:
+        """Make all pods and submit the run, as the operator does for each attempt of a RayJob."""
+        self.pods = {plan.name: RayPod(plan, self.network, self.folder / f"attempt{attempt}") for plan in self.plans}
+        self.job = f"{RUN}-{attempt}"
+        runs = self.folder / f"attempt{attempt}" / "runs"  # the disk of a head goes with it
+        wait("the head takes the job", lambda: self._submit(str(runs)), 240)
+
+    def stop(self) -> None:
+        for pod in self.pods.values():
+            pod.remove()
+
+    def _submit(self, runs: str) -> bool:
+        try:
+            self.client.submit(self.job, self.entrypoint.replace("--runs /runs", f"--runs {runs}"))
+        except OSError:
+            return False
+        return True
+
+
+def figures() -> dict[str, float]:
+    """The newest figures of the run, from MLflow."""
+    return TrackingStore(Path("unused")).newest_metrics(RUN)
+
+
+def learns_on(cluster: Cluster, updates: int = 4, seconds: float = 600) -> None:
+    """Wait until so many updates more have been made."""
+    until = figures().get("updates", 0.0) + updates
+
+    def is_so() -> bool:
+        assert cluster.client.status(cluster.job) in ("PENDING", "RUNNING"), cluster.client.log(cluster.job)[-3000:]
+        return figures().get("updates", 0.0) >= until
+
+    wait(f"{updates} more updates", is_so, seconds)
+
+
+def test_a_run_survives_what_happens_to_its_pods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{GATEWAY}:{MLFLOW_PORT}")
+    with pod_network() as network, s3_server(tmp_path / "s3", host=GATEWAY) as s3, mlflow_server(tmp_path / "mlflow"):
+        for name, value in s3.environment.items():
+            monkeypatch.setenv(name, value)
+        s3.client().create_bucket(Bucket=BUCKET)
+        cluster = Cluster(objects(s3.endpoint_url), s3.environment, tmp_path, network)
+        try:
+            cluster.start(1)
+            learns_on(cluster, seconds=900)
+            for role in ("simulator", "inference", "learner"):
+                cluster.pods[f"{role}-0"].kill()
+                learns_on(cluster)
+            network.cut("inference-0")
+            time.sleep(30)
+            network.join("inference-0")
+            learns_on(cluster)
+            before = figures()
+            storage = Storage(StorageConfig(address=f"s3://{BUCKET}/runs"))
+            wait("a checkpoint", lambda: storage.newest_path(RUN) is not None, 60)
+            cluster.stop()  # the head dies, and its cluster with it
+            cluster.start(2)
+            wait("the end", lambda: cluster.client.status(cluster.job) in ("SUCCEEDED", "FAILED"), 900)
+            log = cluster.client.log(cluster.job)
+            assert cluster.client.status(cluster.job) == "SUCCEEDED", log[-3000:]
+        finally:
+            cluster.stop()
+        assert "reinforcement: taken from the storage" in log
+        after = figures()
+        assert after["updates"] > before["updates"] - 10
+        assert {"simulator_died_faults", "engine_died_faults", "learner_died_faults"} <= after.keys()
+        assert storage.load_newest(f"{RUN}/reinforcement", tmp_path / "result") is not None
+        assert (tmp_path / "result" / "discard.safetensors").is_file()
