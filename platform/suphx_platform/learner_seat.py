@@ -55,7 +55,8 @@ class LearnerSeat:
         self._crew = crew
         self._updates = 0
         self._life = 0
-        self._is_restoring = False
+        self.is_restoring = False
+        """The learner has been started and does not have its state yet."""
         self._has_lost_batches = False
         self._is_taking = False
         self._is_publishing = False
@@ -84,14 +85,16 @@ class LearnerSeat:
             self._updates = values["num_updates"]
         self._restore()
         self._crew.version = self.latest.number
-        self._server.begin.remote(self._players, self.latest, self._older)
+        self._begin_server()
+        # A learner that starts waits for the server: if both died, nobody would find out by work that it awaits this.
+        self._watch.when_awaiting("server", self._begin_server)
 
     def work(self, *, may_learn: bool) -> None:
         """Take the next batch if the learner has not enough to do."""
         num_open = sum(ticket.number == 0 for ticket in self._tickets)
         limit = 1 if self._is_lockstep else _AHEAD
         is_overdue = self._is_publish_due and self._is_publishing
-        if not may_learn or self._is_restoring or self._is_taking or is_overdue or num_open >= limit:
+        if not may_learn or self.is_restoring or self._is_taking or is_overdue or num_open >= limit:
             return
         shard = self._crew.next_ready()
         if shard is not None:
@@ -113,7 +116,8 @@ class LearnerSeat:
 
     def _learner_state(self) -> tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]:
         while True:
-            while self._is_restoring:
+            while self.is_restoring:
+                self._watch.work()
                 self._watch.calls.wait(_WAIT_SECONDS)
             try:
                 state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]] = ray.get(self._actor.state.remote())
@@ -147,7 +151,7 @@ class LearnerSeat:
         self._add(report, then, lost, shard.part, shard.actor)
 
     def _learn(self, ticket: _Ticket) -> None:
-        if self._is_restoring:
+        if self.is_restoring:
             return  # all tickets are handed in again after that
         life = self._life
         number = self._updates + sum(other.number == 0 for other in self._tickets)
@@ -226,14 +230,14 @@ class LearnerSeat:
     def _restore(self) -> None:
         """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
         self._life += 1
-        self._is_restoring = True
+        self.is_restoring = True
         self._has_lost_batches = False
         life = self._life
 
         def then(state: tuple[int, Any, Any]) -> None:
             if self._life != life:
                 return
-            self._is_restoring = False
+            self.is_restoring = False
             if self._copy is None:
                 self._copy = ray.put(state)
             for ticket in self._tickets:
@@ -274,10 +278,13 @@ class LearnerSeat:
 
         def lost(error: Exception) -> None:
             self._watch.fail("server", error)
-            self._server.begin.remote(self._players, self.latest, self._older)
+            self._begin_server()
             self._hand_to_server(weights)
 
         self._add(self._server.publish.remote(weights), then, lost, "server", self._server)
+
+    def _begin_server(self) -> None:
+        self._server.begin.remote(self._players, self.latest, self._older)
 
     def _have_fetched(self, part: str, engine: Any) -> None:
         def then(_: int) -> None:

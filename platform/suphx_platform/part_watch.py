@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ray
@@ -41,6 +41,7 @@ class PartWatch:
         self._down: set[str] = set()
         self._died_at: dict[str, float] = {}
         self._forgetful: set[str] = set()
+        self._begin: dict[str, Callable[[], None]] = {}
         self._due = [(0.0, part) for part in parts]
 
     def work(self) -> None:
@@ -48,6 +49,10 @@ class PartWatch:
         while self._due and self._due[0][0] <= time.monotonic():
             _, part = heapq.heappop(self._due)
             self._ask(part)
+
+    def when_awaiting(self, part: str, begin: Callable[[], None]) -> None:
+        """Have ``begin`` called whenever ``part`` says that it awaits it."""
+        self._begin[part] = begin
 
     def emit(self, event: Event) -> None:
         """Keep an event for ``events``."""
@@ -107,6 +112,8 @@ class PartWatch:
         if health.counts is not None:
             self.engine_rates.hear(part, health.counts, time.monotonic())
         self._down.discard(part)
+        if health.awaits_begin and part in self._begin:
+            self._begin[part]()
         if health.waiting_seconds > self._config.hang_seconds:
             ray.kill(self._parts[part], no_restart=False)
             self._hung(part, self._config.hang_seconds)

@@ -76,8 +76,8 @@ class RayFlow:
 
     @property
     def is_settled(self) -> bool:
-        """Tell whether a state can be taken: always, but in lockstep only while nothing is under way."""
-        return not self._is_lockstep or self._is_quiet
+        """Tell whether a state can be taken: if the learner has its own, in lockstep while nothing is under way."""
+        return not self._seat.is_restoring and (not self._is_lockstep or self._is_quiet)
 
     @property
     def parts(self) -> Set[str]:

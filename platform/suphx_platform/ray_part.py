@@ -61,6 +61,8 @@ class Health:
     """Of an engine: what it has done."""
     versions_behind: int = 0
     """Of the parameter server: how far the slowest engine is behind."""
+    awaits_begin: bool = False
+    """Of the parameter server: it has been started and not told what to begin with; all who need it wait."""
 
 
 class Part:
@@ -211,8 +213,10 @@ class ServerPart(Part):
     @ray.method(max_task_retries=-1)
     def begin(self, players: list[Any], latest: Version, older: list[Version]) -> None:
         """Have these nets and versions: references of players (the one to start with, the weak one, perhaps a
-        teacher); versions whose weights are lists of one reference each.
+        teacher); versions whose weights are lists of one reference each. A server that has begun keeps what it has.
         """
+        if self._has_begun.is_set():
+            return
         self._players = players
         self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
         self._server.restore(latest, older)
@@ -241,8 +245,9 @@ class ServerPart(Part):
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and how far engines are behind."""
-        behind = self._server.behind().values() if self._has_begun.is_set() else ()
-        return replace(_health(), versions_behind=max(behind, default=0))
+        if not self._has_begun.is_set():
+            return replace(_health(), awaits_begin=True)
+        return replace(_health(), versions_behind=max(self._server.behind().values(), default=0))
 
 
 class LearnerPart(Part):
