@@ -4,7 +4,7 @@ On a cluster the file is a key of the ConfigMap that is mounted beside the recip
 driver's answer in its log. Nothing has to reach into a pod for that.
 
 >>> with StopFile(Path("/recipes/stop")):
-...     run()  # is interrupted as by Ctrl-C when the file appears
+...     run()  # gets SIGTERM when the file appears, which the command line takes as it takes Ctrl-C
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _POLL_SECONDS = 1.0
 
 
 class StopFile:
-    """Consumes: a file that may appear. Produces: an interrupt of this process. Waits for: nothing."""
+    """Consumes: a file that may appear. Produces: SIGTERM for this process. Waits for: nothing."""
 
     def __init__(self, file: Path | None) -> None:
         """``file``: None if nobody will ask."""
@@ -53,5 +53,5 @@ class StopFile:
     def _watch(self, is_over: threading.Event) -> None:
         while not is_over.wait(_POLL_SECONDS):
             if self.is_there:
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), signal.SIGTERM)  # shells have background jobs ignore SIGINT
                 return

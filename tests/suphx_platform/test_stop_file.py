@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -21,8 +22,12 @@ def test_a_file_that_appears_interrupts_the_work(tmp_path: Path) -> None:
             (tmp_path / "stop").touch()
             time.sleep(30)
 
-    with pytest.raises(KeyboardInterrupt):
-        work()
+    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as the command line does
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
     assert sign.is_there
     (tmp_path / "stop").unlink()
     sign.wait_gone()
