@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,13 @@ class Run:
         for part in parts:
             os.kill(processes[part].process, by)
 
+    def wait_until_missed(self, parts: Sequence[str]) -> None:
+        """Give nobody anything new to do until the death of all ``parts`` is known: else the run might end before."""
+        watch = self.flow.watch
+        while any(self.flow.processes.get(part, NOBODY).process in self.killed for part in parts):
+            watch.work()
+            watch.calls.wait(1)
+
     def check(self, config: ReinforcementConfig) -> None:
         """Every update was made once, versions never went back, nobody killed still lives."""
         history = self.metrics["history"]
@@ -115,7 +122,11 @@ ALL_SIMULATORS = ("simulator 0", "simulator 1")
 def test_training_goes_on_when_a_process_is_killed(
     tmp_path: Path, parts: tuple[str, ...], fault: dict[str, int], turn: str
 ) -> None:
-    run = Run(tmp_path, FAULTY, lambda run: run.kill(*parts))
+    def kill(run: Run) -> None:
+        run.kill(*parts)
+        run.wait_until_missed([part for part in parts if part.startswith("engine")])
+
+    run = Run(tmp_path, FAULTY, kill)
     metrics = run.go()
     run.check(FAULTY)
     assert metrics["faults"] == fault
