@@ -36,7 +36,8 @@ class ReinforcementConfig:
     max_updates: int = 0
     """End after this many updates; 0 = no limit."""
     max_minutes: float = 0.0
-    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    """End after this much time, or after max_updates if that is sooner; 0 = no limit. Such a run depends on the
+    machine's speed: no two are quite alike."""
     publish_every: int = 4
     """Updates between two policy versions."""
     steps: int = 16
