@@ -114,7 +114,6 @@ ALL_SIMULATORS = ("simulator 0", "simulator 1")
         (("buffer 0",), {"buffer_died": 1}),
         (("learner",), {"learner_died": 1}),
         (("server",), {"server_died": 1}),
-        (("learner", "server", "buffer 0"), {"learner_died": 1, "server_died": 1, "buffer_died": 1}),
     ],
     ids=lambda value: " and ".join(value) if isinstance(value, tuple) else "",
 )
@@ -124,7 +123,7 @@ def test_training_goes_on_when_a_process_is_killed(
 ) -> None:
     def kill(run: Run) -> None:
         run.kill(*parts)
-        run.wait_until_missed([part for part in parts if part.startswith("engine")])
+        run.wait_until_missed(parts)
 
     run = Run(tmp_path, FAULTY, kill)
     metrics = run.go()
@@ -133,6 +132,13 @@ def test_training_goes_on_when_a_process_is_killed(
     for part in parts:
         assert any(line.startswith(f"{part} died: ") for line in run.said)
     assert {kind: metrics["history"][-1][f"{kind}_faults"] for kind in fault} == fault
+
+
+def test_all_parts_of_a_learners_node_may_die_at_once(tmp_path: Path) -> None:
+    """A learner that starts waits for the server, which waits to be told what it has."""
+    run = Run(tmp_path, FAULTY, lambda run: run.kill("learner", "server", "buffer 0"))
+    assert run.go()["faults"]["learner_died"] == 1
+    run.check(FAULTY)
 
 
 @pytest.mark.parametrize("part", ["learner", "buffer 0"])
