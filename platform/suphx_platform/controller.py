@@ -308,6 +308,8 @@ class Controller:
         config = _flat_config(asdict(self._config))
         ends = ("max_updates", "max_minutes")  # a longer run may go on from a shorter one
         kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
+        prediction = self._play.prediction
+        kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
         nets = {HEAD_NAMES[net.head]: asdict(net.config) for net in self._play.start.nets}
         return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
 

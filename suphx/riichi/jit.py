@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 # From the bottom up: a package's kernels call their own and those of the packages before it.
-_KERNEL_PACKAGES = ("riichi", "features", "selfplay")
+_KERNEL_PACKAGES = ("riichi", "features", "models", "selfplay", "training")
 
 
 def cache_root() -> Path:
@@ -34,7 +34,7 @@ def cache_root() -> Path:
 def source_hash(package: str) -> str:
     """Return 16 hex digits that change with any source that kernels of ``package`` may call.
 
-    ``package``: riichi, features or selfplay; kernels of other packages may call all three.
+    ``package``: riichi, features, models, selfplay or training; kernels outside may call those of all.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for name in _KERNEL_PACKAGES:

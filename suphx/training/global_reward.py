@@ -5,6 +5,7 @@ Reward of kyoku k = Phi(x_1 … x_k) - Phi(x_1 … x_(k-1)), where Phi is the re
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -49,6 +50,14 @@ class Prediction:
     """What first to fourth place are worth."""
     exchange_rate: float
     last_kyoku: LastKyoku
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal digits that change whenever the predictor does."""
+        digest = hashlib.sha256()
+        for part in (*self.weights, self.points):
+            digest.update(np.asarray(part).tobytes())
+        return digest.hexdigest()[:16]
 
 
 class GlobalReward:

@@ -29,18 +29,19 @@ def test_the_cache_lies_where_the_environment_says(monkeypatch: pytest.MonkeyPat
 def test_a_changed_source_gives_new_folders_to_its_package_and_those_above(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for package in ("riichi", "features", "selfplay"):
+    packages = ("riichi", "features", "models", "selfplay", "training")
+    for package in packages:
         (tmp_path / package).mkdir()
         (tmp_path / package / "one.py").write_text("x = 1")
     monkeypatch.setattr(jit_module, "_PACKAGE", tmp_path)
     source_hash.cache_clear()
-    before = [source_hash(package) for package in ("riichi", "features", "selfplay", "others")]
-    (tmp_path / "features" / "one.py").write_text("x = 2")
+    before = [source_hash(package) for package in (*packages, "others")]
+    (tmp_path / "models" / "one.py").write_text("x = 2")
     source_hash.cache_clear()
-    after = [source_hash(package) for package in ("riichi", "features", "selfplay", "others")]
+    after = [source_hash(package) for package in (*packages, "others")]
     source_hash.cache_clear()
-    assert [a == b for a, b in zip(before, after, strict=True)] == [True, False, False, False]
-    assert before[2] == before[3]
+    assert [a == b for a, b in zip(before, after, strict=True)] == [True, True, False, False, False, False]
+    assert before[-2] == before[-1]
 
 
 @jit

@@ -12,10 +12,12 @@ import pytest
 import torch
 
 from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.models.reward_predictor import weights_of
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.player import Player
+from suphx.training.global_reward import GlobalRewardConfig
 from suphx.training.loss_watch import DivergedError
 from suphx.training.reward import RewardName
 from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller
@@ -25,7 +27,7 @@ from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import ReplayBufferConfig
 from suphx_platform.simulator_actor import SimulatorConfig
-from tests.models.small_predictor import PREDICTION
+from tests.models.small_predictor import PREDICTION, small_predictor
 from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
 
 CONFIG = ReinforcementConfig(
@@ -141,6 +143,16 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
     (tmp_path / STATE_FILE).write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):
         new_controller(tmp_path)
+
+
+def test_another_reward_predictor_makes_another_run_and_another_place_of_it_does_not(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=1, reward="global_prediction")
+    new_controller(tmp_path, config).run()
+    moved = replace(config, max_updates=2, global_reward=GlobalRewardConfig(predictor="moved.safetensors"))
+    assert new_controller(tmp_path, moved).run()["updates"] == 2
+    other = replace(PREDICTION, weights=weights_of(small_predictor(1)))
+    with pytest.raises(ValueError, match=r"\(global_reward.predictor was \w{16}, now \w{16}\)"):
+        Controller(moved, replace(new_play(moved), prediction=other), tmp_path)
 
 
 def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Compile all that is not in the cache yet."""
     from suphx.riichi.jit import cache_root
-    from suphx.selfplay.warmup import warm_up
+    from suphx.training.warmup import warm_up
 
     started = time.perf_counter()
     folder = cache_root()
