@@ -43,10 +43,11 @@ test-slow: warmup  ## run the slow tests as well
 cluster-test: warmup  ## the chart's pods as hosts of their own on this machine: one run, killed pods, a cut network (root)
 	$(BIN)/pytest -q -n 0 -m slow tests/cluster
 
-golden: setup  ## write tests/golden and the chart's README anew; review the difference before you commit it
+golden: setup  ## write tests/golden, docs/recipe.md and the chart's README anew; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
+	$(BIN)/python -m tests.suphx_pipelines.recipe_page
 
 fuzz: warmup  ## read a million damaged records of every format; FUZZ=n takes another number, RECORDS=folder real seeds
 	$(BIN)/python -m tests.riichi.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))

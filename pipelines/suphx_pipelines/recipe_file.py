@@ -159,7 +159,7 @@ def _build(cls: type[Any], table: Table, place: _Place) -> Any:
             values[name] = _convert(hints[name], table[name], place.inside(name))
         elif field.default is MISSING and field.default_factory is MISSING:
             if not _is_optional(hints[name]):
-                raise place.inside(name).error(f"this key is missing: add it ({_type_name(hints[name])})")
+                raise place.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
             values[name] = None
     try:
         return cls(**values)
@@ -187,7 +187,7 @@ def _convert(hint: Any, value: Any, place: _Place) -> Any:
         return float(value)
     if hint in (bool, int, str) and type(value) is hint:
         return value
-    raise place.error(f"{value!r} is not {_type_name(hint)}")
+    raise place.error(f"{value!r} is not {type_name(hint)}")
 
 
 def _typed(hint: Any, text: str) -> Any:
@@ -204,14 +204,15 @@ def _is_optional(hint: Any) -> bool:
     return type(None) in typing.get_args(hint)
 
 
-def _type_name(hint: Any) -> str:
+def type_name(hint: Any) -> str:
+    """Return in words what a field of that type takes, such as "a list, each a whole number"."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
         return "one of " + ", ".join(repr(argument) for argument in arguments)
     if origin is tuple:
-        return f"a list, each {_type_name(arguments[0])}"
+        return f"a list, each {type_name(arguments[0])}"
     if origin in (typing.Union, types.UnionType):
-        return _type_name(next(a for a in arguments if a is not type(None)))
+        return type_name(next(a for a in arguments if a is not type(None)))
     if dataclasses.is_dataclass(hint) or origin is dict:
         return "a table"
     names = {bool: "true or false", int: "a whole number", float: "a finite number", str: "a text in quotes"}
