@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from suphx_pipelines.report_name import short_names
 
 GREY = "#858b95"
 BLUE = "#3d82d6"
@@ -64,7 +67,7 @@ def accuracy_by_games(
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.4, 3.2), layout="constrained")
         axes = figure.subplots()
-        for (head, points), colour in zip(curve.items(), COLOURS, strict=False):
+        for (head, points), colour in zip(curve.items(), cycle(COLOURS), strict=False):
             known = [(point["games"], point["accuracy"]) for point in points if point["accuracy"] is not None]
             axes.plot([x for x, _ in known], [y for _, y in known], color=colour, label=head, marker="o", linewidth=1.5)
             axes.axhline(levels[head], color=colour, linewidth=0.8, linestyle=":")
@@ -96,7 +99,7 @@ def memory(history: Sequence[Mapping[str, Any]]) -> str:
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.8, 2.6), layout="constrained")
         axes = figure.subplots()
-        for kind, colour in zip(kinds, COLOURS, strict=False):
+        for kind, colour in zip(kinds, cycle(COLOURS), strict=False):
             known = [(point["seconds"] / 60, point[kind] / 2**20) for point in history if kind in point]
             label = kind.removesuffix(_MEMORY)
             axes.plot([x for x, _ in known], [y for _, y in known], color=colour, label=label, linewidth=1.5)
@@ -113,7 +116,7 @@ def entropies(
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.8, 2.6), layout="constrained")
         axes = figure.subplots()
-        for (name, history), colour in zip(histories.items(), COLOURS, strict=False):
+        for name, history, colour in _named(histories):
             _curve(axes, history, f"{head}_entropy", colour, name, x="updates")
         _target(axes, target)
         axes.set(xlabel="update", title="entropy (nats)", ylim=(0, None))
@@ -128,7 +131,7 @@ def paired_differences(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str
         figure = Figure(figsize=(6.8, 2.6), layout="constrained")
         axes = figure.subplots()
         axes.axhline(0, color=GREY, linewidth=0.8, linestyle=":")
-        for (name, matches), colour in zip(curves.items(), COLOURS, strict=False):
+        for name, matches, colour in _named(curves):
             middle = [match["difference"] for match in matches]
             low = [match["difference"] - match["interval"][0] for match in matches]
             high = [match["interval"][1] - match["difference"] for match in matches]
@@ -151,7 +154,7 @@ def leaderboard(rows: Sequence[Mapping[str, Any]]) -> str:
             colour = ORANGE if row["is_champion"] else GREEN if row["is_candidate"] else BLUE
             errors = [[row["rating"] - low], [high - row["rating"]]]
             axes.errorbar([row["rating"]], [height], xerr=errors, color=colour, marker="o", capsize=3)
-        axes.set_yticks(range(len(rows)), [row["name"] for row in reversed(rows)])
+        axes.set_yticks(range(len(rows)), short_names([row["name"] for row in reversed(rows)]))
         axes.set(xlabel="rating", ylim=(-0.6, len(rows) - 0.4))
         axes.grid(visible=True, axis="x")
         return _data_uri(figure)
@@ -244,6 +247,13 @@ def confusion(counts: Sequence[Sequence[int]], names: Sequence[str]) -> str:
         bar = figure.colorbar(image, shrink=0.7, ticks=np.sqrt([0, 0.05, 0.2, 0.5, 1]))
         bar.ax.set_yticklabels(["0 %", "5 %", "20 %", "50 %", "100 %"])
         return _data_uri(figure)
+
+
+def _named(
+    curves: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[tuple[str, Sequence[Mapping[str, Any]], str]]:
+    """Yield name, points and colour of each curve."""
+    return zip(short_names(list(curves)), curves.values(), cycle(COLOURS), strict=False)
 
 
 def _curve(

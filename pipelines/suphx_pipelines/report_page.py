@@ -28,6 +28,7 @@ caption { text-align: left; padding-bottom: .3rem; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
+td:first-child { max-width: 24rem; white-space: normal; overflow-wrap: break-word; }
 td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 figure { margin: .75rem 0; }
 figure img { max-width: 100%; height: auto; }

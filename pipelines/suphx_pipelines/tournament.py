@@ -8,6 +8,7 @@ significant. The promotion makes it the champion if it has won, and at most one 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry
 from suphx_platform.storage import Storage
 
+_LONGEST_METRIC = 200  # MLflow takes 250
 POOL, ROUND_ROBIN, DECISION, PROMOTION, REPORT = "pool", "round_robin", "decision", "promotion", "report"
 
 
@@ -138,7 +140,8 @@ def play_round_robin(context: Context) -> dict[str, float]:
     results = [_read_lineup(context.folder, lineup) for lineup in lineups]
     rows = _table(pool, results)
     write_json(context.folder / tournament_report.TABLE_NAME, {"agents": rows, "walls": recipe.round_robin.walls})
-    return {"hanchans": num_games} | {f"rating/{_metric_name(row['name'])}": row["rating"] for row in rows}
+    ratings = zip(_metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
+    return {"hanchans": num_games} | dict(ratings)
 
 
 def decide(context: Context) -> dict[str, float]:
@@ -241,6 +244,8 @@ def _wall_seed(context: Context) -> int:
     return int.from_bytes(digest[:8]) % MAX_WALL_SEED
 
 
-def _metric_name(name: str) -> str:
-    """Return a name that MLflow accepts."""
-    return "".join(letter if letter.isalnum() or letter in "-_./ " else "_" for letter in name)
+def _metric_names(names: list[str]) -> list[str]:
+    """Return names of metrics that MLflow accepts: paths without empty parts and dots, short, none twice."""
+    clean = [re.sub(r"[^\w. /-]", "_", name).split("/") for name in names]
+    paths = ["/".join(part for part in parts if part.strip("."))[-_LONGEST_METRIC:].strip("/") for parts in clean]
+    return [f"rating/{path if paths.count(path) == 1 else f'{path}_{place}'}" for place, path in enumerate(paths)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
@@ -197,13 +198,17 @@ def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_
     assert Path(there["report"]).is_relative_to(other)
 
 
-def test_an_outside_program_may_play(runs: Path) -> None:
+def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
-    bot = f"mjai:{sys.executable} -S {BOT} lowest"
+    program = tmp_path / ("very long " * 20) / ("folder " * 30) / BOT.name
+    program.parent.mkdir(parents=True)
+    shutil.copy(BOT, program)
+    bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' lowest"
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
     result = play(runs, recipe)
     assert result["agents"][bot]["hanchans"] == 8
     assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
+    assert html.escape(bot) in Path(result["report"]).read_text()
 
 
 def test_too_few_agents_are_refused(runs: Path) -> None:
