@@ -9,7 +9,7 @@ RECIPE ?= pipelines/recipes/laptop.toml
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow cluster-test golden fuzz check format bench image ui clean
+.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden fuzz check format bench image ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ test-slow: warmup  ## run the slow tests as well
 
 cluster-test: warmup  ## the chart's pods as hosts of their own on this machine: one run, killed pods, a cut network (root)
 	$(BIN)/pytest -q -n 0 -m slow tests/cluster
+
+cluster-bench: warmup  ## self-play on the chart's pods beside the same run on plain local Ray, as JSON (root, 10 minutes)
+	$(BIN)/python -m tests.cluster.throughput
 
 golden: setup  ## write tests/golden, docs/recipe.md and the chart's README anew; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,9 @@ from suphx_pipelines.recipe_file import to_toml
 from suphx_platform.run_manifest import RunObjects, run_objects
 from suphx_platform.storage import Storage, StorageConfig
 from suphx_platform.tracking import TrackingStore
+from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
-from tests.cluster.ray_job_client import RayJobClient
-from tests.cluster.ray_pod import REPOSITORY, RayPod, pod_plans
+from tests.cluster.ray_pod import REPOSITORY
 from tests.suphx_platform.s3_server import BUCKET, missing_programs, s3_server
 
 RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
@@ -107,53 +107,12 @@ def answers(url: str) -> bool:
         return False
 
 
-def wait(what: str, is_so: Callable[[], bool], seconds: float) -> None:
-    """Wait until something is so."""
-    ends_at = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
-        time.sleep(1)
-
-
-class Cluster:
-    """The pods of a run, and the submitter's view of it."""
-
-    def __init__(self, made: RunObjects, secrets: dict[str, str], folder: Path, network: Any) -> None:
-        self.plans = pod_plans(made.job, secrets=secrets)
-        self.addresses = {plan.name: network.add(plan.name) for plan in self.plans}
-        self.network, self.folder = network, folder
-        self.client = RayJobClient(self.addresses["head"])
-        (folder / "recipes").mkdir()
-        (folder / "recipes" / "recipe.toml").write_text(made.recipe["data"]["recipe.toml"])
-        self.entrypoint = str(made.job["spec"]["entrypoint"]).replace("/recipes", str(folder / "recipes"))
-        self.pods: dict[str, RayPod] = {}
-        self.job = ""
-
-    def start(self, attempt: int) -> None:
-        """Make all pods and submit the run, as the operator does for each attempt of a RayJob."""
-        self.pods = {plan.name: RayPod(plan, self.network, self.folder / f"attempt{attempt}") for plan in self.plans}
-        self.job = f"{RUN}-{attempt}"
-        runs = self.folder / f"attempt{attempt}" / "runs"  # the disk of a head goes with it
-        wait("the head takes the job", lambda: self._submit(str(runs)), 240)
-
-    def stop(self) -> None:
-        for pod in self.pods.values():
-            pod.remove()
-
-    def _submit(self, runs: str) -> bool:
-        try:
-            self.client.submit(self.job, self.entrypoint.replace("--runs /runs", f"--runs {runs}"))
-        except OSError:
-            return False
-        return True
-
-
 def figures() -> dict[str, float]:
     """The newest figures of the run, from MLflow."""
     return TrackingStore(Path("unused")).newest_metrics(RUN)
 
 
-def learns_on(cluster: Cluster, updates: int = 4, seconds: float = 600) -> None:
+def learns_on(cluster: PodCluster, updates: int = 4, seconds: float = 600) -> None:
     """Wait until so many updates more have been made."""
     until = figures().get("updates", 0.0) + updates
 
@@ -170,7 +129,7 @@ def test_a_run_survives_what_happens_to_its_pods(tmp_path: Path, monkeypatch: py
         for name, value in s3.environment.items():
             monkeypatch.setenv(name, value)
         s3.client().create_bucket(Bucket=BUCKET)
-        cluster = Cluster(objects(s3.endpoint_url), s3.environment, tmp_path, network)
+        cluster = PodCluster(objects(s3.endpoint_url), s3.environment, tmp_path, network)
         try:
             cluster.start(1)
             learns_on(cluster, seconds=900)

@@ -1,0 +1,56 @@
+"""The pods of one run, made from what ``suphx launch`` would create, and the submitter's view of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from suphx_platform.run_manifest import RunObjects
+from tests.cluster.ray_job_client import RayJobClient
+from tests.cluster.ray_pod import RayPod, pod_plans
+
+
+class PodCluster:
+    """Usage: ``cluster.start(1)``, then ``cluster.client.status(cluster.job)``, at last ``cluster.stop()``."""
+
+    def __init__(self, made: RunObjects, secrets: dict[str, str], folder: Path, network: Any) -> None:
+        self.plans = pod_plans(made.job, secrets=secrets)
+        self.addresses = {plan.name: network.add(plan.name) for plan in self.plans}
+        self.run_id, self.network, self.folder = made.run_id, network, folder
+        self.client = RayJobClient(self.addresses["head"])
+        (folder / "recipes").mkdir()
+        (folder / "recipes" / "recipe.toml").write_text(made.recipe["data"]["recipe.toml"])
+        self.entrypoint = str(made.job["spec"]["entrypoint"]).replace("/recipes", str(folder / "recipes"))
+        self.pods: dict[str, RayPod] = {}
+        self.job = ""
+
+    def start(self, attempt: int) -> None:
+        """Make all pods and submit the run, as the operator does for each attempt of a RayJob."""
+        self.pods = {plan.name: RayPod(plan, self.network, self.folder / f"attempt{attempt}") for plan in self.plans}
+        self.job = f"{self.run_id}-{attempt}"
+        wait("the head takes the job", lambda: self._submit(str(self.runs(attempt))), 240)
+
+    def runs(self, attempt: int) -> Path:
+        """Return the folder of runs on the head's disk, which goes with the head."""
+        return self.folder / f"attempt{attempt}" / "runs"
+
+    def stop(self) -> None:
+        for pod in self.pods.values():
+            pod.remove()
+
+    def _submit(self, runs: str) -> bool:
+        try:
+            self.client.submit(self.job, self.entrypoint.replace("--runs /runs", f"--runs {runs}"))
+        except OSError:
+            return False
+        return True
+
+
+def wait(what: str, is_so: Callable[[], bool], seconds: float) -> None:
+    """Wait until something is so."""
+    ends_at = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < ends_at, f"not in {seconds:.0f} s: {what}"
+        time.sleep(1)
