@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from suphx.features.head import DISCARD
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
+from suphx_platform.bench.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.process_memory import peak_bytes
@@ -44,20 +45,25 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     """Return the JSON object of ``suphx bench selfplay``.
 
     ``ratio`` is the end-to-end rate over ``ideal_decisions_per_second``, what the cores could do if they did nothing
-    but rules, planes and nets. ValueError for an unknown encoder and for cuda where there is none.
+    but rules, planes and nets, each as fast as one that works alone; ``ratio_to_all_cores`` that over what the cores
+    really do then, all at a time (null with a GPU). ValueError for an unknown encoder and for cuda where there is none.
     """
     player = case.player()
     alone = measure_alone(case, player, say)
+    all_cores = None
+    if not alone.is_on_gpu:
+        say("measuring rules, planes and nets alone on all cores")
+        all_cores = all_cores_rate(case)
     say("playing end to end")
     if not case.on_ray:
-        return describe(case, alone, play_in_threads(case, player))
+        return describe(case, alone, all_cores, play_in_threads(case, player))
     from suphx_platform.bench.selfplay_ray import play_over_ray  # Ray takes seconds: only when it is needed
 
-    return describe(case, alone, play_over_ray(case, player))
+    return describe(case, alone, all_cores, play_over_ray(case, player))
 
 
-def describe(case: SelfplayCase, alone: Alone, together: Together) -> dict[str, object]:
-    """Return both measurements and how they compare."""
+def describe(case: SelfplayCase, alone: Alone, all_cores: float | None, together: Together) -> dict[str, object]:
+    """Return all measurements and how they compare."""
     rate, ideal = together.decisions_per_second, alone.ideal(case.num_cores)
     pipelined = alone.pipelined(case.num_cores, case.num_simulators, case.num_engines)
     return {
@@ -65,6 +71,8 @@ def describe(case: SelfplayCase, alone: Alone, together: Together) -> dict[str, 
         "hanchans_per_second": rate / alone.decisions_per_hanchan,
         "ideal_decisions_per_second": ideal,
         "ratio": rate / ideal,
+        "all_cores_decisions_per_second": all_cores,
+        "ratio_to_all_cores": rate / all_cores if all_cores else None,
         "pipelined_decisions_per_second": pipelined,
         "ratio_to_pipelined": rate / pipelined,
         "alone": asdict(alone),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,17 +140,21 @@ def measure_alone(case: SelfplayCase, player: Player, say: Callable[[str], None]
     return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
 
 
-def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.ndarray, list[Request]]:
-    """Return CPU seconds of a decision for rules and planes, rows of a decision by head, and some requests.
-
-    Nothing is kept for learning; the answers between are outside the clock. Two halves of the tables take turns, as in
-    a simulator.
-    """
+def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGroup]:
+    """Return two halves of the tables by turns, as in a simulator; their deals are at different points."""
     halves = [_new_group(case, case.num_tables // 2, FIRST_STEPS) for _ in range(2)]
     for group in halves:
         for _ in range(FIRST_STEPS):
             group.reply(engine.answer(group.ask()))
-    turns = itertools.cycle(halves)
+    return itertools.cycle(halves)
+
+
+def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.ndarray, list[Request]]:
+    """Return CPU seconds of a decision for rules and planes, rows of a decision by head, and some requests.
+
+    Nothing is kept for learning; the answers between are outside the clock.
+    """
+    turns = take_turns(case, engine)
     rows, num_decisions, spent = np.zeros(len(HEAD_NAMES)), 0, 0.0
     requests: list[Request] = []
     end = time.monotonic() + case.seconds
