@@ -13,7 +13,7 @@ class OracleStageConfig:
     """Self-play of nets that see everything: gamma is 1."""
 
     max_updates: int = 0
-    """Updates; 0 = no oracle guiding."""
+    """Updates of self-play at gamma 1; 0 = no oracle guiding."""
 
     def __post_init__(self) -> None:
         if self.max_updates < 0:
@@ -31,9 +31,10 @@ class OracleDecayConfig:
     continued_updates: int = 100
     """Updates after that, without oracle planes."""
     learning_rate_share: float = 0.1
-    """What is left of the learning rate in these; the paper's tenth."""
+    """Share of the learning rate that is left in ``continued_updates`` (the paper: a tenth)."""
     reject_ratio: float = 2.0
-    """In these, decisions with a larger importance ratio teach nothing and are counted (the paper names no value)."""
+    """In ``continued_updates``, decisions with a larger importance ratio teach nothing and are counted (the paper names
+    no value)."""
 
     def __post_init__(self) -> None:
         OracleConfig(steps=self.steps, updates_per_step=self.updates_per_step)
@@ -50,9 +51,9 @@ class OracleDistillationConfig:
     """The paper's other way: nets that see nothing hidden stay near those of the oracle stage while they learn."""
 
     max_updates: int = 0
-    """Updates; 0 = none of this."""
+    """Updates of self-play beside the oracle; 0 = no distillation."""
     weight: float = 1.0
-    """Of what the distance is above its bound, in the loss (suphx/training/distillation.py)."""
+    """Weight in the loss of the distance above the bound (suphx/training/distillation.py)."""
     bound: float = 0.05
     """Mean KL(oracle || policy) in nats up to which nothing is lost."""
 

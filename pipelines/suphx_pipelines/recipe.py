@@ -112,9 +112,9 @@ class EntropyStudyConfig:
     """Self-play once more with the entropy coefficient fixed, to see what the control of it is good for."""
 
     alphas: tuple[float, ...] = ()
-    """The values, each a self-play of its own with all settings of [reinforcement]. Empty: no study."""
+    """The coefficients, each a self-play of its own with all settings of [reinforcement]. Empty: no study."""
     max_updates: int = 0
-    """These end after so many updates, if not before; 0 = as [reinforcement] does."""
+    """End each of these self-plays after so many updates; 0 = as [reinforcement] does."""
 
     def __post_init__(self) -> None:
         if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
@@ -128,7 +128,7 @@ class Figure8Config:
     """The agents of the paper's Figure 8 side by side, all from the same supervised nets and as much self-play."""
 
     agents: tuple[AgentName, ...] = ()
-    """Which of them. Empty: none."""
+    """Which agents. Empty: none."""
     hanchans: int = 1000
     """Games of each against three SL-weak, a multiple of 4; all meet the same walls."""
     workers: int = 2
@@ -161,25 +161,25 @@ class Recipe:
     supervised: SupervisedConfig = field(default_factory=SupervisedConfig)
     """How each net learns from records."""
     learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
-    """The same from fewer games."""
+    """Nets learned from fewer games."""
     ablation: AblationConfig = field(default_factory=AblationConfig)
-    """The same net with other planes."""
+    """Equal nets that learn from other planes."""
     data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
     """Who trains: this process, or several workers through Ray Train."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
     """The match of the supervised nets."""
     reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
-    """What the rewards of self-play may be made of."""
+    """The net that says what a game is worth after each kyoku, for the rewards of self-play."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
     """Self-play; without a limit there is none."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
-    """The same with a fixed entropy coefficient."""
+    """Self-play with a fixed entropy coefficient."""
     oracle: OracleStageConfig = field(default_factory=OracleStageConfig)
-    """The same with nets that see what is hidden."""
+    """Self-play of nets that see what is hidden."""
     oracle_decay: OracleDecayConfig = field(default_factory=OracleDecayConfig)
-    """How these learn to do without."""
+    """How the oracle's nets learn to do without what is hidden."""
     oracle_distillation: OracleDistillationConfig = field(default_factory=OracleDistillationConfig)
-    """Another way to learn from them."""
+    """Another way to learn from the oracle's nets."""
     figure_8: Figure8Config = field(default_factory=Figure8Config)
     """What each of the paper's ideas brings."""
     storage: StorageConfig = field(default_factory=StorageConfig)

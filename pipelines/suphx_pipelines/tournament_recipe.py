@@ -18,7 +18,7 @@ class PoolConfig:
     """Who plays, besides the champion, who always does."""
 
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents by name (README, "Agents"). Nets among them are here to compare: they cannot become the champion."""
+    """Agents (docs/agents.md). Nets among them are here to compare: they cannot become the champion."""
     newest: int = 3
     """Newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""

@@ -30,7 +30,7 @@ class ClusterConfig:
     cpus_per_simulator: float = 1.0
     """Logical CPUs that Ray keeps for each simulator."""
     cpus_per_engine: float = 1.0
-    """The same for each engine."""
+    """Logical CPUs that Ray keeps for each engine."""
     gpus_per_engine: float = 0.0
     """GPUs, or the part of one, for each engine."""
     cpus_per_learner: float = 1.0

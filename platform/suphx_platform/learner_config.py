@@ -16,23 +16,23 @@ class LearnerConfig:
     """How the nets learn from decisions."""
 
     learning_rate: float = 3e-4
-    """Of AdamW, constant."""
+    """Learning rate of AdamW for the policies, constant."""
     critic_learning_rate: float = 1e-3
-    """The same of the critics."""
+    """Learning rate of the critics."""
     weight_decay: float = 0.0
-    """AdamW's."""
+    """Weight decay of AdamW."""
     gradient_clip: float = 1.0
     """Largest norm of a net's gradient, of policy and critic each."""
     critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
-    """The critics' nets."""
+    """Size of the critics' nets."""
     oracle_critic: bool = False
     """The critics see what is hidden from the seats: a calmer baseline, while the policy need not see any of it."""
     distillation: DistillationConfig = field(default_factory=DistillationConfig)
-    """Staying near a teacher that sees what is hidden."""
+    """Keeping the policy near a teacher that sees what is hidden."""
     gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
-    """Equations 1 and 2 of the paper."""
+    """What the gradient is made of (equations 1 and 2 of the paper)."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
-    """Equation 3."""
+    """How the policy is kept uncertain (equation 3 of the paper)."""
     num_learners: int = 1
     """Devices that learn together, each from its part of a batch; above 1 they are processes of their own (Ray)."""
     threads: int = 1

@@ -32,7 +32,7 @@ class ReinforcementConfig:
     """What a kyoku is worth to a seat: the points that it won or lost, or by how much it changed what the predictor
     expects of the whole game (the paper's RL-1)."""
     global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
-    """The latter."""
+    """How ``global_prediction`` becomes points."""
     max_updates: int = 0
     """End after this many updates; 0 = no limit."""
     max_minutes: float = 0.0
@@ -45,27 +45,27 @@ class ReinforcementConfig:
     evaluate_every: int = 0
     """Updates between two matches against the nets that it began with and the weak ones; 0 = only at the end."""
     evaluation_hanchans: int = 400
-    """Games of each of these matches, a multiple of 4."""
+    """Games of each of these matches (``evaluate_every``), a multiple of 4."""
     evaluation_workers: int = 1
-    """Processes that play them."""
+    """Processes that play these matches."""
     report_every: int = 10
     """Updates between two points of the curves."""
     save_seconds: float = 120.0
     """The state is saved this long after the last time, and at the end."""
     simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
-    """Games."""
+    """Who plays how many games side by side."""
     engine: InferenceEngineConfig = field(default_factory=InferenceEngineConfig)
-    """Answers."""
+    """How the nets answer."""
     buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
-    """Decisions that wait to be learned from."""
+    """How many decisions wait to be learned from, and how long."""
     server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
-    """Versions."""
+    """Which versions of the nets are kept."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)
-    """Learning."""
+    """How the nets learn."""
     oracle: OracleConfig = field(default_factory=OracleConfig)
     """What the nets that learn see of what is hidden."""
     cluster: ClusterConfig = field(default_factory=ClusterConfig)
-    """Processes."""
+    """Who runs where, in one process or over Ray."""
 
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):

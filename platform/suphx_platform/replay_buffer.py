@@ -25,7 +25,7 @@ class ReplayBufferConfig:
     batch_rows: int = 1024
     """Decisions of a head in one update."""
     capacity_bytes: int = 256 * 2**20
-    """Of all decisions that wait (about 1 kB each with the paper's planes)."""
+    """Memory of all decisions that wait (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20
     """Decisions of a policy more versions behind than this are dropped."""
     reuse: int = 1

@@ -48,7 +48,7 @@ class StorageConfig:
     """``s3://bucket/prefix`` or a folder, such as one of a shared disk; empty: nowhere. Keys come from the environment
     as usual (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or the machine's role)."""
     endpoint_url: str = ""
-    """Of an S3-compatible server that is not Amazon's; empty: AWS_ENDPOINT_URL_S3, if it is set."""
+    """Address of an S3-compatible server that is not Amazon's; empty: AWS_ENDPOINT_URL_S3, if it is set."""
     addressing_style: AddressingStyle = "path"
     """Where the bucket stands in the URL: ``path``, or ``virtual`` for servers that want it in the host's name."""
     checksums: Checksums = "when_required"

@@ -24,9 +24,9 @@ class RewardPredictorConfig:
     """Sizes of the net."""
 
     gru_units: int = 64
-    """Of each of the two GRU layers."""
+    """Units of each of the two GRU layers."""
     hidden_units: int = 64
-    """Between the two fully connected layers."""
+    """Units between the two fully connected layers."""
 
     def __post_init__(self) -> None:
         for name in ("gru_units", "hidden_units"):

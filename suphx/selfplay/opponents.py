@@ -21,7 +21,7 @@ class OpponentConfig:
     weak: float = 0.0
     """Share of seats that the weak policy plays: SL-weak, or the weights that the run began with."""
     num_older: int = 4
-    """Older versions that are kept for it."""
+    """How many older versions are kept for ``older``."""
 
     def __post_init__(self) -> None:
         shares = (self.latest, self.older, self.weak)

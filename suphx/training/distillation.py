@@ -18,7 +18,7 @@ class DistillationConfig:
     """How a policy is held near its teacher."""
 
     weight: float = 0.0
-    """Of the distance above the bound, in the loss; 0 = no teacher."""
+    """Weight in the loss of the distance above the bound; 0 = no teacher."""
     bound: float = 0.05
     """Mean KL(teacher || policy) over a batch, in nats, up to which nothing is lost."""
 

@@ -23,7 +23,7 @@ class EntropyConfig:
     target: float = 1.0
     """Mean entropy wanted of the discard net (of 34 kinds the most is 3.5)."""
     answer_target: float = 0.2
-    """The same of a net that says yes or no (the most is 0.69)."""
+    """Mean entropy wanted of a net that says yes or no (the most is 0.69)."""
     alpha: float = 0.01
     """Coefficient at the start."""
     rate: float = 0.002

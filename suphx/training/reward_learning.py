@@ -50,7 +50,7 @@ class RewardLearningConfig:
     warmup_steps: int = 50
     """Steps of linear warm-up."""
     weight_decay: float = 0.1
-    """AdamW's, of matrices; biases have none."""
+    """Weight decay of AdamW for matrices; biases have none."""
     gradient_clip: float = 1.0
     """Largest norm of the gradient; 0 = no limit."""
     max_epochs: int = 20
@@ -66,7 +66,7 @@ class RewardLearningConfig:
     device: DeviceName = "auto"
     """cpu, cuda, or auto: cuda if there is one."""
     seed: int = 1
-    """Of the first weights and of the order of games."""
+    """Seed of the first weights and of the order of games."""
 
     def __post_init__(self) -> None:
         for name in ("batch_games", "max_epochs"):

@@ -22,7 +22,7 @@ class SupervisedConfig:
     warmup_steps: int = 200
     """Steps of linear warm-up."""
     weight_decay: float = 0.01
-    """AdamW's, of matrices and convolutions; biases and normalisation have none."""
+    """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     gradient_clip: float = 1.0
     """Largest norm of the gradient; 0 = no limit."""
     yes_weight: float = 1.0
@@ -60,7 +60,7 @@ class SupervisedConfig:
     device: DeviceName = "auto"
     """cpu, cuda, or auto: cuda if there is one."""
     seed: int = 1
-    """Of the first weights and of the order of samples."""
+    """Seed of the first weights and of the order of samples."""
 
     def __post_init__(self) -> None:
         least = {"batch_size": 2, "validate_every": 1, "report_every": 1}

@@ -31,8 +31,12 @@ EVERYTHING: dict[str, Any] = {
             "nodeSelector": {"suphx/pool": "spot"},
             "tolerations": [{"key": "suphx/spot", "operator": "Exists", "effect": "NoSchedule"}],
             "priorityClassName": "suphx-simulator",
-        }
+        },
+        "head": {"tolerations": [{"key": "suphx/system", "operator": "Exists"}]},
+        "nightly": {"nodeSelector": {"suphx/pool": "system"}},
+        "mlflow": {"nodeSelector": {"suphx/pool": "system"}},
     },
+    "networkPolicy": {"ingressNamespace": "gateway"},
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import helm_python
@@ -30,6 +32,14 @@ def test_the_chart_can_be_packed_and_read_again(tmp_path: Path) -> None:
 
 def test_the_readme_is_that_of_the_values() -> None:
     assert README.read_text(encoding="utf-8") == readme(), "run make golden"
+
+
+def test_the_program_in_the_readme_shows_the_objects() -> None:
+    lines = README.read_text(encoding="utf-8").partition("<<'END' > objects.yaml\n")[2].partition("\nEND\n")[0]
+    done = subprocess.run([sys.executable, "-"], input=lines, cwd=CHART.parents[1], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    kinds = [one["kind"] for one in yaml.safe_load_all(done.stdout) if one]
+    assert {"ConfigMap", "NetworkPolicy", "Role"} <= set(kinds)
 
 
 def test_the_values_are_few_and_each_is_explained() -> None:

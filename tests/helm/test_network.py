@@ -74,6 +74,16 @@ def test_runs_and_the_nightly_evaluation_reach_mlflow(network: Callable[..., boo
     assert not network(SUBMITTER, MLFLOW, 5000)
 
 
+def test_browsers_reach_mlflow_through_the_gateway_that_is_named(render: Render, network: Callable[..., bool]) -> None:
+    gateway = Peer(namespace="gateway", labels={"app": "gateway"})
+    assert network(gateway, MLFLOW, 5000)
+    assert not network(gateway, HEAD, 8265)
+    objects = render({**EVERYTHING, "networkPolicy": {"ingressNamespace": ""}})
+    policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
+    labels = next(pod["metadata"]["labels"] for where, pod in pods(objects) if where == MLFLOW)
+    assert not may_connect(policies, gateway, Peer(namespace=HOME, labels=labels), 5000, HOME)
+
+
 def test_services_elsewhere_are_reached_at_the_ports_that_are_named(network: Callable[..., bool]) -> None:
     server = Peer(namespace="elsewhere", labels={})
     assert network(HEAD, server, 443)

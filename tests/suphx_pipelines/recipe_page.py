@@ -70,12 +70,12 @@ def page() -> str:
             _HEAD,
             *(_section(table, run.free_keys) for table in tables(run)),
             "# Recipe of a tournament\n\nWhat `suphx tournament` takes.\n",
-            *(_section(table, tournament.free_keys) for table in tables(tournament)),
+            *(_section(table, tournament.free_keys, "Tournament: ") for table in tables(tournament)),
         ]
     )
 
 
-def _section(table: Table, free_keys: Sequence[str]) -> str:
+def _section(table: Table, free_keys: Sequence[str], kind: str = "") -> str:
     cls = type(table.config)
     hints, docs = typing.get_type_hints(cls), field_docs(cls)
     rows = []
@@ -83,11 +83,19 @@ def _section(table: Table, free_keys: Sequence[str]) -> str:
         key = f"{table.key}.{field.name}".removeprefix(".")
         is_free = any(key == free or key.startswith(f"{free}.") for free in free_keys)
         remark = docs[field.name] + (" **Free.**" if is_free else "")
-        cells = [f"`{field.name}`", _default(table.config, field), type_name(hints[field.name]), remark]
+        takes = type_name(hints[field.name])
+        if dataclasses.is_dataclass(getattr(table.config, field.name)):
+            takes = f"[table](#{_anchor(kind + key)})"
+        cells = [f"`{field.name}`", _default(table.config, field), takes, remark]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    title = f"## [{table.key}]" if table.key else "## The top"
+    title = f"## {kind}{table.key}" if table.key else f"## {kind}The top"
     summary = " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
     return "\n".join([title, "", summary, "", "| key | default | takes | |", "|---|---|---|---|", *rows, ""])
+
+
+def _anchor(title: str) -> str:
+    """Return what a heading is called in a link, as GitHub makes it."""
+    return "".join(sign for sign in title.lower().replace(" ", "-") if sign.isalnum() or sign in "-_")
 
 
 def _default(config: Any, field: dataclasses.Field[Any]) -> str:

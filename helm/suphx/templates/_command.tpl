@@ -1,6 +1,6 @@
 {{/*
 A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "command" LIST "resources" DICT
-"recipe" CONFIGMAP): its spec.
+"recipe" CONFIGMAP): its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
 {{- $root := .root -}}
@@ -8,6 +8,9 @@ A pod that runs one command of the CPU image, from (dict "root" . "account" NAME
 serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
 automountServiceAccountToken: {{ eq .account "launcher" }}
 restartPolicy: Never
+{{- with include "suphx.placement" (dict "root" $root "role" "nightly" "gpus" 0) | trim }}
+{{- . | nindent 0 }}
+{{- end }}
 initContainers:
   {{- include "suphx.kernels" (dict "root" $root "gpus" 0) | nindent 2 }}
 containers:

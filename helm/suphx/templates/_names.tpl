@@ -21,11 +21,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The image of pods with (dict "root" . "gpus" n) GPUs. */}}
+{{/* The image of pods with (dict "root" . "gpus" n) GPUs; one that is named by its digest has no tag. */}}
 {{- define "suphx.image" -}}
 {{- $image := .root.Values.image -}}
 {{- $tag := $image.tag | default .root.Chart.AppVersion -}}
-{{- if .gpus }}{{ $image.cuda }}:{{ $tag }}{{ else }}{{ $image.cpu }}:{{ $tag }}{{ end -}}
+{{- $name := ternary $image.cuda $image.cpu (gt (int .gpus) 0) -}}
+{{- if contains "@" $name }}{{ $name }}{{ else }}{{ $name }}:{{ $tag }}{{ end -}}
 {{- end -}}
 
 {{/* Where runs are tracked; empty: nowhere but on the head's own disk. */}}

@@ -4,7 +4,6 @@ recipe: name of the ConfigMap with the run's recipe; empty where there is no run
 */}}
 {{- define "suphx.rayPod" -}}
 {{- $root := .root -}}
-{{- $place := index $root.Values.placement .role -}}
 {{- $gpus := .size.gpus | default 0 -}}
 {{- $isHead := eq .role "head" -}}
 metadata:
@@ -23,21 +22,8 @@ spec:
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
   restartPolicy: Never
   terminationGracePeriodSeconds: {{ ternary 120 30 $isHead }}
-  {{- with $place.priorityClassName }}
-  priorityClassName: {{ . }}
-  {{- end }}
-  {{- with $place.nodeSelector }}
-  nodeSelector:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- if or $gpus $place.tolerations }}
-  tolerations:
-    {{- if $gpus }}
-    - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
-    {{- end }}
-    {{- with $place.tolerations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+  {{- with include "suphx.placement" (dict "root" $root "role" .role "gpus" $gpus) | trim }}
+  {{- . | nindent 2 }}
   {{- end }}
   initContainers:
     {{- include "suphx.kernels" (dict "root" $root "gpus" $gpus) | nindent 4 }}
@@ -53,6 +39,27 @@ spec:
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
   {{- include "suphx.rayVolumes" . | nindent 2 }}
+{{- end -}}
+
+{{/* Where a pod goes, from (dict "root" . "role" ROLE "gpus" n). */}}
+{{- define "suphx.placement" -}}
+{{- $place := index .root.Values.placement .role -}}
+{{- with $place.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with $place.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- if or .gpus $place.tolerations }}
+tolerations:
+  {{- if .gpus }}
+  - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
+  {{- end }}
+  {{- with $place.tolerations }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end }}
 {{- end -}}
 
 {{- define "suphx.rayPorts" -}}

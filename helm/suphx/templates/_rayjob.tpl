@@ -75,6 +75,9 @@ spec:
   serviceAccountName: {{ include "suphx.fullname" .root }}-worker
   automountServiceAccountToken: false
   restartPolicy: Never
+  {{- with include "suphx.placement" (dict "root" .root "role" "head" "gpus" 0) | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
   containers:
     - name: submitter
       image: {{ include "suphx.image" (dict "root" .root "gpus" 0) }}
