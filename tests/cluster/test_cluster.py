@@ -6,19 +6,10 @@ one goes on from the storage; at the end everything is stored and counted. ``mak
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
-import yaml
-from helm_python import Chart
 
 from suphx_pipelines.recipe import load_recipe
 from suphx_pipelines.recipe_file import to_toml
@@ -28,23 +19,11 @@ from suphx_platform.tracking import TrackingStore
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
 from tests.cluster.ray_pod import REPOSITORY
+from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
 from tests.suphx_platform.s3_server import BUCKET, missing_programs, s3_server
 
 RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
 RUN = "cluster-test"
-MLFLOW_PORT = 5077
-SETTINGS = [
-    ("reinforcement.max_updates", "0"),
-    ("reinforcement.max_minutes", "5"),
-    ("reinforcement.evaluate_every", "0"),
-    ("reinforcement.evaluation_hanchans", "8"),
-    ("reinforcement.report_every", "2"),
-    ("reinforcement.save_seconds", "10"),
-    ("reinforcement.simulator.num_tables", "32"),
-    ("reinforcement.buffer.batch_rows", "512"),
-    ("reinforcement.cluster.hang_seconds", "20"),
-    ("reinforcement.cluster.protect_every", "4"),
-]
 
 pytestmark = [
     pytest.mark.slow,
@@ -59,52 +38,8 @@ pytestmark = [
 
 def objects(endpoint: str) -> RunObjects:
     """What ``suphx launch`` would create with the chart's smallest preset."""
-    values: dict[str, Any] = {
-        "preset": "laptop-kind",
-        "autoscaling": {"enabled": False},
-        "storage": {"address": f"s3://{BUCKET}/runs", "endpointUrl": endpoint, "secretName": "keys"},
-        "tracking": {"uri": f"http://{GATEWAY}:{MLFLOW_PORT}"},
-    }
-    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
-    template = yaml.safe_load(texts["suphx/templates/run/template.yaml"])
-    recipe = to_toml(load_recipe(RECIPE, SETTINGS))
-    return run_objects(template, preset=None, run_id=RUN, recipe=recipe, overrides=[])
-
-
-@contextmanager
-def mlflow_server(folder: Path) -> Iterator[None]:
-    folder.mkdir()
-    options = [
-        "--backend-store-uri",
-        f"sqlite:///{folder}/mlflow.db",
-        "--artifacts-destination",
-        str(folder / "artifacts"),
-    ]
-    place = [
-        "--host",
-        GATEWAY,
-        "--port",
-        str(MLFLOW_PORT),
-        "--allowed-hosts",
-        f"{GATEWAY}:{MLFLOW_PORT}",
-        "--workers",
-        "1",
-    ]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([sys.executable, "-m", "mlflow", "server", *options, *place], stdout=log, stderr=log)
-        try:
-            wait("MLflow", lambda: answers(f"http://{GATEWAY}:{MLFLOW_PORT}/health"), 120)
-            yield
-        finally:
-            process.terminate()
-            process.wait(timeout=60)
-
-
-def answers(url: str) -> bool:
-    try:
-        return bool(urlopen(url, timeout=5).status == 200)
-    except (URLError, OSError):
-        return False
+    recipe = to_toml(load_recipe(RECIPE, list(SMALL_RUN.items())))
+    return run_objects(run_template(endpoint), preset=None, run_id=RUN, recipe=recipe, overrides=[])
 
 
 def figures() -> dict[str, float]:
@@ -124,7 +59,7 @@ def learns_on(cluster: PodCluster, updates: int = 4, seconds: float = 600) -> No
 
 
 def test_a_run_survives_what_happens_to_its_pods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://{GATEWAY}:{MLFLOW_PORT}")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", MLFLOW)
     with pod_network() as network, s3_server(tmp_path / "s3", host=GATEWAY) as s3, mlflow_server(tmp_path / "mlflow"):
         for name, value in s3.environment.items():
             monkeypatch.setenv(name, value)
