@@ -1,4 +1,4 @@
-"""What a run on the chart's smallest preset finds besides its pods: an MLflow server, and storage as the chart has it."""
+"""What a run on the chart's smallest preset finds besides its pods: an MLflow server, and the template of the chart."""
 
 from __future__ import annotations
 
