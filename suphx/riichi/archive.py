@@ -9,7 +9,7 @@ Read are, each plain or packed with gzip or xz:
 | .tsv | lines of id, anything, mjlog record; the seeds of games.tsv stand in seeds.tsv beside it (id, seed) |
 | .tar .tgz | any of the above inside (no further tar; tables without their seeds) |
 
-Other files are no records and are passed over. A record has at most 16 MiB and is UTF-8; docs/operations.md lists all
+Other files are no records and are passed over. A record has at most 16 MiB and is UTF-8; docs/records.md lists all
 limits.
 
 >>> quarantine = Quarantine()
