@@ -20,10 +20,11 @@ class ApiMirror:
         self._api, self._cluster, self._run = api, cluster, run
         self._submitter = f"{run}-submitter"
 
-    def look(self) -> None:
-        """Write the state of all pods and of the job, and what the job has printed since the last look."""
+    def look(self) -> set[str]:
+        """Write the state of all pods and of the job, and what the job has printed; return the names of ready pods."""
+        ready = {plan.name for plan in self._cluster.plans if self._answers(plan.name)}
         for plan in self._cluster.plans:
-            self._put_pod(f"{self._run}-{plan.name}", plan.role, is_ready=self._answers(plan.name))
+            self._put_pod(f"{self._run}-{plan.name}", plan.role, is_ready=plan.name in ready)
         try:
             ray, log = self._cluster.client.status(self._cluster.job), self._cluster.client.log(self._cluster.job)
         except OSError:  # the head is not there yet
@@ -34,6 +35,7 @@ class ApiMirror:
         if ray:
             self._put_pod(self._submitter, "submitter", is_ready=True)
             self._append(log.splitlines())
+        return ready
 
     def _append(self, lines: list[str]) -> None:
         known = self._api.logs.setdefault(self._submitter, [])

@@ -25,7 +25,7 @@ from tests.suphx_platform.fake_api_server import Cluster, api_server
 from tests.suphx_platform.s3_server import BUCKET, s3_server
 
 RECIPE = "pipelines/recipes/reinforcement.toml"
-_BEFORE, _AFTER = 16, 8
+_BEFORE, _AFTER = 100, 20
 """Updates before a simulator is killed, and from then to the commands."""
 
 
@@ -64,13 +64,14 @@ def _show(api: Cluster, network: PodNetwork, secrets: dict[str, str], folder: Pa
         wait("updates", lambda: has_made(_BEFORE), 900)
         storage = Storage(StorageConfig(address=f"s3://{BUCKET}/runs"))
         wait("a checkpoint", lambda: storage.newest_path(run) is not None, 120)
+        _suphx("status", run)
+        _suphx("logs", run, "--tail", "3")
         cluster.pods["simulator-0"].kill()
-        mirror.look()
-        _suphx("status", run)
-        wait("more updates", lambda: has_made(_BEFORE + _AFTER), 600)
-        _suphx("status", run)
-        _suphx("logs", run, "--tail", "12")
+        wait("a pod that is not ready", lambda: "simulator-0" not in mirror.look(), 60)
         _suphx("jobs")
+        wait("more updates", lambda: has_made(_BEFORE + _AFTER), 600)
+        _suphx("logs", run, "--tail", "12")
+        _suphx("status", run)
     finally:
         cluster.stop()
 
