@@ -6,28 +6,17 @@ Leaves ``match.json`` (keys in report.py).
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
-from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.features.head import HEAD_NAMES
 from suphx.riichi.game_text import describe_kyoku, kyoku_name
 from suphx.riichi.gamelog import GameLog
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
-
-_MAX_SEED = 1 << 20
-
-
-@dataclass(slots=True)
-class _Sample:
-    """The first game of the match."""
-
-    log: GameLog | None = None
-
-    def keep(self, log: GameLog) -> None:
-        self.log = log
 
 
 def evaluation_stage() -> Stage[Recipe]:
@@ -48,19 +37,21 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
     if config.answers != "probable":
         candidate += f":{config.answers}"
-    sample = _Sample()
+    seed = context.seed % MAX_WALL_SEED
     start = time.monotonic()
     with context.console.progress("hanchans", config.hanchans) as progress:
         match = play_match(
             candidate,
             config.baseline,
             num_hanchans=config.hanchans,
-            seed=context.seed % _MAX_SEED,
+            seed=seed,
             workers=config.workers,
             progress=progress.advance,
-            sample=sample.keep,
+            kept=KeptResults(context.folder / GAMES_FOLDER),
         )
-    write_json(context.folder / "match.json", match_json(match, sample.log, time.monotonic() - start))
+    seconds = time.monotonic() - start
+    sample = first_game(candidate, config.baseline, seed=seed)
+    write_json(context.folder / "match.json", match_json(match, sample, seconds))
     context.console.say(match.verdict())
     figures = {
         "average_placement": match.statistics.average_placement,
@@ -74,7 +65,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
 
 
-def match_json(match: MatchReport, sample: GameLog | None, seconds: float) -> dict[str, Any]:
+def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
     for name, statistics in (("five nets", match.statistics), (match.baseline, match.baseline_statistics)):
@@ -85,7 +76,7 @@ def match_json(match: MatchReport, sample: GameLog | None, seconds: float) -> di
         **{name: values[name] for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference")},
         "seconds": seconds,
         "players": players,
-        "sample_game": _describe_game(sample) if sample else None,
+        "sample_game": _describe_game(sample),
     }
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
@@ -33,7 +35,6 @@ FIGURE_8_FILE = "figure_8.json"
 
 _SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
 _REWARDS: dict[AgentName, RewardName] = {"rl_basic": "round_score", "rl_1": "global_prediction"}
-_MAX_SEED = 1 << 20
 
 
 def figure_8_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -72,9 +73,10 @@ def run_match(context: StageContext[Recipe]) -> dict[str, float]:
                     f"{folder}{_SUPERVISED.get(agent, '')}",
                     f"{supervised}:weak",
                     num_hanchans=config.hanchans,
-                    seed=context.seed % _MAX_SEED,
+                    seed=context.seed % MAX_WALL_SEED,
                     workers=config.workers,
                     progress=progress.advance,
+                    kept=KeptResults(context.folder / GAMES_FOLDER / agent),
                 )
             )
     entries = table(config.agents, reports)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import play_match
 from suphx.evaluation.rating import rate_agents
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.tournament import (
     SEATS,
-    Lineup,
     LineupResult,
     all_lineups,
     head_to_head,
@@ -118,26 +120,22 @@ def run_tournament(recipe: TournamentRecipe, *, runs: Path, console: Console) ->
 
 def play_round_robin(context: Context) -> dict[str, float]:
     """Play all lineups, go on where a killed one stopped, and leave ``table.json``."""
-    recipe = context.recipe
-    pool = read_pool(context.upstream[POOL])
+    recipe, folder = context.recipe, context.upstream[POOL]
+    pool = read_pool(folder)
     lineups = all_lineups(len(pool.entrants))
-    missing = [lineup for lineup in lineups if not _lineup_file(context.folder, lineup).is_file()]
     num_games = len(lineups) * recipe.round_robin.walls * SEATS
-    with context.console.progress("hanchans", num_games) as progress:
-        progress.advance((len(lineups) - len(missing)) * recipe.round_robin.walls * SEATS)
-        played = play_lineups(
-            [entrant.address_in(context.upstream[POOL]) for entrant in pool.entrants],
-            missing,
+    with _games_of(context, num_games) as (kept, progress):
+        results = play_lineups(
+            [entrant.address_in(folder) for entrant in pool.entrants],
+            lineups,
             num_walls=recipe.round_robin.walls,
             seed=_wall_seed(context),
+            names=[entrant.name for entrant in pool.entrants],
             workers=recipe.workers,
             load=load_any_agent,
-            progress=progress.advance,
+            progress=progress,
+            kept=kept,
         )
-        for number, result in enumerate(played, 1):
-            write_json(_lineup_file(context.folder, result.lineup), {"placements": result.placements.tolist()})
-            context.keep(len(lineups) - len(missing) + number)
-    results = [_read_lineup(context.folder, lineup) for lineup in lineups]
     rows = _table(pool, results)
     write_json(context.folder / tournament_report.TABLE_NAME, {"agents": rows, "walls": recipe.round_robin.walls})
     ratings = zip(_metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
@@ -158,7 +156,7 @@ def decide(context: Context) -> dict[str, float]:
         is_won = candidate is not None
         write_json(context.folder / tournament_report.DECISION_NAME, {**decision, "match": None, "is_won": is_won})
         return {"is_won": is_won}
-    with context.console.progress("hanchans", config.hanchans) as progress:
+    with _games_of(context, config.hanchans) as (kept, progress):
         match = play_match(
             candidate.address_in(folder),
             opponent,
@@ -166,7 +164,8 @@ def decide(context: Context) -> dict[str, float]:
             seed=_wall_seed(context),
             workers=context.recipe.workers,
             load=load_any_agent,
-            progress=progress.advance,
+            progress=progress,
+            kept=kept,
         )
     is_won = match.difference.is_significant and match.difference.mean < 0
     names = {"candidate": best, "baseline": decision["opponent"]}
@@ -230,12 +229,19 @@ def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["rating"])
 
 
-def _lineup_file(folder: Path, lineup: Lineup) -> Path:
-    return folder / f"lineup-{'-'.join(map(str, lineup))}.json"
+@contextmanager
+def _games_of(context: Context, num_games: int) -> Iterator[tuple[KeptResults, Callable[[int], None]]]:
+    """Yield where the stage keeps finished games, and what is to be told of them: it shows and stores them."""
+    kept = KeptResults(context.folder / GAMES_FOLDER)
+    stored = len(kept)
+    with context.console.progress("hanchans", num_games) as progress:
 
+        def advance(count: int) -> None:
+            progress.advance(count)
+            if len(kept) > stored:
+                context.keep(len(kept))
 
-def _read_lineup(folder: Path, lineup: Lineup) -> LineupResult:
-    return LineupResult(lineup, np.array(read_json(_lineup_file(folder, lineup))["placements"], np.int8))
+        yield kept, advance
 
 
 def _wall_seed(context: Context) -> int:

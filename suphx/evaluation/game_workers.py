@@ -1,21 +1,22 @@
 """Games of matches and tournaments, spread over processes: who sits where on which wall, in tasks.
 
 >>> addresses, names = ["ukeire", "runs/a/supervised"], ["baseline", "candidate"]
->>> for logs in play_tasks(addresses, names, tasks, rules=tenhou(), workers=2):
-...     count(logs)
+>>> for place, summary in play_tasks(addresses, names, tasks, summarise=count, rules=tenhou(), workers=2):
+...     print(tasks[place].title, summary)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
+from typing import Any
 
 import torch
 
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.worker_processes import run_tasks
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
@@ -24,6 +25,10 @@ from suphx.selfplay.rollout import play_games
 
 LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it anew."""
+Summary = dict[str, Any]
+"""What is known of a task's games, as plain JSON values."""
+Summarise = Callable[[Sequence[GameLog]], Summary]
+"""A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
 
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
@@ -38,6 +43,10 @@ class GameTask:
     """int64 [n, 4]: the agent at each seat, as its place among the agents."""
     seeds: tuple[int, ...]
     """Of the wall of each game; equal seeds give equal walls."""
+    key: str
+    """Differs for every task of a match or tournament: the name under which its result is kept."""
+    title: str
+    """Who plays what, for errors."""
 
 
 def wall_seeds(seed: int, num_walls: int) -> range:
@@ -53,30 +62,43 @@ def play_tasks(
     names: Sequence[str],
     tasks: Sequence[GameTask],
     *,
+    summarise: Summarise,
     rules: Rules,
     workers: int,
     load: LoadAgent = load_agent,
-) -> Iterator[list[GameLog]]:
-    """Yield the games of each task in order; the result does not depend on ``workers``, the number of processes.
+    kept: KeptResults | None = None,
+) -> Iterator[tuple[int, Summary]]:
+    """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
-    ``addresses`` are for ``load``; in the logs the agents go by ``names``. ValueError for an unknown agent.
-    ChildProcessError if one of the processes dies.
+    The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
+    the agents go by ``names``. New summaries are kept before they are yielded. ValueError for an unknown agent.
+    ChildProcessError if one of the processes dies; what the others had in hand is yielded before.
     """
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
-    if workers == 1 or len(tasks) == 1:
-        with _one_thread():
-            for task in tasks:
-                yield _play(agents, task, rules)
-        return
-    with ProcessPoolExecutor(
-        min(workers, len(tasks)), get_context("spawn"), initializer=_start_worker, initargs=(addresses, names, load)
-    ) as pool:
-        try:
-            yield from pool.map(_play_in_worker, tasks, [rules] * len(tasks))
-        except BrokenProcessPool as error:
-            raise ChildProcessError(
-                f"one of {workers} processes that play games died, perhaps for want of memory: use fewer workers"
-            ) from error
+    missing = []
+    for place, task in enumerate(tasks):
+        known = None if kept is None else kept.read(task.key)
+        if known is None:
+            missing.append(place)
+        else:
+            yield place, known
+    todo = [tasks[place] for place in missing]
+    if workers == 1 or len(todo) <= 1:
+        results = _play_here(partial(_play, agents, rules, summarise), todo)
+    else:
+        arguments = (addresses, names, load, rules, summarise)
+        results = run_tasks(todo, _start_worker, arguments, workers=workers, describe=lambda task: task.title)
+    for number, summary in results:
+        place = missing[number]
+        if kept is not None:
+            kept.write(tasks[place].key, summary)
+        yield place, summary
+
+
+def _play_here(play: Callable[[GameTask], Summary], tasks: Sequence[GameTask]) -> Iterator[tuple[int, Summary]]:
+    with _one_thread():
+        for number, task in enumerate(tasks):
+            yield number, play(task)
 
 
 @contextmanager
@@ -97,17 +119,12 @@ def _load(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> li
     return agents
 
 
-def _play(agents: Sequence[Agent], task: GameTask, rules: Rules) -> list[GameLog]:
-    return list(play_games(agents, task.seating, task.seeds, rules))
+def _play(agents: Sequence[Agent], rules: Rules, summarise: Summarise, task: GameTask) -> Summary:
+    return summarise(list(play_games(agents, task.seating, task.seeds, rules)))
 
 
-_agents_of_worker: list[Agent] = []
-
-
-def _start_worker(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> None:
+def _start_worker(
+    addresses: Sequence[str], names: Sequence[str], load: LoadAgent, rules: Rules, summarise: Summarise
+) -> Callable[[GameTask], Summary]:  # fmt: skip
     torch.set_num_threads(1)
-    _agents_of_worker[:] = _load(addresses, names, load)
-
-
-def _play_in_worker(task: GameTask, rules: Rules) -> list[GameLog]:
-    return _play(_agents_of_worker, task, rules)
+    return partial(_play, _load(addresses, names, load), rules, summarise)

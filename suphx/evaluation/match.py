@@ -7,19 +7,24 @@ bootstrap, since the four games of a wall are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suphx.evaluation.game_workers import GameTask, LoadAgent, play_tasks, wall_seeds
-from suphx.evaluation.player_statistics import PlayerStatistics, placement_of, player_statistics
+from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.player_statistics import PlayerStatistics, game_row, placement_of, summarise_rows
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
 from suphx.selfplay.agent import BASELINES, load_agent
 from suphx.selfplay.answer import Answers
+from suphx.selfplay.rollout import play_games
+
+I32 = NDArray[np.int32]
 
 CANDIDATE, BASELINE = 0, 1
 GAMES_PER_WALL = 5
@@ -111,60 +116,112 @@ def play_match(
     workers: int = 1,
     rules: Rules | None = None,
     progress: Callable[[int], None] = lambda count: None,
-    sample: Callable[[GameLog], None] = lambda log: None,
     load: LoadAgent = load_agent,
+    kept: KeptResults | None = None,
 ) -> MatchReport:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against three of ``baseline``.
 
-    Both are addresses for ``load``. ``progress`` is told the number of the candidate's games that ended;
-    ``sample`` gets the first one. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number.
+    Both are addresses for ``load``. ``progress`` is told the number of the candidate's games that ended; what ``kept``
+    has of the same match is not played again. Walls follow from ``seed``. ValueError for an unknown agent or a wrong
+    number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
-    num_walls = num_hanchans // 4
-    walls = wall_seeds(seed, num_walls)
-    own_games: list[GameLog] = []
-    own: list[int] = []
-    reference: list[int] = []
-    for log in _play_walls(candidate, baseline, walls, rules or tenhou(), workers, load):
-        assert log.final_scores is not None
-        if _CANDIDATE_NAME in log.names:
-            seat = log.names.index(_CANDIDATE_NAME)
-            own.append(placement_of(log.final_scores, seat))
-            own_games.append(log)
-            progress(1)
-        else:
-            reference.extend(placement_of(log.final_scores, seat) for seat in range(4))
-    sample(own_games[0])
-    clusters = np.repeat(np.arange(num_walls), 4)
+    walls = wall_seeds(seed, num_hanchans // 4)
+    tasks = _tasks(candidate, baseline, walls)
+    games: dict[int, _Games] = {}
+    # In a match an agent goes by its part: both may be the same.
+    for place, summary in play_tasks(
+        (candidate, baseline),
+        (_CANDIDATE_NAME, _BASELINE_NAME),
+        tasks,
+        summarise=_summarise,
+        rules=rules or tenhou(),
+        workers=workers,
+        load=load,
+        kept=kept,
+    ):
+        games[place] = _Games.of(summary)
+        progress(len(games[place].own))
+    played = [games[place] for place in range(len(tasks))]
+    own = np.concatenate([part.own for part in played])
+    reference = np.concatenate([part.reference for part in played])
     return MatchReport(
         candidate=candidate,
         baseline=baseline,
         hanchans=num_hanchans,
-        walls=num_walls,
+        walls=len(walls),
         seed=seed,
-        statistics=player_statistics(own_games, _CANDIDATE_NAME),
-        baseline_statistics=player_statistics(own_games, _BASELINE_NAME),
-        placements=tuple(own),
-        difference=paired_difference(own, reference, clusters),
+        statistics=summarise_rows(np.concatenate([part.rows for part in played]), _CANDIDATE_NAME),
+        baseline_statistics=summarise_rows(np.concatenate([part.baseline_rows for part in played]), _BASELINE_NAME),
+        placements=tuple(own.tolist()),
+        difference=paired_difference(own, reference, np.repeat(np.arange(len(walls)), 4)),
     )
+
+
+def first_game(
+    candidate: str, baseline: str, *, seed: int, rules: Rules | None = None, load: LoadAgent = load_agent
+) -> GameLog:
+    """Play the first game of a match again and return it; agents that depend on time may play it differently."""
+    agents = [load(candidate), load(baseline)]
+    agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
+    seating = np.full((1, 4), BASELINE)
+    seating[0, 0] = CANDIDATE
+    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou())
+    return log
 
 
 _CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
 
 
-def _play_walls(
-    candidate: str, baseline: str, walls: range, rules: Rules, workers: int, load: LoadAgent
-) -> Iterator[GameLog]:  # fmt: skip
-    """Yield the games of all walls in order: candidate at seat 0, 1, 2, 3, then four baselines."""
-    tasks = [_task(walls[start : start + _WALLS_PER_TASK]) for start in range(0, len(walls), _WALLS_PER_TASK)]
-    # In a match an agent goes by its part: both may be the same.
-    names = (_CANDIDATE_NAME, _BASELINE_NAME)
-    for logs in play_tasks((candidate, baseline), names, tasks, rules=rules, workers=workers, load=load):
-        yield from logs
-
-
-def _task(walls: range) -> GameTask:
-    seating = np.full((len(walls), GAMES_PER_WALL, 4), BASELINE)
+def _tasks(candidate: str, baseline: str, walls: range) -> list[GameTask]:
+    """Return the games of all walls: candidate at seat 0, 1, 2, 3, then four baselines."""
+    pattern = np.full((GAMES_PER_WALL, 4), BASELINE)
     for seat in range(4):
-        seating[:, seat, seat] = CANDIDATE
-    return GameTask(seating.reshape(-1, 4), tuple(wall for wall in walls for _ in range(GAMES_PER_WALL)))
+        pattern[seat, seat] = CANDIDATE
+    tasks = []
+    for start in range(0, len(walls), _WALLS_PER_TASK):
+        part = walls[start : start + _WALLS_PER_TASK]
+        last = start + len(part)
+        tasks.append(
+            GameTask(
+                seating=np.tile(pattern, (len(part), 1)),
+                seeds=tuple(wall for wall in part for _ in range(GAMES_PER_WALL)),
+                key=f"walls-{start + 1}-{last}",
+                title=f"{candidate} against three {baseline} on walls {start + 1} to {last} of {len(walls)}",
+            )
+        )
+    return tasks
+
+
+def _summarise(logs: Sequence[GameLog]) -> Summary:
+    """Return the columns of ``_Games`` as lists."""
+    own = [log for log in logs if _CANDIDATE_NAME in log.names]
+    return {
+        "own": [_placement(log, log.names.index(_CANDIDATE_NAME)) for log in own],
+        "reference": [_placement(log, seat) for log in logs if _CANDIDATE_NAME not in log.names for seat in range(4)],
+        "rows": [game_row(log, _CANDIDATE_NAME) for log in own],
+        "baseline_rows": [game_row(log, _BASELINE_NAME) for log in own],
+    }
+
+
+def _placement(log: GameLog, seat: int) -> int:
+    assert log.final_scores is not None
+    return placement_of(log.final_scores, seat)
+
+
+@dataclass(frozen=True, slots=True)
+class _Games:
+    """What a match needs to know of the games of some walls, wall by wall, seat by seat."""
+
+    own: I32
+    """int32 [games]: placement of the candidate."""
+    reference: I32
+    """int32 [games]: placement of the baseline at the same seat with the same wall."""
+    rows: I32
+    """int32 [games, 19]: ``game_row`` of the candidate."""
+    baseline_rows: I32
+    """Of the three baselines in the candidate's games."""
+
+    @staticmethod
+    def of(summary: Summary) -> _Games:
+        return _Games(**{name: np.array(column, np.int32) for name, column in summary.items()})

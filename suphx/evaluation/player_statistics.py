@@ -101,15 +101,43 @@ def player_statistics(logs: Iterable[GameLog], player: str, *, room: str = "expe
     unfinished = 0
     for log in logs:
         names.update(log.names)
-        seats = [seat for seat in range(4) if log.names[seat] == player]
-        if log.final_scores is None:
-            unfinished += bool(seats)
-        elif seats:
-            lines = [_game_row(log, seat) for seat in seats]
-            rows.append([sum(column) for column in zip(*lines, strict=True)])
+        row = game_row(log, player)
+        if row is not None:
+            rows.append(row)
+        elif player in log.names:
+            unfinished += 1
     if not rows:
         raise ValueError(_absence(player, names, unfinished))
-    return _summary(np.array(rows, np.int64), player, room, unfinished, seed)
+    return summarise_rows(np.array(rows, np.int64), player, room=room, unfinished=unfinished, seed=seed)
+
+
+def game_row(log: GameLog, player: str) -> list[int] | None:
+    """Return what ``player`` did in a game, for ``summarise_rows``; None if it lacks the name or a final score."""
+    lines = [_seat_row(log, seat) for seat in range(4) if log.names[seat] == player and log.final_scores is not None]
+    return [sum(column) for column in zip(*lines, strict=True)] if lines else None
+
+
+def summarise_rows(
+    rows: NDArray[np.integer], player: str, *, room: str = "expert", unfinished: int = 0, seed: int = 0
+) -> PlayerStatistics:  # fmt: skip
+    """Return the statistics of ``player`` from one ``game_row`` a game, [games, 19]; ``unfinished`` games have none."""
+    sums = rows.sum(axis=0, dtype=np.int64)
+    samples = resample_sums(rows, seed=seed)
+    placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
+    values = {name: float(_ratio(sums[None, :], name)[0]) for name in _RATIOS}
+    values["average_placement"] = average_placement(placements)
+    return PlayerStatistics(
+        player=player,
+        room=room,
+        games=int(sums[_INDEX["games"]]),
+        unfinished_games=unfinished,
+        kyoku=int(sums[_INDEX["kyoku"]]),
+        placements=placements,
+        stable_rank=stable_rank(placements, room),
+        stable_rank_interval=percentile_interval(stable_ranks(samples[:, :4], room)),
+        intervals={name: percentile_interval(_ratio(samples, name)) for name in _RATIOS},
+        **values,
+    )
 
 
 def placement_of(final_scores: tuple[int, int, int, int], seat: int) -> int:
@@ -118,7 +146,7 @@ def placement_of(final_scores: tuple[int, int, int, int], seat: int) -> int:
     return 1 + ahead + sum(final_scores[other] == final_scores[seat] for other in range(seat))
 
 
-def _game_row(log: GameLog, seat: int) -> list[int]:
+def _seat_row(log: GameLog, seat: int) -> list[int]:
     row = [0] * len(_COLUMNS)
     assert log.final_scores is not None
     place = placement_of(log.final_scores, seat)
@@ -166,26 +194,6 @@ def _add_wins(row: list[int], kyoku: KyokuLog, seat: int, num_discards: int) -> 
 def _is_open_call(actions: NDArray[np.int64]) -> NDArray[np.bool_]:
     # The table of actions has PON, PON_RED, MINKAN and the six CHI side by side.
     return (actions >= PON) & (actions < PASS)
-
-
-def _summary(rows: NDArray[np.int64], player: str, room: str, unfinished: int, seed: int) -> PlayerStatistics:
-    sums = rows.sum(axis=0)
-    samples = resample_sums(rows, seed=seed)
-    placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
-    values = {name: float(_ratio(sums[None, :], name)[0]) for name in _RATIOS}
-    values["average_placement"] = average_placement(placements)
-    return PlayerStatistics(
-        player=player,
-        room=room,
-        games=int(sums[_INDEX["games"]]),
-        unfinished_games=unfinished,
-        kyoku=int(sums[_INDEX["kyoku"]]),
-        placements=placements,
-        stable_rank=stable_rank(placements, room),
-        stable_rank_interval=percentile_interval(stable_ranks(samples[:, :4], room)),
-        intervals={name: percentile_interval(_ratio(samples, name)) for name in _RATIOS},
-        **values,
-    )
 
 
 def _ratio(sums: F64 | NDArray[np.int64], name: str) -> F64:

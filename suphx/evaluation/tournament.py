@@ -7,14 +7,15 @@ clusters of the bootstrap, since all games of a wall share its luck.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.game_workers import GameTask, LoadAgent, play_tasks, wall_seeds
+from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
@@ -50,45 +51,67 @@ def play_lineups(
     *,
     num_walls: int,
     seed: int,
+    names: Sequence[str] | None = None,
     workers: int = 1,
     rules: Rules | None = None,
     load: LoadAgent = load_agent,
     progress: Callable[[int], None] = lambda count: None,
-) -> Iterator[LineupResult]:
-    """Play ``4 * num_walls`` games of each lineup and yield its result when they are over, lineup after lineup.
+    kept: KeptResults | None = None,
+) -> list[LineupResult]:
+    """Play ``4 * num_walls`` games of each lineup and return their results in the order of ``lineups``.
 
-    ``addresses`` of all agents, for ``load``; walls follow from ``seed`` and are the same for every lineup.
-    ``progress`` is told the number of games that ended. ValueError for fewer than two walls or an unknown agent.
+    ``addresses`` of all agents, for ``load``, and their ``names`` in errors; walls follow from ``seed`` and are the
+    same for every lineup. ``progress`` is told the number of games that ended; what ``kept`` has of the same agents
+    and walls is not played again. ValueError for fewer than two walls or an unknown agent, ChildProcessError if a
+    process dies.
     """
     if num_walls < 2:
         raise ValueError(f"{num_walls} walls: use at least two, as one says nothing of how much results scatter")
     parts = [range(start, min(start + _WALLS_PER_TASK, num_walls)) for start in range(0, num_walls, _WALLS_PER_TASK)]
-    tasks = [_task(lineup, part, seed, num_walls) for lineup in lineups for part in parts]
-    names = [str(number) for number in range(len(addresses))]
-    games = play_tasks(addresses, names, tasks, rules=rules or tenhou(), workers=workers, load=load)
-    for lineup in lineups:
-        placements = np.empty((num_walls, SEATS, SEATS), np.int8)
-        for part in parts:
-            logs = next(games)
-            progress(len(logs))
-            places = [_placements(log, lineup) for log in logs]
-            placements[part.start : part.stop] = np.array(places, np.int8).reshape(-1, SEATS, SEATS)
-        yield LineupResult(lineup, placements)
+    places = [(lineup, part) for lineup in range(len(lineups)) for part in parts]
+    tasks = [_task(lineups[lineup], part, seed, num_walls, names or addresses) for lineup, part in places]
+    placements = np.zeros((len(lineups), num_walls, SEATS, SEATS), np.int8)
+    for number, summary in play_tasks(
+        addresses,
+        [str(number) for number in range(len(addresses))],
+        tasks,
+        summarise=_summarise,
+        rules=rules or tenhou(),
+        workers=workers,
+        load=load,
+        kept=kept,
+    ):
+        lineup, part = places[number]
+        games = np.array(summary["placements"], np.int8)
+        placements[lineup, part.start : part.stop] = games.reshape(-1, SEATS, SEATS)
+        progress(len(games))
+    return [LineupResult(lineup, placements[number]) for number, lineup in enumerate(lineups)]
 
 
-def _task(lineup: Lineup, walls: range, seed: int, num_walls: int) -> GameTask:
+def _task(lineup: Lineup, walls: range, seed: int, num_walls: int, names: Sequence[str]) -> GameTask:
     """Return the games of one lineup on some walls: rotation after rotation of an order that changes with the wall."""
     seeds = wall_seeds(seed, num_walls)
     seating = []
     for wall in walls:
         order = np.random.default_rng((seed, wall)).permutation(SEATS)
         seating += [np.array(lineup)[np.roll(order, rotation)] for rotation in range(SEATS)]
-    return GameTask(np.array(seating), tuple(seeds[wall] for wall in walls for _ in range(SEATS)))
+    first, last = walls.start + 1, walls.stop
+    return GameTask(
+        seating=np.array(seating),
+        seeds=tuple(seeds[wall] for wall in walls for _ in range(SEATS)),
+        key=f"lineup-{'-'.join(map(str, lineup))}-walls-{first}-{last}",
+        title=f"{', '.join(names[agent] for agent in lineup)} on walls {first} to {last} of {num_walls}",
+    )
 
 
-def _placements(log: GameLog, lineup: Lineup) -> list[int]:
-    assert log.final_scores is not None
-    return [placement_of(log.final_scores, log.names.index(str(agent))) for agent in lineup]
+def _summarise(logs: Sequence[GameLog]) -> Summary:
+    """Return the places of the lineup's agents, who go by their numbers, in each game."""
+    places = []
+    for log in logs:
+        assert log.final_scores is not None
+        seats = [log.names.index(name) for name in sorted(log.names, key=int)]
+        places.append([placement_of(log.final_scores, seat) for seat in seats])
+    return {"placements": places}
 
 
 def placements_of(results: Sequence[LineupResult], agent: int) -> I8:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from multiprocessing import parent_process
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from suphx.evaluation.game_workers import GameTask, play_tasks, wall_seeds
+from suphx.evaluation.game_workers import GameTask, Summary, play_tasks, wall_seeds
+from suphx.evaluation.kept_results import KeptResults
+from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import tonpuu
 from suphx.selfplay.agent import Agent, load_agent
 
-TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,)) for seed in (1, 2)]
+TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
 
 
 def load_once(address: str) -> Agent:
@@ -20,9 +24,36 @@ def load_once(address: str) -> Agent:
     return load_agent(address)
 
 
-def test_a_process_that_dies_is_told_with_what_to_do() -> None:
-    with pytest.raises(ChildProcessError, match="one of 2 processes that play games died"):
-        list(play_tasks(["tsumogiri"], ["0"], TASKS, rules=tonpuu(), workers=2, load=load_once))
+def scores(logs: Sequence[GameLog]) -> Summary:
+    return {"scores": [log.final_scores for log in logs]}
+
+
+def play(tasks: Sequence[GameTask], *, workers: int = 1, kept: KeptResults | None = None) -> dict[int, Summary]:
+    return dict(play_tasks(["random"], ["0"], tasks, summarise=scores, rules=tonpuu(), workers=workers, kept=kept))
+
+
+def test_a_process_that_dies_is_told_with_what_it_played() -> None:
+    with pytest.raises(ChildProcessError, match=r"ended with exit code 9 while it played x on wall [12]"):
+        list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_once))
+
+
+def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path / "games")
+    first = play(TASKS[1:2], kept=kept)
+    assert len(kept) == 1
+    marked = {"scores": "as they were"}
+    kept.write("wall-2", marked)
+    whole = play(TASKS, kept=kept)
+    assert whole[1] == marked
+    assert {**whole, 1: first[0]} == play(TASKS, workers=2)
+    assert len(kept) == 3
+
+
+@pytest.mark.parametrize("content", ["{", "[]", ""])
+def test_a_damaged_result_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "wall-1.json").write_text(content)
+    with pytest.raises(ValueError, match=r"wall-1\.json is damaged .*: remove it, its games are played again"):
+        play(TASKS, kept=KeptResults(tmp_path))
 
 
 def test_seeds_of_different_matches_share_no_wall() -> None:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from suphx.evaluation import match
-from suphx.evaluation.match import MatchConfig, MatchReport, play_match
-from suphx.riichi.gamelog import GameLog
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match import MatchConfig, MatchReport, first_game, play_match
+from suphx.evaluation.player_statistics import placement_of
 from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tonpuu
 
@@ -55,16 +59,38 @@ def test_another_seed_means_other_walls() -> None:
     assert play("ukeire", "tsumogiri", seed=1).statistics != play("ukeire", "tsumogiri", seed=2).statistics
 
 
-def test_progress_counts_the_games_of_the_candidate_and_one_game_is_shown() -> None:
+def test_progress_counts_the_games_of_the_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
     counts: list[int] = []
-    games: list[GameLog] = []
-    play_match(
-        "tsumogiri", "random", num_hanchans=8, seed=1, rules=tonpuu(), progress=counts.append, sample=games.append
-    )
-    assert counts == [1] * 8
-    (game,) = games
+    play_match("tsumogiri", "random", num_hanchans=20, seed=1, rules=tonpuu(), progress=counts.append)
+    assert counts == [8, 8, 4]
+
+
+def test_the_first_game_can_be_looked_at() -> None:
+    game = first_game("ukeire", "random", seed=1, rules=tonpuu())
     assert game.names == ("candidate", "baseline", "baseline", "baseline")
     assert Replayer().replay(game) == []
+    assert game.final_scores is not None
+    assert placement_of(game.final_scores, 0) == play("ukeire", "random").placements[0]
+
+
+def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
+    kept = KeptResults(tmp_path)
+
+    def kill(count: int) -> None:
+        raise KeyboardInterrupt
+
+    def play_on(progress: Callable[[int], None]) -> MatchReport:
+        return play_match("ukeire", "tsumogiri", num_hanchans=12, seed=1, rules=tonpuu(), kept=kept, progress=progress)
+
+    for walls in (1, 1):
+        with pytest.raises(KeyboardInterrupt):
+            play_on(kill)
+        assert len(kept) == walls
+    counts: list[int] = []
+    assert repr(play_on(counts.append)) == repr(play("ukeire", "tsumogiri", num_hanchans=12))
+    assert counts == [4, 4, 4]
 
 
 @pytest.mark.parametrize("number", [0, 4, 10, -8])

@@ -35,7 +35,8 @@ def test_a_game_has_four_places_and_an_agent_takes_every_seat() -> None:
     (result,) = play()
     assert result.placements.shape == (6, 4, 4)
     assert np.array_equal(np.sort(result.placements, axis=2), np.broadcast_to([1, 2, 3, 4], (6, 4, 4)))
-    task = tournament._task((3, 5, 6, 9), range(2), 1, 2)
+    task = tournament._task((3, 5, 6, 9), range(2), 1, 2, "abcdefghij")
+    assert task.title == "d, f, g, j on walls 1 to 2 of 2"
     assert task.seeds[0] == task.seeds[3] != task.seeds[4]
     for seat in range(4):
         assert sorted(task.seating[:4, seat]) == [3, 5, 6, 9]

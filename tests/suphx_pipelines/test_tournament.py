@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -170,7 +171,7 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
     assert result["reason"].startswith("no promotion (another promotion of this night was first")
 
 
-def test_a_killed_round_robin_keeps_the_lineups_that_it_has_played(runs: Path) -> None:
+def test_a_killed_round_robin_keeps_the_games_that_it_has_played(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "tsumogiri", "random", "ukeire:x/..")))
     with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is no agent"):
@@ -179,12 +180,34 @@ def test_a_killed_round_robin_keeps_the_lineups_that_it_has_played(runs: Path) -
     folder = runs / str(result["run_id"]) / "round_robin"
     (folder / "done.json").unlink()
     (folder / "table.json").unlink()
-    (lineup,) = folder.glob("lineup-*.json")
-    turned = [[rotation[::-1] for rotation in wall] for wall in read_json(lineup)["placements"]]
-    write_json(lineup, {"placements": turned})  # to tell it from one that is played again
+    (games,) = (folder / "games").iterdir()
+    turned = [places[::-1] for places in read_json(games)["placements"]]
+    write_json(games, {"placements": turned})  # to tell it from one that is played again
     again = play(runs)
     places = {name: row["average_placement"] for name, row in again["agents"].items()}
     assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+
+
+def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -> None:
+    """An outside program kills the process that plays with it, once."""
+    save_random(runs / "a-1" / "reinforcement")
+    wish = tmp_path / "wish"
+    wish.touch()
+    killer = f"mjai:{sys.executable} -S {BOT} kill-once:{wish}"
+    agents = ("ukeire", "tsumogiri", "random", killer)
+    recipe = replace(SMALL, workers=2, pool=PoolConfig(newest=1, agents=agents))
+    with pytest.raises(ChildProcessError) as caught:
+        play(runs, recipe)
+    assert re.match(r"worker process \d+ was ended by SIGKILL", str(caught.value))
+    assert killer in str(caught.value)
+    assert str(caught.value).endswith(" on walls 1 to 2 of 2")
+    (folder,) = runs.glob("*/round_robin")
+    kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
+    result = play(runs, recipe)
+    assert {row["hanchans"] for row in result["agents"].values()} == {4 * 8}
+    after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
+    assert len(after) == 5
+    assert kept.items() <= after.items()
 
 
 def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_path: Path) -> None:

@@ -6,11 +6,15 @@ It follows its own hand from the events alone, so that an event too many or too 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 Event = dict[str, Any]
+KILL_ONCE = "kill-once:"
 NONE: Event = {"type": "none"}
 
 
@@ -52,12 +56,23 @@ def answer(way: str, hand: Hand) -> Event:
     return {"type": "dahai", "actor": hand.seat, "pai": min(hand.tiles), "tsumogiri": False}
 
 
+def kill_once(wish: str) -> None:
+    """Kill the process that plays with this program if the file is there, and remove it before."""
+    try:
+        Path(wish).unlink()
+    except FileNotFoundError:
+        return
+    os.kill(os.getppid(), signal.SIGKILL)
+
+
 def main() -> None:
     way, seat = sys.argv[1], int(sys.argv[2])
     hand = Hand(seat)
     for line in sys.stdin:
         for event in json.loads(line):
             hand.see(event)
+        if way.startswith(KILL_ONCE):
+            kill_once(way.removeprefix(KILL_ONCE))
         if way == "mute":
             time.sleep(600)
         if way == "broken":

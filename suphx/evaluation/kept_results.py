@@ -1,0 +1,45 @@
+"""Results of finished tasks on disk, so that a killed match or tournament goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suphx.atomic_file import write_atomically
+
+GAMES_FOLDER = "games"
+"""What a stage calls its folder of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResults:
+    """A JSON file for each task. Whoever gives the folder sees that it is of the same agents, walls and rules."""
+
+    folder: Path
+
+    def read(self, key: str) -> dict[str, Any] | None:
+        """Return what was written under ``key``; None if nothing was. ValueError if the file is damaged."""
+        path = self._path(key)
+        if not path.is_file():
+            return None
+        try:
+            content = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged ({error}): remove it, its games are played again") from error
+        if not isinstance(content, dict):
+            raise ValueError(f"{path} is damaged (no JSON object): remove it, its games are played again")
+        return content
+
+    def write(self, key: str, result: dict[str, Any]) -> None:
+        """Keep the result, whole or not at all. OSError if the disk refuses."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(self._path(key), [json.dumps(result, separators=(",", ":")).encode()])
+
+    def __len__(self) -> int:
+        """Return how many results there are."""
+        return sum(1 for _ in self.folder.glob("*.json"))
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"

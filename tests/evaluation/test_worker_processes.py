@@ -1,0 +1,100 @@
+"""Real processes, which really die. Tasks wait for each other at a FIFO: no test depends on who is faster."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.worker_processes import run_tasks
+
+Task = tuple[str, Path]
+
+FIRST_PROCESS = """
+import sys
+from pathlib import Path
+from suphx.evaluation.worker_processes import run_tasks
+from tests.evaluation.test_worker_processes import start
+
+if __name__ == "__main__":
+    list(run_tasks([("stay", Path(sys.argv[1]))] * 2, start, (), workers=2))
+"""
+
+
+def start(word: str = "did") -> Callable[[Task], str]:
+    """Return what does a task; in each process."""
+
+    def work(task: Task) -> str:
+        deed, place = task
+        if deed == "refuse":
+            raise ValueError(f"no {place}")
+        if deed == "exit":
+            os._exit(3)
+        if deed == "wait":
+            place.read_bytes()  # until another task has opened it and is over
+        elif deed == "die":
+            with place.open("wb"):  # as soon as the other one waits
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif deed == "stay":
+            with place.open("wb", buffering=0) as pipe:
+                pipe.write(b"here ")
+                signal.pause()
+        return f"{word} {deed}"
+
+    return work
+
+
+@pytest.fixture
+def fifo(tmp_path: Path) -> Path:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    return path
+
+
+def test_every_task_is_done_once(tmp_path: Path) -> None:
+    tasks = [(name, tmp_path) for name in "abcdefg"]
+    found = dict(run_tasks(tasks, start, ("played",), workers=3))
+    assert found == {place: f"played {name}" for place, name in enumerate("abcdefg")}
+    assert list(run_tasks([], start, (), workers=3)) == []
+
+
+def test_a_killed_process_is_told_with_its_task_and_the_others_finish_theirs(fifo: Path) -> None:
+    found: list[tuple[int, str]] = []
+    with pytest.raises(ChildProcessError, match=r"was ended by SIGKILL, perhaps .* while it played the task 'die'"):
+        found.extend(
+            run_tasks([("wait", fifo), ("die", fifo)], start, (), workers=2, describe=lambda t: f"the task {t[0]!r}")
+        )
+    assert found == [(0, "did wait")]
+
+
+def test_a_process_that_ends_by_itself_is_told_with_its_exit_code(tmp_path: Path) -> None:
+    with pytest.raises(ChildProcessError, match="ended with exit code 3 while it played"):
+        list(run_tasks([("exit", tmp_path)], start, (), workers=1))
+
+
+def test_an_error_of_a_task_is_raised_here_with_its_traceback(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no ") as caught:
+        list(run_tasks([("refuse", tmp_path)] * 2, start, (), workers=2))
+    assert "in work\n" in caught.value.__notes__[0]
+
+
+def test_processes_end_when_nobody_takes_their_results_any_more(fifo: Path) -> None:
+    results = run_tasks([("quick", fifo), ("stay", fifo)], start, (), workers=2)
+    assert next(results) == (0, "did quick")
+    results.close()  # returns when both are gone
+
+
+def test_processes_end_when_the_first_one_is_killed(fifo: Path) -> None:
+    first = subprocess.Popen([sys.executable, "-c", FIRST_PROCESS, str(fifo)], cwd=Path(__file__).parents[2])
+    with fifo.open("rb", buffering=0) as pipe:
+        said = b""
+        while said.count(b"here") < 2:
+            said += pipe.read(100)
+        first.kill()
+        first.wait()
+        assert pipe.read() == b"", "it ends when no process has it open"
