@@ -1,8 +1,9 @@
 """A match: one candidate against three copies of a baseline on shared (duplicate) walls (paper, section 4.2).
 
-Every wall is played four times, the candidate once at each seat, and once more by four baselines. What the candidate
-did better than the baseline at the same seat with the same wall is a paired difference; walls are the clusters of the
-bootstrap, since the four games of a wall are not independent.
+Every wall is played four times, the candidate once at each seat. What it did better than the baseline there is a paired
+difference, for which no game of four baselines is needed: at such a table the places add up to 10 whatever the wall, so
+that over the four seats of a wall a baseline would have come 2.5th. Walls are the clusters of the bootstrap, since the
+four games of a wall are not independent.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.player_statistics import PlayerStatistics, game_row, placement_of, summarise_rows
+from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, game_row, summarise_rows
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
@@ -26,8 +27,9 @@ from suphx.selfplay.rollout import play_games
 
 I32 = NDArray[np.int32]
 
+SEATS = 4
 CANDIDATE, BASELINE = 0, 1
-GAMES_PER_WALL = 5
+_MEAN_PLACEMENT = 2.5
 _WALLS_PER_TASK = 32
 
 
@@ -79,7 +81,7 @@ class MatchReport:
     placements: tuple[int, ...]
     """Of the candidate, wall by wall, seat by seat: matches with the same walls can be held against each other."""
     difference: PairedDifference
-    """Placement of the candidate minus that of the baseline at the same seat with the same wall; negative is better."""
+    """Placement of the candidate minus that of the baseline on the same walls and seats; negative is better."""
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
@@ -126,9 +128,9 @@ def play_match(
     number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
-    walls = wall_seeds(seed, num_hanchans // 4)
+    walls = wall_seeds(seed, num_hanchans // SEATS)
     tasks = _tasks(candidate, baseline, walls)
-    games: dict[int, _Games] = {}
+    parts: dict[int, I32] = {}
     # In a match an agent goes by its part: both may be the same.
     for place, summary in play_tasks(
         (candidate, baseline),
@@ -140,21 +142,22 @@ def play_match(
         load=load,
         kept=kept,
     ):
-        games[place] = _Games.of(summary)
-        progress(len(games[place].own))
-    played = [games[place] for place in range(len(tasks))]
-    own = np.concatenate([part.own for part in played])
-    reference = np.concatenate([part.reference for part in played])
+        parts[place] = np.array(summary["rows"], np.int32)
+        progress(parts[place].shape[1])
+    rows, baseline_rows = np.concatenate([parts[place] for place in range(len(tasks))], axis=1)
+    places = rows[:, PLACE_COLUMN]
     return MatchReport(
         candidate=candidate,
         baseline=baseline,
         hanchans=num_hanchans,
         walls=len(walls),
         seed=seed,
-        statistics=summarise_rows(np.concatenate([part.rows for part in played]), _CANDIDATE_NAME),
-        baseline_statistics=summarise_rows(np.concatenate([part.baseline_rows for part in played]), _BASELINE_NAME),
-        placements=tuple(own.tolist()),
-        difference=paired_difference(own, reference, np.repeat(np.arange(len(walls)), 4)),
+        statistics=summarise_rows(rows, _CANDIDATE_NAME),
+        baseline_statistics=summarise_rows(baseline_rows, _BASELINE_NAME),
+        placements=tuple(places.tolist()),
+        difference=paired_difference(
+            places, np.full(num_hanchans, _MEAN_PLACEMENT), np.repeat(np.arange(len(walls)), SEATS)
+        ),
     )
 
 
@@ -164,7 +167,7 @@ def first_game(
     """Play the first game of a match again and return it; agents that depend on time may play it differently."""
     agents = [load(candidate), load(baseline)]
     agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
-    seating = np.full((1, 4), BASELINE)
+    seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
     (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou())
     return log
@@ -174,10 +177,8 @@ _CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
 
 
 def _tasks(candidate: str, baseline: str, walls: range) -> list[GameTask]:
-    """Return the games of all walls: candidate at seat 0, 1, 2, 3, then four baselines."""
-    pattern = np.full((GAMES_PER_WALL, 4), BASELINE)
-    for seat in range(4):
-        pattern[seat, seat] = CANDIDATE
+    """Return the games of all walls: candidate at seat 0, 1, 2, 3."""
+    pattern = np.where(np.eye(SEATS, dtype=np.bool_), CANDIDATE, BASELINE)
     tasks = []
     for start in range(0, len(walls), _WALLS_PER_TASK):
         part = walls[start : start + _WALLS_PER_TASK]
@@ -185,7 +186,7 @@ def _tasks(candidate: str, baseline: str, walls: range) -> list[GameTask]:
         tasks.append(
             GameTask(
                 seating=np.tile(pattern, (len(part), 1)),
-                seeds=tuple(wall for wall in part for _ in range(GAMES_PER_WALL)),
+                seeds=tuple(wall for wall in part for _ in range(SEATS)),
                 key=f"walls-{start + 1}-{last}",
                 title=f"{candidate} against three {baseline} on walls {start + 1} to {last} of {len(walls)}",
             )
@@ -194,34 +195,5 @@ def _tasks(candidate: str, baseline: str, walls: range) -> list[GameTask]:
 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:
-    """Return the columns of ``_Games`` as lists."""
-    own = [log for log in logs if _CANDIDATE_NAME in log.names]
-    return {
-        "own": [_placement(log, log.names.index(_CANDIDATE_NAME)) for log in own],
-        "reference": [_placement(log, seat) for log in logs if _CANDIDATE_NAME not in log.names for seat in range(4)],
-        "rows": [game_row(log, _CANDIDATE_NAME) for log in own],
-        "baseline_rows": [game_row(log, _BASELINE_NAME) for log in own],
-    }
-
-
-def _placement(log: GameLog, seat: int) -> int:
-    assert log.final_scores is not None
-    return placement_of(log.final_scores, seat)
-
-
-@dataclass(frozen=True, slots=True)
-class _Games:
-    """What a match needs to know of the games of some walls, wall by wall, seat by seat."""
-
-    own: I32
-    """int32 [games]: placement of the candidate."""
-    reference: I32
-    """int32 [games]: placement of the baseline at the same seat with the same wall."""
-    rows: I32
-    """int32 [games, 19]: ``game_row`` of the candidate."""
-    baseline_rows: I32
-    """Of the three baselines in the candidate's games."""
-
-    @staticmethod
-    def of(summary: Summary) -> _Games:
-        return _Games(**{name: np.array(column, np.int32) for name, column in summary.items()})
+    """Return ``game_row`` of the candidate and of the three baselines for each game: [2][games][columns]."""
+    return {"rows": [[game_row(log, name) for log in logs] for name in (_CANDIDATE_NAME, _BASELINE_NAME)]}

@@ -32,6 +32,7 @@ _COLUMNS = (
     "calls", "draws", "tenpais", "scored_wins", "win_points", "win_turns", "scored_deal_ins", "deal_in_points",
 )  # fmt: skip
 _INDEX = {name: i for i, name in enumerate(_COLUMNS)}
+PLACE_COLUMN = _INDEX["place"]
 _RATIOS: Rates = {
     "average_placement": ("place", "games"),
     "win_rate": ("wins", "kyoku"),

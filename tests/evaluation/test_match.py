@@ -3,14 +3,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from suphx.evaluation import match
+from suphx.evaluation.game_workers import wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchConfig, MatchReport, first_game, play_match
 from suphx.evaluation.player_statistics import placement_of
+from suphx.evaluation.statistics import paired_difference
 from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tonpuu
+from suphx.selfplay.agent import load_agent
+from suphx.selfplay.rollout import play_games
 
 
 def play(candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, workers: int = 1) -> MatchReport:
@@ -31,6 +36,15 @@ def test_a_better_agent_has_a_significant_negative_difference() -> None:
     assert report.difference.is_significant
     worse = play("tsumogiri", "ukeire", num_hanchans=80)
     assert worse.difference.mean > 0.5
+
+
+def test_games_of_four_baselines_would_change_nothing() -> None:
+    report = play("ukeire", "random", num_hanchans=40, seed=5)
+    walls = wall_seeds(5, 10)
+    logs = list(play_games([load_agent("random")], np.zeros((10, 4), np.int64), walls, tonpuu()))
+    scores = [log.final_scores for log in logs if log.final_scores is not None]
+    baselines = [placement_of(score, seat) for score in scores for seat in range(4)]
+    assert report.difference == paired_difference(report.placements, baselines, np.repeat(np.arange(10), 4))
 
 
 def test_the_report_counts_games_and_walls() -> None:
