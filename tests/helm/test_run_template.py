@@ -54,6 +54,15 @@ def test_there_is_a_run_for_every_preset(render: Render) -> None:
     assert template(render, preset="paper")["preset"] == "paper"
 
 
+def test_a_run_saves_before_its_head_ends(render: Render) -> None:
+    for name, group in groups(job(render, "small", "demo-1")):
+        (container,) = group["template"]["spec"]["containers"]
+        hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
+        assert hook == (["python", "-m", "suphx_platform.driver_end", "demo-1"] if name == "head" else None)
+    long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
+    assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_run_of_a_preset_is_what_kuberay_takes(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
     longest = "r" * 47

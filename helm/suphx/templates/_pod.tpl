@@ -38,6 +38,12 @@ spec:
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
+      {{- if and .recipe $isHead }}
+      lifecycle:
+        # The driver saves before the head goes: a drained node costs no more than a start.
+        preStop:
+          exec: {command: [python, -m, suphx_platform.driver_end, {{ .run }}]}
+      {{- end }}
   {{- include "suphx.rayVolumes" . | nindent 2 }}
 {{- end -}}
 
