@@ -19,7 +19,7 @@ from suphx.selfplay.player import find_checkpoint
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.stage import StageContext
 from suphx_pipelines.tournament_recipe import TournamentRecipe
-from suphx_platform.agent_loading import load_any_agent
+from suphx_platform.agent_loading import load_any_agent, split_wrapper
 from suphx_platform.agent_source import BUCKET, AgentSource
 from suphx_platform.model_registry import ModelRegistry
 
@@ -42,7 +42,8 @@ class Entrant:
 
     def address_in(self, folder: Path) -> str:
         """Return the address with the stage's folder in front of copied nets."""
-        return str(folder / self.address) if self.address.startswith(_COPIES) else self.address
+        wrapper, nets = split_wrapper(self.address)
+        return f"{wrapper}{folder / nets}" if nets.startswith(_COPIES) else self.address
 
     def nets_in(self, folder: Path) -> Path:
         """Return the folder of copied nets."""
@@ -79,7 +80,7 @@ def run(context: Context) -> dict[str, float]:
             entrant = _enter(source, context.folder, len(entrants), name, address, is_candidate=is_candidate)
             twin = next((other.name for other in entrants if other.digest == entrant.digest), None)
             reason = f"the same nets as {twin}" if twin else None
-        except (ValueError, OSError) as error:
+        except (ValueError, FileNotFoundError, PermissionError) as error:  # not a full disk or a storage that is away
             if not is_candidate:
                 raise
             reason = str(error)
@@ -91,6 +92,7 @@ def run(context: Context) -> dict[str, float]:
     if len(entrants) < SEATS:
         there = ", ".join(entrant.name for entrant in entrants)
         raise ValueError(f"only {len(entrants)} agents play ({there}): add to pool.agents, {SEATS} are needed")
+    shutil.rmtree(context.folder / _COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
     names = [entrant.name for entrant in entrants]
     champion = names.index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
@@ -120,18 +122,21 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
 
 def _enter(source: AgentSource, folder: Path, place: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
     """Copy the nets of an agent, if it has any, and see that it can play."""
-    copy = folder / _COPIES / str(place)
-    shutil.rmtree(copy, ignore_errors=True)  # of one that did not play
-    fetched, words = split_address(source.fetch(address, folder / _COPIES / f"fetched-{place}"))
+    copy, space = folder / _COPIES / str(place), folder / _COPIES / f"fetched-{place}"
+    for remains in (copy, space):
+        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
+    wrapper, nets = split_wrapper(address)
+    fetched, words = split_address(source.fetch(nets, space))
     is_net = Path(fetched).is_dir()
     if is_net:
         _copy_nets(Path(fetched), copy)
-        shutil.rmtree(folder / _COPIES / f"fetched-{place}", ignore_errors=True)
+        shutil.rmtree(space, ignore_errors=True)
         fetched = f"{_COPIES}{place}"
+    told = ",".join(sorted(words))
     entrant = Entrant(
         name=name,
-        address=f"{fetched}:{','.join(sorted(words))}" if words else fetched,
-        digest=_digest(copy) + ",".join(sorted(words)) if is_net else address,
+        address=f"{wrapper}{fetched}{told and ':'}{told}",
+        digest=wrapper + _digest(copy) + told if is_net else address,
         is_candidate=is_candidate,
     )
     load_any_agent(entrant.address_in(folder))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from suphx.evaluation.match import check_hanchans
+from suphx.evaluation.match import SEATS, check_hanchans
+from suphx.evaluation.statistics import MIN_CLUSTERS
 from suphx_pipelines.recipe_file import load_config
 from suphx_platform.model_registry import RegistryConfig
 from suphx_platform.storage import StorageConfig
@@ -49,12 +50,17 @@ class DecisionConfig:
     """The match that decides: the newest checkpoint with the best rating against three champions, on fresh walls."""
 
     hanchans: int = 1000
-    """Games of the candidate, a multiple of 4."""
+    """Games of the candidate, a multiple of 4, at least 24: fewer cannot show that one is better. One night of forty
+    promotes a candidate that is no better than the champion."""
     baseline: str = "ukeire"
     """Who is to be beaten as long as there is no champion; empty: nobody, the first candidate is the champion."""
 
     def __post_init__(self) -> None:
         check_hanchans(self.hanchans)
+        if self.hanchans < SEATS * MIN_CLUSTERS:
+            raise ValueError(
+                f"hanchans is {self.hanchans}: use at least {SEATS * MIN_CLUSTERS}, fewer cannot show who is better"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

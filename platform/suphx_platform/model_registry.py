@@ -74,23 +74,25 @@ class ModelRegistry:
         """
         claim = f"{night}/{replaces or 'none'}"
         self._store.make_model(self._config.model)
-        own = None if self._claims(claim) else self._register(folder, tracker, claim, digest)
-        first = self._claims(claim)[0]
-        if own is not None and own.version != first.version:
-            self._client.delete_model_version(self._config.model, own.version)
-        version = str(first.version)
+        if not self._claims(claim):
+            self._register(folder, tracker, claim, digest)
+        first, *late = self._claims(claim)
+        for version in late:
+            if version.run_id == tracker.run_id:  # its own, of this call or of one that was killed
+                self._client.delete_model_version(self._config.model, version.version)
+        winner = str(first.version)
         current = self.champion()
-        if first.tags.get(DIGEST_TAG) != digest or current not in (replaces, version):
+        if first.tags.get(DIGEST_TAG) != digest or current not in (replaces, winner):
             return None
-        if current != version:
-            self._client.set_registered_model_alias(self._config.model, self._config.alias, version)
-        return version
+        if current != winner:
+            self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
+        return winner
 
-    def _register(self, folder: Path, tracker: Tracker, claim: str, digest: str) -> ModelVersion:
+    def _register(self, folder: Path, tracker: Tracker, claim: str, digest: str) -> None:
         self._client.log_artifacts(tracker.run_id, str(folder), _ARTIFACT)
         place = self._client.get_run(tracker.run_id).info.artifact_uri
         tags = {CLAIM_TAG: claim, DIGEST_TAG: digest}
-        return self._client.create_model_version(
+        self._client.create_model_version(
             self._config.model, f"{place}/{_ARTIFACT}", tracker.run_id, tags=tags, await_creation_for=0
         )
 

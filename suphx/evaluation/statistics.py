@@ -2,12 +2,18 @@
 
 Games are drawn with replacement; games that share a wall (duplicate) are drawn together, as one cluster. Every number
 that we report is a ratio of two sums over games, so that one kernel, ``resample_sums``, serves them all.
+
+Percentiles of few clusters are too narrow: of 6 independent clusters a 95 % interval would hold the truth in 86 of 100
+cases, of 25 in 93. Intervals of means therefore take percentiles further out (Hesterberg, "What Teachers Should Know
+About the Bootstrap", 2015, section 4.3.3: the expanded percentile interval), which brings them to 93 and 95.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +22,8 @@ from suphx.evaluation.stable_rank import F64, stable_ranks
 
 NUM_SAMPLES = 2_000
 LEVEL = 0.95
+MIN_CLUSTERS = 6
+"""Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""
 _MAX_LINES = 4_000  # different lines that are drawn one by one
 _CHUNK = 4_000_000  # numbers that one piece of the work may hold
 
@@ -43,8 +51,8 @@ class PairedDifference:
 
     @property
     def is_significant(self) -> bool:
-        """True if the interval excludes zero: only then one may be called better."""
-        return self.interval.excludes(0.0)
+        """True if the interval excludes zero, of at least six clusters: only then one may be called better."""
+        return self.num_clusters >= MIN_CLUSTERS and self.interval.excludes(0.0)
 
 
 def average_placement(counts: Sequence[int]) -> float:
@@ -118,8 +126,7 @@ def mean_interval(
 ) -> Interval:
     """Return the interval of the mean of ``values`` [n], one a game; games of one cluster are drawn together."""
     sample = _cluster_rows(np.asarray(values, np.float64), clusters)
-    sums = resample_sums(sample, num_samples, seed)
-    return percentile_interval(sums[:, 0] / sums[:, 1], level)
+    return _ratio_interval(sample, num_samples, level, seed)
 
 
 def stable_rank_interval(
@@ -156,10 +163,9 @@ def paired_difference(
     rows = _cluster_rows(first - second, clusters)
     if len(rows) < 2:
         raise ValueError(f"{len(rows)} independent pairs: a difference needs at least two walls")
-    sums = resample_sums(rows, num_samples, seed)
     return PairedDifference(
         mean=float(np.mean(first - second)),
-        interval=percentile_interval(sums[:, 0] / sums[:, 1], level),
+        interval=_ratio_interval(rows, num_samples, level, seed),
         num_pairs=first.size,
         num_clusters=len(rows),
     )
@@ -186,6 +192,35 @@ def subsampled_stable_ranks(
         raise ValueError(f"num_games is {num_games}: draw 1 to {total} of the {total} games")
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(list(counts), num_games, num_samples, "marginals")
     return stable_ranks(drawn, room)
+
+
+def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:
+    """Return the interval of the first column's sum over the second's; ``rows`` [n, 2] are independent."""
+    sums = resample_sums(rows, num_samples, seed)
+    return percentile_interval(sums[:, 0] / sums[:, 1], _expanded_level(level, len(rows)))
+
+
+def _expanded_level(level: float, num_clusters: int) -> float:
+    """Return the share of bootstrap means of so few clusters that makes an interval of ``level``."""
+    if num_clusters < 2 or not 0 < level < 1:
+        return level  # one says nothing of how much results scatter; percentile_interval refuses what is no level
+    normal = NormalDist()
+    freedom = num_clusters - 1
+    quantile = _student_quantile(normal.inv_cdf((1 + level) / 2), freedom)
+    return min(1 - 2 * normal.cdf(-quantile * math.sqrt(num_clusters / freedom)), 1 - 1e-9)
+
+
+def _student_quantile(z: float, freedom: int) -> float:
+    """Return the quantile of Student's law that is ``z`` of the normal one (Abramowitz and Stegun, 26.7.5)."""
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    for power, term in enumerate(terms, 1):
+        z += term / freedom**power
+    return z
 
 
 def _cluster_rows(values: F64, clusters: ArrayLike | None) -> F64:

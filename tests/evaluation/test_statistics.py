@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from suphx.evaluation import statistics
 from suphx.evaluation.stable_rank import stable_rank, stable_ranks
 from suphx.evaluation.statistics import (
     Interval,
@@ -74,6 +75,26 @@ def test_the_interval_of_a_mean_is_that_of_the_normal_law() -> None:
     half = float(1.96 * np.std(values) / math.sqrt(2_000))
     assert interval.low == pytest.approx(np.mean(values) - half, abs=0.2 * half)
     assert interval.high == pytest.approx(np.mean(values) + half, abs=0.2 * half)
+
+
+@pytest.mark.parametrize("num_clusters", [6, 10, 25])
+def test_intervals_of_few_clusters_hold_the_truth_as_often_as_they_say(num_clusters: int) -> None:
+    rng = np.random.default_rng(9)
+    means = rng.integers(1, 5, (400, num_clusters, 4))  # placements of four games a wall; the truth is 2.5
+    clusters = np.repeat(np.arange(num_clusters), 4)
+    held = sum(not mean_interval(each.ravel(), clusters).excludes(2.5) for each in means)
+    assert held / 400 == pytest.approx(0.95, abs=0.035)
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(5, 2.5706), (9, 2.2622), (24, 2.0639), (1000, 1.9623)])
+def test_students_quantiles_are_those_of_tables(freedom: int, quantile: float) -> None:
+    assert statistics._student_quantile(1.959964, freedom) == pytest.approx(quantile, abs=1e-3)
+
+
+def test_few_walls_cannot_say_who_is_better() -> None:
+    assert paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).interval == Interval(-3, -3)
+    assert not paired_difference([1] * 20, [4] * 20, np.arange(20) // 4).is_significant
+    assert paired_difference([1] * 24, [4] * 24, np.arange(24) // 4).is_significant
 
 
 def test_games_that_agree_within_a_cluster_widen_the_interval() -> None:

@@ -40,7 +40,7 @@ SMALL = TournamentRecipe(
     workers=1,
     pool=PoolConfig(newest=1),
     round_robin=RoundRobinConfig(walls=2),
-    decision=DecisionConfig(hanchans=16, baseline=""),
+    decision=DecisionConfig(hanchans=24, baseline=""),
 )
 CHAMPION = RegistryConfig().address
 
@@ -77,7 +77,8 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
     for key, value, message in (
         ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
         ("round_robin.walls", "1", "use at least 2"),
-        ("decision.hanchans", "10", "multiple of 4"),
+        ("decision.hanchans", "30", "multiple of 4"),
+        ("decision.hanchans", "20", "at least 24"),
         ("registry.alias", "the best", "use letters"),
         ("night", "a/b", "use a date"),
     ):
@@ -147,12 +148,12 @@ def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_pla
 
 
 def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
-    recipe = replace(SMALL, decision=DecisionConfig(hanchans=16, baseline="ukeire"))
+    recipe = replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="ukeire"))
     save_random(runs / "a-1" / "reinforcement")
     result = play(runs, night(1, recipe))
     assert (result["champion"], result["promoted"]) == (None, False)
     save_keeper(runs / "b-1" / "reinforcement")
-    weaker = replace(recipe, decision=DecisionConfig(hanchans=16, baseline="tsumogiri"))
+    weaker = replace(recipe, decision=DecisionConfig(hanchans=24, baseline="tsumogiri"))
     assert play(runs, night(2, weaker))["champion"] == "models:/suphx/1"
 
 
@@ -242,13 +243,13 @@ def test_too_few_agents_are_refused(runs: Path) -> None:
 def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     with pytest.raises(ValueError, match="'nobody' is no agent"):
-        play(runs, replace(SMALL, decision=DecisionConfig(hanchans=8, baseline="nobody")))
+        play(runs, replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="nobody")))
     assert not list(runs.glob("*/round_robin/*.json"))
 
 
 def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_random(runs / "a-1" / "reinforcement")
-    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=8", "--set", "workers=1"]
+    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=24", "--set", "workers=1"]
     assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(result) >= {"agents", "champion", "promoted", "report"}

@@ -79,6 +79,17 @@ def test_a_kill_between_claim_and_alias_is_mended_by_the_next_call(runs: Path, t
     assert registry.champion() == "2"
 
 
+def test_a_kill_before_the_late_version_is_removed_is_mended_by_the_next_call(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    registry, tracker = registry_of(runs)
+    registry._register(nets(tmp_path, "c"), tracker, f"{NIGHT}/1", "c")  # at the same time, and killed
+    got = registry.promote(nets(tmp_path, "c"), tracker, digest="c", replaces="1", night=NIGHT)
+    assert got is None
+    versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
+    assert {str(version.version) for version in versions} == {"1", "2"}
+
+
 def test_an_alias_that_somebody_moved_stays_where_it_is_and_another_night_may_win(runs: Path, tmp_path: Path) -> None:
     promote(runs, tmp_path, "a", None)
     promote(runs, tmp_path, "b", "1")
