@@ -82,7 +82,7 @@ def _leaderboard(table: Mapping[str, Any], picture: str) -> str:
     rows = [_cells(row) for row in table["agents"]]
     body = report_page.table(columns, rows, caption=caption)
     colours = "Orange: the champion; green: candidates."
-    told = f"Ratings (Plackett-Luce) with 95 % intervals of a bootstrap over walls. {colours}"
+    told = f"Ratings (Plackett-Luce) with 95 % intervals of a bootstrap over walls: one of twenty misses. {colours}"
     return body + report_page.figure(picture, told)
 
 
