@@ -21,11 +21,14 @@ _CHECKS = 4
 _ENGINE_SECONDS = 2.0
 """Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
 
+_UNSEEN = "its process has ended, and another one has taken its place"
+
 
 class PartWatch:
     """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
 
-    A part that hangs is killed; Ray starts it again like any other dead part.
+    A part that hangs is killed; Ray starts it again like any other dead part. All that one death ends is one fault:
+    whatever says first that a life of a part is over counts.
     """
 
     def __init__(self, config: ClusterConfig, parts: Mapping[str, Any]) -> None:
@@ -37,10 +40,9 @@ class PartWatch:
         self._parts = parts
         self._events: deque[Event] = deque()
         self._failures: dict[str, int] = {}
-        self._killed: set[str] = set()
-        self._down: set[str] = set()
-        self._died_at: dict[str, float] = {}
-        self._forgetful: set[str] = set()
+        self._lives: dict[str, str] = {}
+        self._dead: dict[str, float] = {}  # since when, of those whose next life has not been heard of
+        self._reborn: dict[str, float] = {}  # since when the life is known that is not the first one
         self._begin: dict[str, Callable[[], None]] = {}
         self._due = [(0.0, part) for part in parts]
 
@@ -67,31 +69,44 @@ class PartWatch:
     def succeed(self, part: str) -> None:
         """Note that ``part`` did its work: its failures so far do not count any more."""
         self._failures.pop(part, None)
-        self._down.discard(part)
-        self._forgetful.discard(part)
 
     def fail(self, part: str, error: Exception) -> None:
-        """Emit the fault of a part, once until it lives again; raise the error if it is one too many in a row."""
+        """Emit the fault of a part, once for each life; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
         self.engine_rates.forget(part)
-        is_dead = is_death(error)
-        is_final = isinstance(error, ray.exceptions.ActorDiedError)  # Ray will not start it again
-        if is_dead and not is_final and (part in self._down or self.calls.handled_since < self._died_at.get(part, 0)):
-            return  # of the same death
-        if isinstance(cause_of(error), NotBegunError) and part in self._forgetful:
-            return  # its death was told, and nobody has told it to begin since
-        if is_dead:
-            self._forgetful.add(part)
-            self._died_at[part] = time.monotonic()
-        if isinstance(error, ray.exceptions.RayActorError):
-            self._down.add(part)
-        if part in self._killed:  # it hung, and that was said
-            self._killed.discard(part)
+        cause = cause_of(error)
+        if isinstance(error, ray.exceptions.ActorDiedError):  # Ray will not start it again
+            self.emit(Fault(part, "died", first_line(error)))
+            raise cause
+        if isinstance(cause, NotBegunError):
+            if self._is_unseen_rebirth(part, cause.life):
+                self._count(Fault(part, "died", first_line(error)), cause)
+        elif isinstance(error, ray.exceptions.RayActorError):
+            if part not in self._dead and self.calls.handled_since >= self._reborn.get(part, 0):
+                self._dead[part] = time.monotonic()
+                self._count(Fault(part, "died", first_line(error)), cause)
         else:
-            self.emit(Fault(part, "died" if is_dead else "failed", first_line(error)))
-        self._failures[part] = self._failures.get(part, 0) + 1
-        if is_final or self._failures[part] > self._config.max_failures:
-            raise cause_of(error)
+            self._count(Fault(part, "failed", first_line(error)), cause)
+
+    def _count(self, fault: Fault, cause: Exception) -> None:
+        self.emit(fault)
+        self._failures[fault.part] = self._failures.get(fault.part, 0) + 1
+        if self._failures[fault.part] > self._config.max_failures:
+            raise cause
+
+    def _is_unseen_rebirth(self, part: str, life: str) -> bool:
+        """Note which ``life`` a part is in; tell whether it is a new one and the old one's end was not told."""
+        known, told_at = self._lives.get(part), self._dead.get(part)
+        if life == known:
+            if told_at is not None and self.calls.handled_since > told_at:
+                del self._dead[part]  # only the line was broken
+            return False
+        self._lives[part] = life
+        self._dead.pop(part, None)
+        if known is None:
+            return False
+        self._reborn[part] = time.monotonic()
+        return told_at is None
 
     def _ask(self, part: str) -> None:
         is_known = part in self.health
@@ -111,7 +126,8 @@ class PartWatch:
         self.health[part] = health
         if health.counts is not None:
             self.engine_rates.hear(part, health.counts, time.monotonic())
-        self._down.discard(part)
+        if self._is_unseen_rebirth(part, health.life):
+            self._count(Fault(part, "died", _UNSEEN), RuntimeError(f"{part}: {_UNSEEN}"))
         if health.awaits_begin and part in self._begin:
             self._begin[part]()
         if health.waiting_seconds > self._config.hang_seconds:
@@ -138,8 +154,9 @@ class PartWatch:
 
     def _hung(self, part: str, seconds: float) -> None:
         """Note that ``part`` was killed because it did not answer for ``seconds``."""
-        self._killed.add(part)
-        self.emit(Fault(part, "hung", f"no answer for {seconds:.0f} s: it is started again"))
+        self._dead[part] = time.monotonic()
+        message = f"no answer for {seconds:.0f} s: it is started again"
+        self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
 
 
 def is_death(error: Exception) -> bool:

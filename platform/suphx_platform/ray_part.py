@@ -10,6 +10,7 @@ import logging
 import os
 import pickle
 import threading
+import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -43,8 +44,16 @@ PLACE, BESIDE = 0.99, 0.001
 """Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
 
 
+_LIFE = uuid.uuid4().hex
+"""Of this process, which is one life of a part: Ray gives each one a process of its own."""
+
+
 class NotBegunError(RuntimeError):
     """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.life = _LIFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,8 @@ class Health:
     node: str
     memory_bytes: int
     """Private memory: what the process would free by ending."""
+    life: str
+    """Another one whenever the part was started again."""
     waiting_seconds: float = 0.0
     """Of an engine: how long its oldest request has been waiting."""
     counts: EngineCounts | None = None
@@ -336,4 +347,4 @@ def _new_engine(
 
 
 def _health() -> Health:
-    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes())
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _LIFE)

@@ -10,7 +10,7 @@ from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.flow import Fault
 from suphx_platform.part_watch import PartWatch
 from suphx_platform.ray_calls import Call
-from suphx_platform.ray_part import NotBegunError
+from suphx_platform.ray_part import Health, NotBegunError
 
 
 class Reference:
@@ -47,16 +47,46 @@ def die(watch: PartWatch, reference: Reference) -> None:
     watch.calls.wait(1)
 
 
+def be_heard(watch: PartWatch, life: str) -> None:
+    """Have the part say that it is in this life."""
+    reference = Reference()
+    watch.calls.add(
+        reference,
+        Call(
+            part="buffer 0",
+            actor=None,
+            then=lambda health: watch._hear("buffer 0", health),
+            lost=lambda error: watch.miss("buffer 0", error),
+            seconds=60,
+        ),
+    )
+    reference.answer.set_result(Health(1, "here", 0, life))
+    watch.calls.wait(1)
+
+
+def forget(watch: PartWatch, life: str) -> None:
+    reference = call(watch)
+    error = NotBegunError("started again")
+    error.life = life
+    reference.answer.set_exception(RayTaskError("add", "", error))
+    watch.calls.wait(1)
+
+
+def faults(watch: PartWatch) -> list[str]:
+    return [event.name for event in watch.events() if isinstance(event, Fault)]
+
+
 def test_all_calls_that_a_death_ends_are_one_fault() -> None:
     watch = new_watch()
+    be_heard(watch, "first")
     first, second = call(watch), call(watch)
     die(watch, first)
-    third = call(watch)
+    third, fourth = call(watch), call(watch)
     die(watch, third)  # it has not come back yet
-    answered = call(watch)
-    answered.answer.set_result(None)
-    watch.calls.wait(1)
+    be_heard(watch, "second")
     die(watch, second)  # made before the death, and told after the return
+    die(watch, fourth)  # made after the death, and before the return
+    forget(watch, "second")
     (fault,) = watch.events()
     assert isinstance(fault, Fault)
     assert (fault.part, fault.name) == ("buffer 0", "buffer_died")
@@ -65,34 +95,52 @@ def test_all_calls_that_a_death_ends_are_one_fault() -> None:
 
 def test_a_second_death_is_a_second_fault_and_too_many_end_the_run() -> None:
     watch = new_watch()
-    for _ in range(2):
+    for life in ("first", "second"):
+        be_heard(watch, life)
         die(watch, call(watch))
-        watch._down.clear()  # as an answer about its health does
-    assert len(watch.events()) == 2
+    be_heard(watch, "third")
+    assert faults(watch) == ["buffer_died", "buffer_died"]
     with pytest.raises(ActorUnavailableError):
         die(watch, call(watch))
 
 
-def forget(watch: PartWatch) -> None:
-    reference = call(watch)
-    reference.answer.set_exception(RayTaskError("add", "", NotBegunError("started again")))
-    watch.calls.wait(1)
+def test_work_that_is_done_makes_failures_be_forgotten() -> None:
+    watch = new_watch()
+    for life in ("first", "second", "third", "fourth"):
+        be_heard(watch, life)
+        call(watch).answer.set_result(None)
+        watch.calls.wait(1)
+        die(watch, call(watch))
+    assert len(faults(watch)) == 4
 
 
 def test_a_part_that_was_started_again_unseen_has_died_once() -> None:
     watch = new_watch()
-    forget(watch)
-    forget(watch)  # asked before it was told to begin
-    assert [event.name for event in watch.events() if isinstance(event, Fault)] == ["buffer_died"]
-    call(watch).answer.set_result(None)
-    watch.calls.wait(1)
-    forget(watch)
-    assert len(watch.events()) == 1
+    be_heard(watch, "first")
+    forget(watch, "second")
+    forget(watch, "second")  # asked before it was told to begin
+    be_heard(watch, "second")
+    assert faults(watch) == ["buffer_died"]
+    be_heard(watch, "third")
+    forget(watch, "third")
+    assert faults(watch) == ["buffer_died"]
 
 
-def test_a_death_that_was_told_is_not_told_again_when_the_part_has_forgotten() -> None:
+def test_a_broken_line_is_one_fault_and_the_same_life_goes_on() -> None:
     watch = new_watch()
+    be_heard(watch, "first")
     die(watch, call(watch))
-    watch._down.clear()  # its health is known again
-    forget(watch)
-    assert len(watch.events()) == 1
+    be_heard(watch, "first")
+    assert faults(watch) == ["buffer_died"]
+    die(watch, call(watch))
+    assert faults(watch) == ["buffer_died"]
+
+
+def test_a_part_that_hung_and_was_killed_is_one_fault() -> None:
+    watch = new_watch()
+    be_heard(watch, "first")
+    open_call = call(watch)
+    watch._hung("buffer 0", 8.0)
+    die(watch, open_call)
+    be_heard(watch, "second")
+    assert faults(watch) == ["buffer_hung"]

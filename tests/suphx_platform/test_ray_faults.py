@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 KILLED_AT = 5
 UPDATES = 20
 FAULTY = replace(FREE, max_updates=UPDATES, report_every=1)
-NOBODY = Health(0, "", 0)
+NOBODY = Health(0, "", 0, "")
 IN_STEP = replace(LOCKSTEP, report_every=1, cluster=replace(LOCKSTEP.cluster, protect_every=3))
 
 
@@ -136,8 +136,14 @@ def test_training_goes_on_when_a_process_is_killed(
 
 def test_all_parts_of_a_learners_node_may_die_at_once(tmp_path: Path) -> None:
     """A learner that starts waits for the server, which waits to be told what it has."""
-    run = Run(tmp_path, FAULTY, lambda run: run.kill("learner", "server", "buffer 0"))
-    assert run.go()["faults"]["learner_died"] == 1
+    parts = ("learner", "server", "buffer 0")
+
+    def kill(run: Run) -> None:
+        run.kill(*parts)
+        run.wait_until_missed(parts)
+
+    run = Run(tmp_path, FAULTY, kill)
+    assert run.go()["faults"] == {"learner_died": 1, "server_died": 1, "buffer_died": 1}
     run.check(FAULTY)
 
 
