@@ -67,7 +67,7 @@ def test_prometheus_reads_metrics(network: Callable[..., bool]) -> None:
     assert not network(STRANGER, SIMULATOR, 8080)
 
 
-def test_runs_and_the_nightly_evaluation_reach_mlflow(network: Callable[..., bool]) -> None:
+def test_runs_and_the_nightly_tournament_reach_mlflow(network: Callable[..., bool]) -> None:
     assert network(HEAD, MLFLOW, 5000)
     assert network(NIGHTLY, MLFLOW, 5000)
     assert not network(STRANGER, MLFLOW, 5000)

@@ -1,4 +1,4 @@
-"""The nightly evaluation runs the command that exists, with the shipped recipe."""
+"""The nightly tournament runs the command that exists, with the shipped recipe."""
 
 from __future__ import annotations
 

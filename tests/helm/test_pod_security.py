@@ -43,7 +43,7 @@ def _container_violations(security: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_pod_is_restricted(render: Render, preset: str) -> None:
     checked = list(pods(render({**EVERYTHING, "preset": preset})))
-    assert len(checked) == 5 + 4 + 1 + 1 + 3  # RayJob, RayCluster, MLflow, nightly evaluation, tests
+    assert len(checked) == 5 + 4 + 1 + 1 + 3  # RayJob, RayCluster, MLflow, nightly tournament, tests
     for where, template in checked:
         assert violations(template["spec"]) == [], where
 
