@@ -146,18 +146,17 @@ def play_match(
         progress(parts[place].shape[1])
     rows, baseline_rows = np.concatenate([parts[place] for place in range(len(tasks))], axis=1)
     places = rows[:, PLACE_COLUMN]
+    clusters = np.repeat(np.arange(len(walls)), SEATS)
     return MatchReport(
         candidate=candidate,
         baseline=baseline,
         hanchans=num_hanchans,
         walls=len(walls),
         seed=seed,
-        statistics=summarise_rows(rows, _CANDIDATE_NAME),
-        baseline_statistics=summarise_rows(baseline_rows, _BASELINE_NAME),
+        statistics=summarise_rows(rows, _CANDIDATE_NAME, clusters=clusters),
+        baseline_statistics=summarise_rows(baseline_rows, _BASELINE_NAME, clusters=clusters),
         placements=tuple(places.tolist()),
-        difference=paired_difference(
-            places, np.full(num_hanchans, _MEAN_PLACEMENT), np.repeat(np.arange(len(walls)), SEATS)
-        ),
+        difference=paired_difference(places, np.full(num_hanchans, _MEAN_PLACEMENT), clusters),
     )
 
 

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suphx.evaluation.stable_rank import F64, stable_rank, stable_ranks
-from suphx.evaluation.statistics import Interval, average_placement, percentile_interval, resample_sums
+from suphx.evaluation.statistics import Interval, average_placement, cluster_sums, percentile_interval, resample_sums
 from suphx.riichi.action import PASS, PON, RIICHI, TSUMOGIRI
 from suphx.riichi.gamelog import ACTION_BITS, GameLog, KyokuLog
 from suphx.riichi.table import EXHAUSTIVE_DRAW, WIN_RESULT
@@ -49,7 +49,7 @@ _RATIOS: Rates = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayerStatistics:
-    """Numbers of one player; each ratio has its 95% interval (bootstrap over games) in ``intervals``.
+    """Numbers of one player; each ratio has its 95% interval (bootstrap over games, or walls) in ``intervals``.
 
     A ratio with nothing to divide by (no wins, no draws) is nan here and null in JSON.
     """
@@ -119,11 +119,20 @@ def game_row(log: GameLog, player: str) -> list[int] | None:
 
 
 def summarise_rows(
-    rows: NDArray[np.integer], player: str, *, room: str = "expert", unfinished: int = 0, seed: int = 0
-) -> PlayerStatistics:  # fmt: skip
-    """Return the statistics of ``player`` from one ``game_row`` a game, [games, 19]; ``unfinished`` games have none."""
+    rows: NDArray[np.integer],
+    player: str,
+    *,
+    clusters: ArrayLike | None = None,
+    room: str = "expert",
+    unfinished: int = 0,
+    seed: int = 0,
+) -> PlayerStatistics:
+    """Return the statistics of ``player`` from one ``game_row`` a game, [games, 19]; ``unfinished`` games have none.
+
+    ``clusters`` [games] names the wall of each game where games share one: such games are drawn together.
+    """
     sums = rows.sum(axis=0, dtype=np.int64)
-    samples = resample_sums(rows, seed=seed)
+    samples = resample_sums(rows if clusters is None else cluster_sums(rows, clusters), seed=seed)
     placements = (int(sums[0]), int(sums[1]), int(sums[2]), int(sums[3]))
     values = {name: float(_ratio(sums[None, :], name)[0]) for name in _RATIOS}
     values["average_placement"] = average_placement(placements)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from openskill.models import PlackettLuce
 
-from suphx.evaluation.statistics import Interval, percentile_interval
+from suphx.evaluation.statistics import LEVEL, Interval, expanded_level, percentile_interval
 from suphx.evaluation.tournament import LineupResult
 from suphx.riichi.record import I8, I64
 
@@ -42,7 +42,8 @@ def rate_agents(
     placements = np.stack([result.placements for result in results])
     rng = np.random.default_rng(seed)
     samples = np.array([_sample(lineups, placements, num_agents, rng) for _ in range(num_samples)])
-    return [Rating(float(own.mean()), percentile_interval(own)) for own in samples.T]
+    level = expanded_level(LEVEL, placements.shape[1])
+    return [Rating(float(own.mean()), percentile_interval(own, level)) for own in samples.T]
 
 
 def _sample(lineups: I64, placements: I8, num_agents: int, rng: np.random.Generator) -> list[float]:

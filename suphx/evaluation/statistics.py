@@ -80,6 +80,19 @@ def percentile_interval(samples: ArrayLike, level: float = LEVEL) -> Interval:
     return Interval(float(low), float(high))
 
 
+def expanded_level(level: float, num_clusters: int) -> float:
+    """Return the share of bootstrap samples of so many clusters that makes an interval of ``level``, for example 0.95.
+
+    ``level`` itself for one cluster, which says nothing of how much results scatter.
+    """
+    if num_clusters < 2 or not 0 < level < 1:
+        return level  # percentile_interval refuses what is no level
+    normal = NormalDist()
+    freedom = num_clusters - 1
+    quantile = _student_quantile(normal.inv_cdf((1 + level) / 2), freedom)
+    return min(1 - 2 * normal.cdf(-quantile * math.sqrt(num_clusters / freedom)), 1 - 1e-9)
+
+
 def resample_sums(rows: ArrayLike, num_samples: int = NUM_SAMPLES, seed: int = 0) -> F64:
     """Return the column sums of bootstrap samples: float64 [num_samples, k].
 
@@ -197,17 +210,7 @@ def subsampled_stable_ranks(
 def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:
     """Return the interval of the first column's sum over the second's; ``rows`` [n, 2] are independent."""
     sums = resample_sums(rows, num_samples, seed)
-    return percentile_interval(sums[:, 0] / sums[:, 1], _expanded_level(level, len(rows)))
-
-
-def _expanded_level(level: float, num_clusters: int) -> float:
-    """Return the share of bootstrap means of so few clusters that makes an interval of ``level``."""
-    if num_clusters < 2 or not 0 < level < 1:
-        return level  # one says nothing of how much results scatter; percentile_interval refuses what is no level
-    normal = NormalDist()
-    freedom = num_clusters - 1
-    quantile = _student_quantile(normal.inv_cdf((1 + level) / 2), freedom)
-    return min(1 - 2 * normal.cdf(-quantile * math.sqrt(num_clusters / freedom)), 1 - 1e-9)
+    return percentile_interval(sums[:, 0] / sums[:, 1], expanded_level(level, len(rows)))
 
 
 def _student_quantile(z: float, freedom: int) -> float:

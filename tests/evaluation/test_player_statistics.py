@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation.player_statistics import placement_of, player_statistics
+from suphx.evaluation.player_statistics import game_row, placement_of, player_statistics, summarise_rows
 from suphx.riichi.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
 from suphx.riichi.gamelog import GameLog, KyokuLog, empty_result, move
 from suphx.riichi.mjlog import parse_mjlog
@@ -147,6 +147,16 @@ def test_intervals_hold_the_numbers_and_come_from_whole_games() -> None:
     assert (interval.high - interval.low) / 2 == pytest.approx(1.96 * math.sqrt(2 / 9 / 60), rel=0.15)
     assert found.stable_rank_interval.low <= found.stable_rank <= found.stable_rank_interval.high
     assert player_statistics(logs, "Anna").to_json() == found.to_json()
+
+
+def test_games_of_one_wall_are_drawn_together() -> None:
+    rows = [game_row(game(kyoku(DRAW), final=(1 + i % 5, 2, 3, 4)), "Anna") for i in range(100)]
+    fourfold = np.repeat(np.array(rows, np.int64), 4, axis=0)
+    halves = []
+    for clusters in (None, np.arange(400) // 4):
+        interval = summarise_rows(fourfold, "Anna", clusters=clusters).intervals["average_placement"]
+        halves.append(interval.high - interval.low)
+    assert halves[1] / halves[0] == pytest.approx(2, abs=0.3)
 
 
 def test_the_room_changes_the_stable_rank() -> None:

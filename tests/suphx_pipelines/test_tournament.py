@@ -211,6 +211,19 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -
     assert kept.items() <= after.items()
 
 
+def test_a_tournament_killed_after_the_alias_moved_says_the_same_again(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs)
+    folder = runs / str(result["run_id"]) / "promotion"
+    for file in ("done.json", "promotion.json"):
+        (folder / file).unlink()
+    again = play(runs)
+    assert (
+        (again["champion"], again["promoted"]) == (result["champion"], result["promoted"]) == ("models:/suphx/1", True)
+    )
+    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 1
+
+
 def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_path: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
