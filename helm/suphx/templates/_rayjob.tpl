@@ -72,7 +72,7 @@ metadata:
     suphx/run: {{ .run | quote }}
 spec:
   {{- include "suphx.podDefaults" .root | nindent 2 }}
-  serviceAccountName: {{ include "suphx.fullname" .root }}-worker
+  serviceAccountName: {{ include "suphx.fullname" .root }}-submitter
   automountServiceAccountToken: false
   restartPolicy: Never
   {{- with include "suphx.placement" (dict "root" .root "role" "head" "gpus" 0) | trim }}
