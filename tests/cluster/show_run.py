@@ -32,18 +32,18 @@ _BEFORE, _AFTER = 100, 20
 def main() -> None:
     """Have all servers, and print."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would ignore it
-    folder = Path(tempfile.mkdtemp())
     os.environ["MLFLOW_TRACKING_URI"] = MLFLOW
     with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name,
         pod_network() as network,
-        s3_server(folder / "s3", host=GATEWAY) as s3,
-        mlflow_server(folder / "mlflow"),
-        api_server(folder) as (api, kubeconfig),
+        s3_server(Path(name) / "s3", host=GATEWAY) as s3,
+        mlflow_server(Path(name) / "mlflow"),
+        api_server(Path(name)) as (api, kubeconfig),
     ):
         os.environ |= {**s3.environment, "KUBECONFIG": str(kubeconfig)}
         s3.client().create_bucket(Bucket=BUCKET)
         api.put("configmaps", run_template(s3.endpoint_url))
-        _show(api, network, s3.environment, folder)
+        _show(api, network, s3.environment, Path(name))
 
 
 def _show(api: Cluster, network: PodNetwork, secrets: dict[str, str], folder: Path) -> None:
