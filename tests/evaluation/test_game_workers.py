@@ -24,6 +24,13 @@ def load_once(address: str) -> Agent:
     return load_agent(address)
 
 
+def load_here(address: str) -> Agent:
+    """Load an agent in the first process only, as if its files went away."""
+    if parent_process() is not None:
+        raise ValueError(f"{address} is gone")
+    return load_agent(address)
+
+
 def scores(logs: Sequence[GameLog]) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
@@ -35,6 +42,11 @@ def play(tasks: Sequence[GameTask], *, workers: int = 1, kept: KeptResults | Non
 def test_a_process_that_dies_is_told_with_what_it_played() -> None:
     with pytest.raises(ChildProcessError, match=r"ended with exit code 9 while it played x on wall [12]"):
         list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_once))
+
+
+def test_an_agent_that_a_process_cannot_load_is_told_as_such() -> None:
+    with pytest.raises(ValueError, match="random is gone"):
+        list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_here))
 
 
 def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
