@@ -95,9 +95,12 @@ class Topology:
         return named
 
 
-@ray.remote(num_cpus=0, resources={"simulator": BESIDE}, max_retries=3)
+_RETRIES: dict[str, Any] = {"max_retries": 3, "retry_exceptions": [ChildProcessError]}  # Ray's types lack the list
+
+
+@ray.remote(num_cpus=0, resources={"simulator": BESIDE}, **_RETRIES)
 def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
-    """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost."""
+    """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost, or one of its processes."""
     from suphx_platform.self_play_match import play_elsewhere
 
     return play_elsewhere(order, files)
