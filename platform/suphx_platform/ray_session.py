@@ -8,12 +8,21 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 S3_SETTINGS = {
     "AWS_REQUEST_CHECKSUM_CALCULATION": "when_required",
     "AWS_RESPONSE_CHECKSUM_VALIDATION": "when_required",
 }
 """Ray writes to buckets through Amazon's C++ library: without these it sends what many other servers refuse (411)."""
+
+
+_STARTS = 3
+"""Ray gives itself 30 s to start, which a busy machine may miss."""
+
+
+class RayStartError(Exception):
+    """Ray did not start on this machine."""
 
 
 @contextmanager
@@ -25,7 +34,7 @@ def ray_session(
     With ``RAY_ADDRESS`` set (KubeRay does so) that cluster is used. Else one is started on this machine, with at least
     ``num_cpus`` logical CPUs, so that work never waits for cores that the machine does not have, with ``resources`` and
     an object store of ``object_store_bytes`` (0: as Ray sees fit). Raises ValueError if the machine has fewer GPUs than
-    ``num_gpus``.
+    ``num_gpus``, RayStartError if Ray does not start here.
     """
     import ray  # seconds: only when somebody needs it
 
@@ -40,7 +49,7 @@ def ray_session(
         else:
             _check_gpus(num_gpus)
             os.environ.setdefault("RAY_task_events_report_interval_ms", "0")  # nobody reads them, and they fill memory
-            ray.init(
+            _start(
                 address="local",
                 num_cpus=max(num_cpus, os.cpu_count() or 1),
                 resources=dict(resources or {}),
@@ -54,6 +63,26 @@ def ray_session(
         yield
     finally:
         ray.shutdown()
+
+
+def _start(**settings: Any) -> None:
+    """Start Ray; when its processes were too slow, once more."""
+    import ray
+
+    for starts_left in reversed(range(_STARTS)):
+        try:
+            ray.init(**settings)
+        except Exception as error:
+            ray.shutdown()
+            if type(error) is not Exception:  # what Ray raises for a node that is not there in time has no class
+                raise
+            if not starts_left:
+                raise RayStartError(
+                    f"Ray did not start on this machine in {_STARTS} attempts ({error}): if the machine is busy try "
+                    "again later; what its processes said stands in /tmp/ray/session_latest/logs"
+                ) from error
+        else:
+            return
 
 
 @contextmanager
