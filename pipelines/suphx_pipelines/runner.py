@@ -12,13 +12,14 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
+from suphx_pipelines.named_run import LOCK_FILE, RECIPE_FILE, check_named_run
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
@@ -83,8 +84,10 @@ class Runner(Generic[R]):
         self._records = records
         self._console = console
         files = {} if records is None else digest_files(records)
-        self._records_digest = digest_json(files) if files else None
-        self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, self._records_digest])[:10]}"
+        records_digest = digest_json(files) if files else None
+        self._records_digest = records_digest or "none given"
+        self._is_named = run_id is not None
+        self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
 
@@ -92,18 +95,22 @@ class Runner(Generic[R]):
         """Finish every stage in order.
 
         Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
-        and ValueError if another process works on the same run.
+        and ValueError if another process works on the same run, or it was named and is another one.
         """
+        store = TrackingStore(self._runs)
+        store.reach()  # before anything is written
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / "lock"):
-            recipe_file = self.folder / "recipe.toml"
-            write_atomically(recipe_file, [to_toml(self._recipe).encode()])
-            store = TrackingStore(self._runs)
+        with _locked(self.folder / LOCK_FILE):
+            if self._is_named:
+                check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
+            params = flatten(self._identity)
             with (
-                _tracked(store.start(self.run_id, key=self.run_id, tags=_tags())) as tracker,
+                closing(store),
+                store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
                 self._storage.uploads(),
             ):
-                tracker.log_params(flatten(self._identity))
+                recipe_file = self.folder / RECIPE_FILE
+                write_atomically(recipe_file, [to_toml(self._recipe).encode()])
                 tracker.log_artifact(recipe_file)
                 result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
                 self._run_stages(result, tracker)
@@ -133,8 +140,7 @@ class Runner(Generic[R]):
             return "kept", done
         found = find_finished(self._runs, stage.name, digest)
         key = f"{self.run_id}/{stage.name}/{digest[:16]}"
-        with _tracked(parent.start(stage.name, key=key, tags=_tags())) as tracker:
-            tracker.log_params(flatten(inputs))
+        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
             if found is not None:
                 source, done = found
                 self._console.say(f"{stage.name}: taking the result of {source}")
@@ -176,7 +182,7 @@ class Runner(Generic[R]):
             "upstream": {name: digests[name] for name in stage.needs},
         }
         if stage.reads_records:
-            inputs["records"] = self._records_digest or "none given"
+            inputs["records"] = self._records_digest
         return inputs
 
 
@@ -193,20 +199,6 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
 
 def _tags() -> dict[str, str]:
     return {"mlflow.source.git.commit": git_commit()}
-
-
-@contextmanager
-def _tracked(tracker: Tracker) -> Iterator[Tracker]:
-    """Close the MLflow run with the status that tells how the block ended."""
-    try:
-        yield tracker
-    except KeyboardInterrupt:
-        tracker.end("KILLED")
-        raise
-    except BaseException:
-        tracker.end("FAILED")
-        raise
-    tracker.end("FINISHED")
 
 
 @contextmanager

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking import Tracker, TrackingStore
+from suphx_platform.mlflow_call import FILES, FIRST
+from suphx_platform.tracking import SERVER, Tracker, TrackingStore
 
 if TYPE_CHECKING:
+    from mlflow import MlflowClient
     from mlflow.entities.model_registry import ModelVersion
 
 PREFIX = "models:/"
@@ -55,13 +57,17 @@ class ModelRegistry:
     """
 
     def __init__(self, store: TrackingStore, config: RegistryConfig) -> None:
-        self._client = store.client
         self._store = store
         self._config = config
 
+    @property
+    def _client(self) -> MlflowClient:
+        return self._store.client
+
     def champion(self) -> str | None:
         """Return the version that the alias names; None if there is none."""
-        return _aliases(self._store, self._config.model).get(self._config.alias)
+        with self._store.call(FIRST):
+            return _aliases(self._store, self._config.model).get(self._config.alias)
 
     def promote(
         self, folder: Path, tracker: Tracker, *, digest: str, replaces: str | None, night: str
@@ -72,7 +78,12 @@ class ModelRegistry:
         ``digest`` says which nets these are; the same call again changes nothing and returns the same. The nets are
         kept as artifacts of the run ``tracker``.
         """
-        claim = f"{night}/{replaces or 'none'}"
+        with self._store.call(FILES):
+            return self._promoted(folder, tracker, digest, replaces, f"{night}/{replaces or 'none'}")
+
+    def _promoted(
+        self, folder: Path, tracker: Tracker, digest: str, replaces: str | None, claim: str
+    ) -> str | None:  # fmt: skip
         self._store.make_model(self._config.model)
         if not self._claims(claim):
             self._register(folder, tracker, claim, digest)
@@ -110,17 +121,29 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     match = _ADDRESS.fullmatch(address)
     if match is None:
         raise ValueError(f"{address!r} is no model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
+    if not store.is_there:
+        raise ValueError(f"{address!r}: there is no {store.uri}: name your folder of runs (--runs), or set {SERVER}")
     name, alias, number = match.groups()
-    version = number or _aliases(store, name).get(alias)
-    found = store.client.search_model_versions(f"name = '{name}'")
-    for candidate in found:
-        if str(candidate.version) == version:
-            store.download(candidate.source or "", folder)
-            return version
-    known = [str(candidate.version) for candidate in found]
+    with store.call(FIRST):
+        aliases = _aliases(store, name)
+        found = {str(each.version): each for each in store.client.search_model_versions(f"name = '{name}'")}
+        models = [] if found else [model.name for model in store.client.search_registered_models()]
+    version = number or aliases.get(alias)
+    if version in found:
+        store.download(found[version].source or "", folder)
+        return version
+    if found:
+        known = ", ".join(
+            [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
+        )
+        raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {PREFIX}{name} has {known}")
     raise ValueError(
         f"{address!r} is not in the model registry of {store.uri}: "
-        + (f"{name} has the versions {', '.join(known)}, aliases {_aliases(store, name)}" if known else f"no {name}")
+        + (
+            f"use one of its models, {', '.join(models)}"
+            if models
+            else "it has no models yet; suphx tournament makes them"
+        )
     )
 
 

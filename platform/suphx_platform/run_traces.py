@@ -13,7 +13,6 @@ from suphx_platform.run_status import RunStatus
 
 SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
 """Figures of the newest stage that ``suphx status`` tells."""
-_QUICKLY = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
 
 
 def with_traces(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
@@ -37,7 +36,6 @@ def _progress(run_id: str) -> dict[str, float]:
     """Return the newest figures; nothing where no server is named: this machine's own store has no run of a cluster."""
     if not os.environ.get("MLFLOW_TRACKING_URI"):
         return {}
-    os.environ.update({name: os.environ.get(name, value) for name, value in _QUICKLY.items()})
     from suphx_platform.tracking import TrackingStore
 
     figures = TrackingStore(Path("runs")).newest_metrics(run_id)

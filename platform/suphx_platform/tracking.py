@@ -1,4 +1,4 @@
-"""Runs, parameters, metrics and artifacts in MLflow. No other file imports mlflow.
+"""Runs, parameters, metrics and artifacts in MLflow. No other file has its client made.
 
 One folder of runs has one store: a sqlite database and a folder of artifacts beside it. Where MLFLOW_TRACKING_URI is
 set, all folders have that server's store.
@@ -14,49 +14,62 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import TracebackType
 from typing import TYPE_CHECKING, Literal
+
+from suphx_platform.mlflow_call import FILES, FIRST, USUAL, Patience, TrackingError, mlflow_call
+from suphx_platform.same_settings import check_same_settings
+from suphx_platform.tracking_outbox import Outbox
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 EXPERIMENT = "suphx"
 KEY_TAG = "suphx.key"
+SERVER = "MLFLOW_TRACKING_URI"
 MAX_VALUE_LENGTH = 6000  # MLflow's own limit of a parameter's text
-
-EndStatus = Literal["FINISHED", "FAILED", "KILLED"]
+_MAX_PARAMS = 100  # and of one batch of parameters
 
 
 class Tracker:
-    """One run in the store: a pipeline, or a stage nested in it.
+    """One run in the store: a pipeline, or a stage nested in it. What MLflow does not take now is said later.
 
     Usage::
 
-        tracker = TrackingStore(Path("runs")).start("laptop-1f2e", key="laptop-1f2e")
-        stage = tracker.start("supervised/discard", key="laptop-1f2e/supervised/discard/77aa")
-        stage.log_params({"learning_rate": 0.001})
-        stage.log_metrics({"train_loss": 1.9}, step=100)
-        stage.log_artifact(Path("report.html"))
-        stage.end("FINISHED")
+        store = TrackingStore(Path("runs"))
+        with closing(store), store.start("laptop-1f2e", key="laptop-1f2e") as tracker:
+            with tracker.start("report", key="laptop-1f2e/report/77aa", params={"seed": 1}) as stage:
+                stage.log_metrics({"train_loss": 1.9}, step=100)
+                stage.log_artifact(Path("report.html"))
     """
 
-    def __init__(self, store: TrackingStore, run_id: str) -> None:
-        self.run_id = run_id
+    def __init__(self, store: TrackingStore, run_id: str | None = None) -> None:
+        """``run_id``: None until MLflow has given one."""
         self.store = store
+        self._run_id = run_id
 
-    def start(self, name: str, *, key: str, tags: Mapping[str, str] | None = None) -> Tracker:
-        """Start, or continue, the run with this ``key`` nested in this one."""
-        return self.store.start(name, key=key, tags={**(tags or {}), "mlflow.parentRunId": self.run_id})
+    @property
+    def run_id(self) -> str:
+        """The name that MLflow gave it; TrackingError if it has not and does not answer now."""
+        if self._run_id is None:
+            self.store.outbox.send()
+        return self._known_id
 
-    def log_params(self, params: Mapping[str, object]) -> None:
-        """Log parameters; the same value again is accepted, as after a restart. Long values are cut."""
-        from mlflow.entities import Param
+    def start(
+        self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
+    ) -> Tracker:
+        """Start, or continue, the run with this ``key`` nested in this one; ``params`` as for TrackingStore."""
+        nested = Tracker(self.store)
 
-        entries = [Param(name, str(value)[:MAX_VALUE_LENGTH]) for name, value in params.items()]
-        for first in range(0, len(entries), 100):
-            self.store.client.log_batch(self.run_id, params=entries[first : first + 100])
+        def begin() -> None:
+            all_tags = {**(tags or {}), "mlflow.parentRunId": self._known_id}
+            nested._run_id = self.store.begin(name, key=key, tags=all_tags, params=params or {})
+
+        self.store.outbox.put(begin)
+        return nested
 
     def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
         """Log numbers as of ``step``."""
@@ -64,18 +77,50 @@ class Tracker:
 
         now = int(time.time() * 1000)
         entries = [Metric(name, float(value), now, step) for name, value in metrics.items()]
-        self.store.client.log_batch(self.run_id, metrics=entries)
+
+        def log() -> None:
+            with self.store.call():
+                self.store.client.log_batch(self._known_id, metrics=entries)
+
+        self.store.outbox.put(log, may_be_lost=True)
 
     def log_artifact(self, path: Path) -> None:
-        """Copy a file, or a folder under its own name, to the run's artifacts."""
-        if path.is_dir():
-            self.store.client.log_artifacts(self.run_id, str(path), path.name)
-        else:
-            self.store.client.log_artifact(self.run_id, str(path))
+        """Copy a file, or a folder under its own name, to the run's artifacts; FileNotFoundError if it is not there."""
+        path.stat()
 
-    def end(self, status: EndStatus) -> None:
-        """Close the run."""
-        self.store.client.set_terminated(self.run_id, status)
+        def log() -> None:
+            with self.store.call(FILES):
+                if path.is_dir():
+                    self.store.client.log_artifacts(self._known_id, str(path), path.name)
+                elif path.exists():  # it may be gone where this is said later
+                    self.store.client.log_artifact(self._known_id, str(path))
+
+        self.store.outbox.put(log)
+
+    def __enter__(self) -> Tracker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the run with the status that tells how the block ended."""
+        if error is None:
+            self._end("FINISHED")
+        else:
+            self._end("KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED")
+
+    def _end(self, status: Literal["FINISHED", "FAILED", "KILLED"]) -> None:
+
+        def close() -> None:
+            with self.store.call():
+                self.store.client.set_terminated(self._known_id, status)
+
+        self.store.outbox.put(close)
+
+    @property
+    def _known_id(self) -> str:
+        assert self._run_id is not None, "messages are said in order, and the first one gives it"
+        return self._run_id
 
 
 class TrackingStore:
@@ -86,8 +131,9 @@ class TrackingStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._server = os.environ.get("MLFLOW_TRACKING_URI", "")
+        self._server = os.environ.get(SERVER, "")
         self._client: MlflowClient | None = None
+        self.outbox = Outbox(self.reach)
 
     @property
     def uri(self) -> str:
@@ -96,38 +142,80 @@ class TrackingStore:
 
     @property
     def client(self) -> MlflowClient:
-        """MLflow's client, connected at the first use."""
+        """MLflow's client, connected at the first use; what it is asked belongs into a ``call``."""
         if self._client is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            if not self._server:
+                _make_runs(self._folder)
             self._client = _quiet_client(self.uri)
         return self._client
 
-    def start(self, name: str, *, key: str, tags: Mapping[str, str] | None = None) -> Tracker:
-        """Start a run called ``name``, or continue the one that was started with the same ``key``."""
-        experiment_id = self._experiment_id()
-        found = self.client.search_runs([experiment_id], filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
-        if found:
-            run_id = found[0].info.run_id
-            self.client.update_run(run_id, status="RUNNING")
-        else:
-            all_tags = {**(tags or {}), KEY_TAG: key}
-            run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
-        return Tracker(self, run_id)
+    @property
+    def is_there(self) -> bool:
+        """Tell whether anything can have been kept in it: a server's always."""
+        return bool(self._server) or (self._folder / "mlflow.db").is_file()
+
+    def call(self, patience: Patience = USUAL) -> AbstractContextManager[None]:
+        """Return a context for questions to the client: TrackingError if MLflow does not answer in time."""
+        return mlflow_call(self.uri, patience)
+
+    def reach(self) -> None:
+        """See that MLflow answers; TrackingError, soon, if it does not."""
+        with self.call(FIRST):
+            self.client.search_experiments(max_results=1)
+
+    def start(
+        self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
+    ) -> Tracker:
+        """Start a run called ``name``, or continue the one that was started with the same ``key``.
+
+        ``params`` are logged, long values cut. Raises ValueError, with nothing changed, if that run has others, and
+        TrackingError if MLflow does not answer.
+        """
+        self.reach()
+        return Tracker(self, self.begin(name, key=key, tags=tags or {}, params=params or {}))
+
+    def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
+        """Do what ``start`` says and return MLflow's id of the run."""
+        texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
+        with self.call():
+            experiment_id = self._experiment_id()
+            found = self.client.search_runs([experiment_id], filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
+            if found:
+                check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
+                run_id: str = found[0].info.run_id
+                self.client.update_run(run_id, status="RUNNING")
+            else:
+                all_tags = {**tags, KEY_TAG: key}
+                run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
+            self._log_params(run_id, texts)
+        return run_id
+
+    def close(self) -> None:
+        """Send what waits, if MLflow answers; tell what does not get through."""
+        self.outbox.close()
+
+    def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
+        from mlflow.entities import Param
+
+        entries = [Param(name, text) for name, text in texts.items()]
+        for first in range(0, len(entries), _MAX_PARAMS):
+            self.client.log_batch(run_id, params=entries[first : first + _MAX_PARAMS])
 
     def newest_metrics(self, key: str) -> dict[str, float]:
         """Return the newest figures of the run with this ``key`` and of its stages, where several have one the last."""
-        experiment = self.client.get_experiment_by_name(EXPERIMENT)
-        if experiment is None:
-            return {}
-        places = [experiment.experiment_id]
-        found = self.client.search_runs(places, filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
-        figures: dict[str, float] = {}
-        for run in found:
-            nested = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
-            stages = self.client.search_runs(places, filter_string=nested, order_by=["attributes.start_time"])
-            for one in (run, *stages):
-                figures |= one.data.metrics
-        return figures
+        with self.call(FIRST):
+            experiment = self.client.get_experiment_by_name(EXPERIMENT)
+            if experiment is None:
+                return {}
+            places = [experiment.experiment_id]
+            found = self.client.search_runs(places, filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
+            figures: dict[str, float] = {}
+            for run in found:
+                nested = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
+                stages = self.client.search_runs(places, filter_string=nested, order_by=["attributes.start_time"])
+                for one in (run, *stages):
+                    figures |= one.data.metrics
+            return figures
 
     def _experiment_id(self) -> str:
         experiment = self.client.get_experiment_by_name(EXPERIMENT)
@@ -155,10 +243,21 @@ class TrackingStore:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as space:
             try:
-                found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
+                with self.call(FILES):
+                    found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
             except (MlflowException, OSError) as error:
                 raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
             shutil.copytree(found, folder, dirs_exist_ok=True)
+
+
+def _make_runs(folder: Path) -> None:
+    """Make the folder of runs; TrackingError that says what to do if that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrackingError(
+            f"the folder of runs {folder} cannot be made ({error.strerror}): name another with --runs"
+        ) from error
 
 
 @contextmanager

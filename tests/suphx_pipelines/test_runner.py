@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,3 +176,57 @@ def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
     assert len(set(seeds)) == 3
     assert all(0 <= seed < 2**56 for seed in seeds)
     assert seeds[0] == stage_seed(1, "a")
+
+
+def named(runs: Path, recipe: SmallRecipe, records: Path | None = None) -> Runner[SmallRecipe]:
+    return Runner(recipe, STAGES, runs=runs, records=records, console=Console(), run_id="mine")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    assert first.run_id == "mine"
+    before = contents(first.folder)
+    with pytest.raises(
+        ValueError, match=r"mine was made with other settings: seed is 7 there, 8 here; powers.exponent is 2"
+    ) as error:
+        named(runs, SmallRecipe(seed=8, powers=PowersConfig(exponent=3))).run()
+    assert "give another --run-id" in str(error.value)
+    assert contents(first.folder) == before
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
+    again = named(runs, SmallRecipe(threads=2)).run()
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+
+
+def test_a_named_run_is_kept_from_other_records(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.mjlog").write_text("one")
+    first = named(runs, SmallRecipe()).run()
+    before = contents(first.folder)
+    with pytest.raises(ValueError, match="--records is 'none given' there"):
+        named(runs, SmallRecipe(), tmp_path / "a.mjlog").run()
+    assert contents(first.folder) == before
+
+
+def test_a_named_run_is_kept_from_other_settings_on_a_machine_that_never_saw_it(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    shutil.rmtree(first.folder)
+    with pytest.raises(ValueError, match=r"the run mine in MLflow .* seed is '7' there, '8' here"):
+        named(runs, SmallRecipe(seed=8)).run()
+    assert contents(first.folder) == {}
+
+
+def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
+    (runs / "mine" / "holiday").mkdir(parents=True)
+    with pytest.raises(ValueError, match=r"mine is no run, it has holiday but no recipe\.toml: name another --run-id"):
+        named(runs, SmallRecipe()).run()
+
+
+def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    (first.folder / "recipe.toml").write_text("seed = ")
+    with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*name another --run-id; nothing was changed"):
+        named(runs, SmallRecipe()).run()

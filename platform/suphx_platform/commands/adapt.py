@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from suphx_platform.commands.parsing import add_workers, not_negative, positive
 
 if TYPE_CHECKING:
     from suphx.training.adaptation import AdaptationConfig
-    from suphx_platform.adaptation_experiment import AdaptationReport
+    from suphx_platform.adaptation_experiment import AdaptationExperiment, AdaptationReport
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
+    from suphx_platform.tracking import Tracker
 
 BASELINES = ("deal", "mean", "none")
 
@@ -72,23 +74,34 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         config=config_of(args),
     )
     started = time.perf_counter()
-    with console.progress("hands", args.hands) as progress:
-        report = run_experiment(experiment, progress=progress.advance)
-    console.say(report.verdict())
-    values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
-    return {**values, "run_id": _track(report, args.runs)} if args.runs else values
+    with ExitStack() as stack:
+        tracker = _tracked(experiment, args.runs, stack) if args.runs else None
+        with console.progress("hands", args.hands) as progress:
+            report = run_experiment(experiment, progress=progress.advance)
+        console.say(report.verdict())
+        values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
+        if tracker is not None:
+            _track(report, tracker)
+            values["run_id"] = tracker.run_id
+    return values
 
 
-def _track(report: AdaptationReport, runs: Path) -> str:
-    """Write parameters, figures and every hand to MLflow; return the run's id."""
+def _tracked(experiment: AdaptationExperiment, runs: Path, stack: ExitStack) -> Tracker:
+    """Return the run of MLflow that the experiment shall stand in, which ends when the stack does."""
+    from suphx_platform.tracking import TrackingStore
+
+    store = TrackingStore(runs)
+    params = {**asdict(experiment), **asdict(experiment.config)}
+    tracker = store.start("adapt", key=f"adapt-{time.time_ns()}", params=params)
+    stack.callback(store.close)
+    return stack.enter_context(tracker)
+
+
+def _track(report: AdaptationReport, tracker: Tracker) -> None:
+    """Write figures and every hand to MLflow."""
     import json
     import tempfile
 
-    from suphx_platform.tracking import TrackingStore
-
-    experiment = report.experiment
-    tracker = TrackingStore(runs).start("adapt", key=f"adapt-{time.time_ns()}")
-    tracker.log_params({**asdict(experiment), **asdict(experiment.config)})
     tracker.log_metrics(
         {
             "win_rate_adapted_over_base": report.win_rate,
@@ -102,5 +115,3 @@ def _track(report: AdaptationReport, runs: Path) -> str:
         path = Path(folder) / "hands.json"
         path.write_text(json.dumps({name: column.tolist() for name, column in asdict(report.results).items()}))
         tracker.log_artifact(path)
-    tracker.end("FINISHED")
-    return tracker.run_id

@@ -1,0 +1,93 @@
+"""How long MLflow may be silent, and what is said when it is: no call hangs a command or holds a run up for long.
+
+MLflow's own settings in the environment of the user win over ours.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+_TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+Patience = Mapping[str, str]
+FIRST: Patience = {_TIMEOUT: "4", _RETRIES: "1"}
+"""For a server of which nobody knows whether it is there: an answer, or an error, within ten seconds."""
+USUAL: Patience = {_TIMEOUT: "10", _RETRIES: "1"}
+"""In the middle of a run, which waits meanwhile."""
+FILES: Patience = {_TIMEOUT: "120", _RETRIES: "1"}
+"""For files: the server may pass them on before it answers."""
+_AWAY = (
+    "ABORTED",
+    "CANCELLED",
+    "CUSTOMER_UNAUTHORIZED",
+    "DEADLINE_EXCEEDED",
+    "ENDPOINT_NOT_FOUND",  # also what a proxy says of a server that is away
+    "INTERNAL_ERROR",  # also what MLflow's client calls a server that it does not reach
+    "PERMISSION_DENIED",
+    "REQUEST_LIMIT_EXCEEDED",
+    "RESOURCE_EXHAUSTED",
+    "TEMPORARILY_UNAVAILABLE",
+    "UNAUTHENTICATED",
+)
+_CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
+"""Libraries below MLflow, whose errors it lets through."""
+
+
+class TrackingError(OSError):
+    """MLflow, or where it keeps files, cannot be reached or used now; the same call may succeed later."""
+
+
+@contextmanager
+def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
+    """Have the calls of the block give up after ``patience``; TrackingError says that ``address`` does not answer.
+
+    What MLflow answers to a wrong call stays the MlflowException that it is.
+    """
+    missing = {name: value for name, value in patience.items() if name not in os.environ}
+    os.environ.update(missing)
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, TrackingError) or not _is_away(error):
+            raise
+        raise TrackingError(_told(address, error)) from error
+    finally:
+        for name in missing:
+            del os.environ[name]
+
+
+def _is_away(error: Exception) -> bool:
+    from mlflow.exceptions import MlflowException
+
+    if isinstance(error, MlflowException):
+        return error.error_code in _AWAY
+    return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS
+
+
+def _told(address: str, error: Exception) -> str:
+    if not address.startswith("http"):
+        return (
+            f"the MLflow store {address} cannot be used ({_cause(error)}): see that its disk has room and can be "
+            "written; if the file is damaged, move it away: the next run makes a new one"
+        )
+    if getattr(error, "error_code", "") in ("CUSTOMER_UNAUTHORIZED", "PERMISSION_DENIED", "UNAUTHENTICATED"):
+        return (
+            f"MLflow at {address} refuses us ({_cause(error)}): set MLFLOW_TRACKING_USERNAME and "
+            "MLFLOW_TRACKING_PASSWORD to those of somebody who may write there"
+        )
+    return (
+        f"MLflow at {address} does not answer ({_cause(error)}): see that it runs and that MLFLOW_TRACKING_URI is right, "
+        f"or unset that to keep runs in a file; for a slow server set {_TIMEOUT} (now {os.environ[_TIMEOUT]} s) or "
+        f"{_RETRIES} (now {os.environ[_RETRIES]})"
+    )
+
+
+def _cause(error: Exception) -> str:
+    """Return the innermost reason, without the names of the classes around it."""
+    text = str(error).strip()
+    if "timed out" in text or "timeout" in text:
+        return f"no answer in {os.environ.get(_TIMEOUT, '120')} s"
+    known = re.search(r"(Connection refused|Name or service not known|No route to host|Network is unreachable)", text)
+    return known[1].lower() if known else (text.splitlines() or [type(error).__name__])[0][:200]

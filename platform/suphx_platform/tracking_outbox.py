@@ -1,0 +1,92 @@
+"""What a run has to say to MLflow, in order: a server that is away for a while must not end a run of days."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+
+from suphx_platform.mlflow_call import TrackingError
+
+_MAX_WAITING = 5_000
+"""Messages; about 30 MB of figures."""
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 30.0, 600.0
+
+_log = logging.getLogger(__name__)
+
+
+class Outbox:
+    """Usage::
+
+        outbox = Outbox(is_there=lambda: client.search_experiments(max_results=1))
+        outbox.put(lambda: client.log_batch(...))  # at once, or later if MLflow does not answer
+        outbox.close()
+
+    Consumes: messages. Produces: calls of them, one after another. Waits for: an answer, as long as one call has
+    patience; once there was none, the next attempt is made after a pause, and begins with a short question.
+    """
+
+    def __init__(
+        self, is_there: Callable[[], object], *, first_pause_seconds: float = _FIRST_PAUSE_SECONDS,
+        max_waiting: int = _MAX_WAITING,
+    ) -> None:  # fmt: skip
+        """``is_there`` raises TrackingError soon if MLflow does not answer."""
+        self._is_there = is_there
+        self._first_pause = first_pause_seconds
+        self._max_waiting = max_waiting
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._is_away = False
+        self._pause = first_pause_seconds
+        self._next_attempt = 0.0
+        self._num_lost = 0
+
+    def put(self, message: Callable[[], None], *, may_be_lost: bool = False) -> None:
+        """Say it, and all that waits; keep what MLflow does not take now. Raises what it refuses.
+
+        ``may_be_lost``: a message that is dropped where too many wait.
+        """
+        if may_be_lost and len(self._waiting) >= self._max_waiting:
+            self._num_lost += 1
+        else:
+            self._waiting.append(message)
+        if time.monotonic() >= self._next_attempt:
+            try:
+                self.send()
+            except TrackingError as error:
+                self._note_away(error)
+
+    def send(self) -> None:
+        """Say all that waits; TrackingError if MLflow does not take it."""
+        if self._is_away:
+            self._is_there()
+            _log.warning("MLflow answers again: %d messages are sent%s", len(self._waiting), self._lost())
+            self._is_away, self._pause = False, self._first_pause
+        while self._waiting:
+            message = self._waiting[0]
+            try:
+                message()
+            except TrackingError:
+                raise
+            except Exception:
+                self._waiting.popleft()  # it would be refused again
+                raise
+            self._waiting.popleft()
+
+    def close(self) -> None:
+        """Try once more, and tell what does not get through."""
+        try:
+            self.send()
+        except TrackingError as error:
+            lost = len(self._waiting) + self._num_lost
+            _log.warning("%s. %d messages of this run are not in MLflow; its folder has all figures", error, lost)
+
+    def _note_away(self, error: TrackingError) -> None:
+        if not self._is_away:
+            _log.warning("%s. The run goes on; its figures are kept and sent when MLflow answers", error)
+        self._is_away = True
+        self._next_attempt = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+
+    def _lost(self) -> str:
+        return f", {self._num_lost} were too many to keep" if self._num_lost else ""
