@@ -7,6 +7,7 @@ null). A whole number is accepted for a float; true and false are no numbers.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import tomllib
 import types
@@ -28,10 +29,15 @@ def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] =
     A file whose first key is ``extends = "other.toml"`` says what is different from the file of that path, as seen from
     its own folder. Raises ValueError for unknown and missing keys, wrong types, and whatever ``__post_init__`` refuses.
     """
-    table = _read(path, ())
+    table = read_table(path)
     for key, text in overrides:
         _set(table, key, text)
     return typing.cast(C, _build(cls, table, _Place(str(path), "")))
+
+
+def read_table(path: Path) -> Table:
+    """Return the tables of a TOML file and of those that it extends; ValueError if it is none."""
+    return _read(path, ())
 
 
 def to_table(config: object) -> Table:
@@ -102,11 +108,14 @@ class _Place:
 
     file: str
     key: str
+    override: _Override | None = None
 
     def inside(self, key: str) -> _Place:
         return _Place(self.file, f"{self.key}.{key}" if self.key else key)
 
     def error(self, text: str) -> ValueError:
+        if self.override is not None:
+            return ValueError(f"--set {self.override.key}={self.override.text}: {text}")
         return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
 
 
@@ -142,7 +151,7 @@ def _set(table: Table, key: str, text: str) -> None:
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):
-            raise ValueError(f"--set {key}={text}: {parent} is a value, not a table")
+            raise ValueError(f"--set {key}={text}: {parent} is a value, it has no keys: say --set {parent}=VALUE")
     table[last] = _Override(key, text)
 
 
@@ -151,8 +160,8 @@ def _build(cls: type[Any], table: Table, place: _Place) -> Any:
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for key, value in table.items():
         if key not in fields:
-            given = f"--set {value.key}={value.text}: " if isinstance(value, _Override) else ""
-            raise place.inside(key).error(f"{given}there is no such key: use {', '.join(fields)}")
+            there = _Place(place.file, place.inside(key).key, value if isinstance(value, _Override) else None)
+            raise there.error(f"there is no such key: use {', '.join(fields)}")
     values = {}
     for name, field in fields.items():
         if name in table:
@@ -169,10 +178,13 @@ def _build(cls: type[Any], table: Table, place: _Place) -> Any:
 
 def _convert(hint: Any, value: Any, place: _Place) -> Any:
     if isinstance(value, _Override):
+        place = dataclasses.replace(place, override=value)
         value = _typed(hint, value.text)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, dict):
-            raise place.error(f"{value!r} is a value: this is a table, write [{place.key}]")
+            keys = ", ".join(field.name for field in dataclasses.fields(hint))
+            remedy = f"set {place.key}.KEY, with KEY one of {keys}" if place.override else f"write [{place.key}]"
+            raise place.error(f"{value!r} is a value: this is a table, {remedy}")
         return _build(hint, value, place)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
@@ -187,7 +199,10 @@ def _convert(hint: Any, value: Any, place: _Place) -> Any:
         return float(value)
     if hint in (bool, int, str) and type(value) is hint:
         return value
-    raise place.error(f"{value!r} is not {type_name(hint)}")
+    example = (
+        f""": write --set '{place.key}={_list_example(arguments[0])}'""" if origin is tuple and place.override else ""
+    )
+    raise place.error(f"{value!r} is not {type_name(hint)}{example}")
 
 
 def _typed(hint: Any, text: str) -> Any:
@@ -198,6 +213,13 @@ def _typed(hint: Any, text: str) -> Any:
         return text
     wants_text = hint is str or typing.get_origin(hint) is typing.Literal
     return text if wants_text and not isinstance(value, str) else value
+
+
+def _list_example(hint: Any) -> str:
+    """Return a list of such values as TOML has it."""
+    allowed = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+    values = allowed[:2] or {int: (1, 2), float: (0.1, 0.5), bool: (True, False)}.get(hint, ("a", "b"))
+    return f"[{', '.join(json.dumps(value) for value in values)}]"
 
 
 def _is_optional(hint: Any) -> bool:

@@ -91,7 +91,10 @@ def run(context: Context) -> dict[str, float]:
             context.console.say(f"{name} does not play: {reason}")
     if len(entrants) < SEATS:
         there = ", ".join(entrant.name for entrant in entrants)
-        raise ValueError(f"only {len(entrants)} agents play ({there}): add to pool.agents, {SEATS} are needed")
+        raise ValueError(
+            f"only {len(entrants)} agents play ({there}), {SEATS} are needed, and {_newest_from(context)} has no other "
+            "checkpoints: set pool.newest_from to a folder or storage with runs, or name more in pool.agents"
+        )
     shutil.rmtree(context.folder / _COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
     names = [entrant.name for entrant in entrants]
     champion = names.index(recipe.registry.address) if version else None
@@ -115,9 +118,15 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
     for name in recipe.pool.agents:
         if name != recipe.registry.address:
             yield name, name, False
-    own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
-    for found in source.newest(recipe.pool.newest_from or own, recipe.pool.newest):
+    for found in source.newest(_newest_from(context), recipe.pool.newest):
         yield found.name, found.address, True
+
+
+def _newest_from(context: Context) -> str:
+    """Return the folder or storage in which checkpoints are looked for."""
+    recipe = context.recipe
+    own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
+    return recipe.pool.newest_from or own
 
 
 def _enter(source: AgentSource, folder: Path, place: int, name: str, address: str, *, is_candidate: bool) -> Entrant:

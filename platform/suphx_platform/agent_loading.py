@@ -11,13 +11,18 @@ further.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from suphx.selfplay.agent import Agent, NetAgent, load_agent
+from suphx.features.head import HEAD_NAMES
+from suphx.selfplay.agent import BASELINES, Agent, NetAgent, load_agent, split_address
+from suphx.selfplay.player import find_checkpoint
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adapter import Adapter
 from suphx.training.adaptive_agent import AdaptiveAgent, MoveConfig
+from suphx_platform.agent_forms import AGENT_FORMS
 from suphx_platform.mjai_agent import MOVE_SECONDS, MjaiAgent
 
+_SHOWN = 8
 _MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
 _ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 
@@ -32,10 +37,33 @@ def load_any_agent(address: str) -> Agent:
         return MjaiAgent(address, program["command"], float(program["seconds"] or MOVE_SECONDS))
     match = _ADAPT.fullmatch(address)
     if match is None:
-        return load_agent(address)
+        return _load_known(address)
     config = AdaptationConfig(num_rollouts=int(match["rollouts"])) if match["rollouts"] else AdaptationConfig()
     move = MoveConfig(seconds=float(match["seconds"] or 0))
     return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
+
+
+def has_nets(folder: Path) -> bool:
+    """Tell whether a folder has a checkpoint for each head."""
+    try:
+        for head in HEAD_NAMES:
+            find_checkpoint(folder, head, is_weak=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _load_known(address: str) -> Agent:
+    """Return the agent of ``load_agent``; ValueError says what there is instead, all forms or the folders inside."""
+    folder = Path(split_address(address)[0])
+    if address not in BASELINES and not folder.is_dir():
+        raise ValueError(f"{address!r} is no agent: use {AGENT_FORMS}")
+    if address not in BASELINES and not has_nets(folder):
+        inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each))
+        if inside:
+            told = ", ".join(inside[:_SHOWN]) + (", …" if len(inside) > _SHOWN else "")
+            raise ValueError(f"{address!r} is not itself a folder of checkpoints: name one of those in it, {told}")
+    return load_agent(address)
 
 
 def is_program(address: str) -> bool:
@@ -52,7 +80,7 @@ def split_wrapper(address: str) -> tuple[str, str]:
 
 def load_net_agent(address: str) -> NetAgent:
     """Return an agent of nets, that can be adapted; ValueError for another one."""
-    agent = load_agent(address)
+    agent = _load_known(address)
     if not isinstance(agent, NetAgent):
         raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
     return agent

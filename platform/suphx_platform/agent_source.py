@@ -16,7 +16,7 @@ from suphx.models.checkpoint import checkpoint_name
 from suphx.selfplay.agent import split_address
 from suphx.selfplay.player import find_checkpoint
 from suphx_platform import model_registry
-from suphx_platform.agent_loading import is_program, split_wrapper
+from suphx_platform.agent_loading import has_nets, is_program, split_wrapper
 from suphx_platform.storage import Storage, StorageConfig, Version
 from suphx_platform.tracking import TrackingStore
 
@@ -80,10 +80,9 @@ def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     places = [path.parent for path in runs.glob(f"*/*/{checkpoint_name(discard)}")]
     places += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
     for folder in sorted(set(places)):
-        try:
-            files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]
-        except ValueError:  # of a stage that has not learned them all yet
+        if not has_nets(folder):  # of a stage that has not learned them all yet
             continue
+        files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]
         name = folder.relative_to(runs).as_posix()
         yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in files))
 

@@ -78,9 +78,9 @@ def _told(address: str, error: Exception) -> str:
             "MLFLOW_TRACKING_PASSWORD to those of somebody who may write there"
         )
     return (
-        f"MLflow at {address} does not answer ({_cause(error)}): see that it runs and that MLFLOW_TRACKING_URI is right, "
-        f"or unset that to keep runs in a file; for a slow server set {_TIMEOUT} (now {os.environ[_TIMEOUT]} s) or "
-        f"{_RETRIES} (now {os.environ[_RETRIES]})"
+        f"MLflow at {address} does not answer ({_cause(error)}): see that it runs and that MLFLOW_TRACKING_URI is "
+        f"right, or unset that to keep runs in a file; for a slow server set {_TIMEOUT} (now {os.environ[_TIMEOUT]} s) "
+        f"or {_RETRIES} (now {os.environ[_RETRIES]})"
     )
 
 

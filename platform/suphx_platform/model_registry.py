@@ -133,18 +133,13 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
         store.download(found[version].source or "", folder)
         return version
     if found:
-        known = ", ".join(
-            [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
-        )
-        raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {PREFIX}{name} has {known}")
-    raise ValueError(
-        f"{address!r} is not in the model registry of {store.uri}: "
-        + (
-            f"use one of its models, {', '.join(models)}"
-            if models
-            else "it has no models yet; suphx tournament makes them"
-        )
-    )
+        known = [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
+        advice = f"{PREFIX}{name} has {', '.join(known)}"
+    elif models:
+        advice = f"its models are {', '.join(models)}"
+    else:
+        advice = "it has no models yet; suphx tournament registers its winners there"
+    raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {advice}")
 
 
 def _aliases(store: TrackingStore, model: str) -> dict[str, str]:

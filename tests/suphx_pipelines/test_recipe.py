@@ -60,7 +60,7 @@ def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Pat
 def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
     with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use at least 2"):
         load_recipe(FOLDER / "laptop.toml", [("supervised.batch_size", "1")])
-    with pytest.raises(ValueError, match="size: 'huge' is not one of 'tiny'"):
+    with pytest.raises(ValueError, match=r"--set net\.size=huge: 'huge' is not one of 'tiny'"):
         load_recipe(FOLDER / "laptop.toml", [("net.size", "huge")])
 
 

@@ -119,10 +119,12 @@ def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str
     ("key", "text", "message"),
     [
         ("learner.learning_rat", "1", "--set learner.learning_rat=1: there is no such key"),
-        ("learner.steps", "many", "learner.steps: 'many' is not a whole number"),
-        ("learner.is_augmented", "True", "learner.is_augmented: 'True' is not true or false"),
-        ("name.first", "b", "--set name.first=b: name is a value, not a table"),
-        ("size", "huge", "size: 'huge' is not one of"),
+        ("learner.steps", "many", "--set learner.steps=many: 'many' is not a whole number"),
+        ("learner.is_augmented", "True", "--set learner.is_augmented=True: 'True' is not true or false"),
+        ("name.first", "b", "--set name.first=b: name is a value, it has no keys: say --set name=VALUE"),
+        ("size", "huge", "--set size=huge: 'huge' is not one of"),
+        ("learner", "3", "--set learner=3: 3 is a value: this is a table, set learner.KEY, with KEY one of "),
+        ("layers", "4", "4 is not a list, each a whole number: write --set 'layers=[1, 2]'"),
         ("nothing.here", "1", "nothing: there is no such key"),
     ],
 )

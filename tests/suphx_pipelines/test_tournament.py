@@ -249,7 +249,8 @@ def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Pat
 
 
 def test_too_few_agents_are_refused(runs: Path) -> None:
-    with pytest.raises(ValueError, match=r"only 3 agents play \(ukeire, tsumogiri, random\): add to pool\.agents"):
+    told = r"only 3 agents play \(ukeire, tsumogiri, random\), 4 are needed, and .*/runs has no other checkpoints"
+    with pytest.raises(ValueError, match=rf"{told}: set pool\.newest_from .* or name more in pool\.agents"):
         play(runs)
 
 

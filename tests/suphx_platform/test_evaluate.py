@@ -33,8 +33,8 @@ def test_the_champion_plays_under_its_name(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nobody", "'nobody' is no agent: name a baseline"),
-        ("models:/nobody@champion", "no nobody"),
+        ("nobody", "'nobody' is no agent: use random, tsumogiri or ukeire; a folder"),
+        ("models:/nobody@champion", "it has no models yet"),
         ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
         ("ukeire:weak,matched,sampled", "says yes in two ways"),
     ],
@@ -46,3 +46,15 @@ def test_an_unknown_agent_is_one_line_and_exit_code_1(
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("suphx: ")
     assert message in last
+
+
+def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs / "laptop-1"
+    for stage in ("reinforcement", "reinforcement/start"):
+        save_random(run / stage)
+    (run / "records").mkdir()
+    assert evaluate(runs, str(run)) == 1
+    told = f"name one of those in it, {run}/reinforcement, {run}/reinforcement/start"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(told)

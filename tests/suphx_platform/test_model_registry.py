@@ -103,9 +103,9 @@ def test_an_alias_that_somebody_moved_stays_where_it_is_and_another_night_may_wi
     ("address", "message"),
     [
         ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
-        ("models:/nobody@champion", "no nobody"),
-        ("models:/suphx@best", "suphx has the versions 1, aliases {'champion': '1'}"),
-        ("models:/suphx/7", "suphx has the versions 1"),
+        ("models:/nobody@champion", "its models are suphx"),
+        ("models:/suphx@best", r"models:/suphx has @champion \(version 1\), /1"),
+        ("models:/suphx/7", "models:/suphx has @champion"),
     ],
 )
 def test_an_unknown_model_is_refused(runs: Path, tmp_path: Path, address: str, message: str) -> None:
@@ -124,3 +124,16 @@ def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Pa
 def test_a_name_that_mlflow_could_not_search_for_is_refused() -> None:
     with pytest.raises(ValueError, match="use letters, digits"):
         RegistryConfig(model="a'b")
+
+
+def test_a_folder_without_a_registry_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"mlflow\.db: name your folder of runs \(--runs\), or set MLFLOW_TRACKING_URI"
+    ):
+        fetch_model(TrackingStore(tmp_path / "runs"), "models:/suphx@champion", tmp_path / "nets")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_empty_registry_is_told(runs: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="it has no models yet; suphx tournament registers its winners there"):
+        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "nets")

@@ -13,8 +13,13 @@ from urllib.request import urlopen
 
 import pytest
 
+from suphx_pipelines.runner import Runner
+from suphx_pipelines.stage import Stage
+from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking import TrackingStore
+from tests.suphx_pipelines.small_run import Context, SmallRecipe
+from tests.suphx_platform.faulty_proxy import faulty_proxy
 from tests.suphx_platform.s3_server import free_port
 
 START_SECONDS = 180
@@ -70,3 +75,37 @@ def test_runs_and_models_are_the_servers_whatever_the_folder(
     assert fetch_model(there, "models:/suphx@champion", tmp_path / "fetched") == "1"
     assert (tmp_path / "fetched" / "discard.safetensors").read_bytes() == b"weights"
     assert not (tmp_path / "here").joinpath("mlflow.db").exists()
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_without_its_server_and_tells_it_all_later(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with faulty_proxy(int(address.rpartition(":")[2])) as proxy:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.port}")
+
+        def play(context: Context) -> dict[str, float]:
+            proxy.is_open.clear()
+            context.tracker.log_metrics({"loss": 2.0}, step=1)
+            return {"count": 1.0}
+
+        def learn(context: Context) -> dict[str, float]:
+            context.tracker.log_metrics({"loss": 1.0}, step=2)
+            (context.folder / "curve.json").write_text("[]")
+            proxy.is_open.set()
+            return {"total": 2.0}
+
+        stages = (Stage(name="play", run=play), Stage(name="learn", run=learn, artifacts=("*.json",)))
+        result = Runner(SmallRecipe(), stages, runs=tmp_path / "runs", records=None, console=Console()).run()
+        assert {stage.status for stage in result.stages.values()} == {"finished"}
+        store = TrackingStore(tmp_path / "runs")
+        assert store.newest_metrics(result.run_id) == {"loss": 1.0, "count": 1.0, "total": 2.0}
+        runs = store.client.search_runs(["1"])
+    assert {run.info.run_name: run.info.status for run in runs} == {
+        result.run_id: "FINISHED",
+        "play": "FINISHED",
+        "learn": "FINISHED",
+    }
+    assert list(tmp_path.rglob("artifacts/curve.json"))

@@ -81,8 +81,10 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
     """Create the objects of a run; ValueError for a bad recipe, ClusterError for what the cluster refuses."""
     from suphx_pipelines.recipe import load_recipe
     from suphx_pipelines.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe_kind import check_kind
     from suphx_platform.run_manifest import run_id_of, run_objects
 
+    check_kind(args.recipe, "run")
     recipe = load_recipe(args.recipe, args.overrides)
     launcher, _ = _connect(args, console)
     run_id = run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys))

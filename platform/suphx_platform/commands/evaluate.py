@@ -9,24 +9,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx_platform.agent_forms import AGENT_FORMS
 from suphx_platform.commands.parsing import add_runs, add_workers, positive
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-AGENT_HELP = (
-    "random, tsumogiri, ukeire, a folder or s3:// address of checkpoints, or models:/NAME@ALIAS, with :weak, :matched, "
-    ":sampled behind it; adapt:NETS adapts to every kyoku, adapt-K+Ts:NETS with K rollouts, T seconds a later discard; "
-    "mjai:COMMAND LINE is an outside program"
-)
-
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``evaluate``."""
     parser = commands.add_parser("evaluate", parents=[options], help="play a match and say who is stronger")
-    parser.add_argument("--candidate", required=True, metavar="AGENT", help=AGENT_HELP)
-    parser.add_argument("--baseline", required=True, metavar="AGENT", help=AGENT_HELP)
+    parser.add_argument("--candidate", required=True, metavar="AGENT", help=AGENT_FORMS)
+    parser.add_argument("--baseline", required=True, metavar="AGENT", help=AGENT_FORMS)
     parser.add_argument("--hanchans", type=positive, default=1000, metavar="N", help="games to play (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)

@@ -30,7 +30,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
     )
     add_runs(parser)
-    parser.add_argument("--run-id", type=run_id, metavar="ID", help="name of the run (default: of recipe and records)")
+    parser.add_argument(
+        "--run-id",
+        type=run_id,
+        metavar="ID",
+        help="name of the run (default: made of its settings); one that is there must have the same settings",
+    )
     parser.add_argument(
         "--stop-file",
         type=Path,
@@ -44,8 +49,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Run the recipe; ValueError for a bad recipe or missing records."""
     from suphx_pipelines.pipeline import run_recipe
     from suphx_pipelines.recipe import load_recipe
+    from suphx_pipelines.recipe_kind import check_kind
     from suphx_platform.stop_file import STORED, StopFile
 
+    check_kind(args.recipe, "run")
     recipe = load_recipe(args.recipe, args.overrides)
     stop = StopFile(args.stop_file)
     while True:

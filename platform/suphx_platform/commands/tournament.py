@@ -34,8 +34,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
+    from suphx_pipelines.recipe_kind import check_kind
     from suphx_pipelines.tournament import run_tournament
     from suphx_pipelines.tournament_recipe import load_tournament_recipe
 
+    check_kind(args.recipe, "tournament")
     recipe = load_tournament_recipe(args.recipe, args.overrides)
     return run_tournament(recipe, runs=args.runs, console=console).to_json()

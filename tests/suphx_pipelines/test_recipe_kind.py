@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.recipe_kind import Kind, check_kind
+from suphx_platform import cli
+
+FOLDER = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
+TOURNAMENTS = {"nightly"}
+RECIPES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_recipe_is_for_one_command(name: str) -> None:
+    path = FOLDER / f"{name}.toml"
+    kind: Kind = "tournament" if name in TOURNAMENTS else "run"
+    other: Kind = "run" if name in TOURNAMENTS else "tournament"
+    check_kind(path, kind)
+    with pytest.raises(ValueError, match=rf"has the key \w+: say suphx {kind} .*{name}\.toml"):
+        check_kind(path, other)
+
+
+@pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("launch", "nightly"), ("tournament", "laptop")])
+def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, str(FOLDER / f"{name}.toml")]) == 1
+    assert "is a recipe of another command" in capsys.readouterr().err
