@@ -53,6 +53,23 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     return _with_report([records_stage(), *learning, evaluation_stage(), *predictor, *self_play])
 
 
+def left_out(recipe: Recipe) -> list[str]:
+    """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
+    notes = []
+    has_self_play = recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents
+    if not has_self_play:
+        limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
+        notes.append(f"this run has no self-play, as {limits}")
+    if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:
+        notes.append("this run has no entropy study, as that needs self-play: set reinforcement.max_updates")
+    follows = {"oracle_decay.steps": recipe.oracle_decay.steps,
+               "oracle_distillation.max_updates": recipe.oracle_distillation.max_updates}  # fmt: skip
+    wanted = [key for key, value in follows.items() if value]
+    if wanted and not recipe.oracle.max_updates:
+        notes.append(f"{wanted[0]} has no effect without nets that see what is hidden: set oracle.max_updates")
+    return notes
+
+
 def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     needs = tuple(stage.name for stage in stages)
@@ -68,6 +85,8 @@ def run_recipe(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     stages = pipeline_stages(recipe)
+    for note in left_out(recipe):
+        console.say(note)
     runner = Runner(recipe, stages, runs=runs, records=records, console=console, storage=storage, run_id=run_id)
     result = runner.run()
     return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)

@@ -171,7 +171,7 @@ class Recipe:
     reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
     """The net that says what a game is worth after each kyoku, for the rewards of self-play."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
-    """Self-play; without a limit there is none."""
+    """Self-play; without max_updates or max_minutes there is none."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
     """Self-play with a fixed entropy coefficient."""
     oracle: OracleStageConfig = field(default_factory=OracleStageConfig)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from suphx.evaluation.match import few_games_note
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
@@ -20,6 +22,7 @@ from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
+from suphx_platform.console import Console
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
 STAGE_NAME = "reinforcement"
@@ -75,7 +78,7 @@ def play_and_learn(
         extra={"recipe": recipe.name},
         teacher=teacher,
     )
-    context.console.say(f"self-play starts; the first figures come after {config.report_every} updates")
+    context.console.say(_announcement(config))
     with context.console.progress("%", PERCENT) as progress:
         percent_done = 0
 
@@ -92,13 +95,8 @@ def play_and_learn(
             context.keep(first_update + updates)
 
         metrics = Controller(config, play, context.folder, report=report, keep=keep, say=context.console.say).run()
-    for match in metrics["matches"]:
-        if match["updates"] == metrics["updates"]:
-            low, high = match["interval"]
-            context.console.say(
-                f"after {match['updates']:,} updates against {match['baseline']}: paired difference "
-                f"{match['difference']:+.3f} ({low:+.3f} to {high:+.3f}, lower is better), {match['hanchans']:,} games"
-            )
+        progress.advance(PERCENT - percent_done, f"{metrics['updates']:,} updates")
+    _say_end(metrics, config, context.console)
     figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
     ends = {match["baseline"]: match["difference"] for match in metrics["matches"]}
     return {name: float(value) for name, value in figures.items()} | {f"difference_to_{n}": v for n, v in ends.items()}
@@ -131,12 +129,38 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
     )
 
 
+def _announcement(config: ReinforcementConfig) -> str:
+    every = config.report_every
+    if 0 < config.max_updates < every:
+        return (
+            f"self-play starts; its {config.max_updates} updates are fewer than reinforcement.report_every ({every}): "
+            "the only figures come at its end"
+        )
+    return f"self-play starts; the first figures come after {every} updates"
+
+
+def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: Console) -> None:
+    """Say what came out of the matches after the last update."""
+    if metrics["hanchans"] == 0:
+        console.say(
+            f"no hanchan has ended yet: all {config.simulator.num_tables} tables are in the middle of their first one"
+        )
+    for match in metrics["matches"]:
+        if match["updates"] == metrics["updates"]:
+            low, high = match["interval"]
+            console.say(
+                f"after {match['updates']:,} updates against {match['baseline']}: paired difference "
+                f"{match['difference']:+.3f} ({low:+.3f} to {high:+.3f}, lower is better), {match['hanchans']:,} games"
+                + few_games_note(match["hanchans"])
+            )
+
+
 def _note(point: Mapping[str, float], head: str) -> str:
     learned = ""
     if f"{head}_entropy" in point:
         learned = f"entropy {point[f'{head}_entropy']:.2f}, alpha {point[f'{head}_alpha']:.4f}, "
     return (
-        f"{point['hanchans']:,.0f} hanchans, {point['updates']:,.0f} updates, version {point['version']:.0f}, "
+        f"{point['hanchans']:,.0f} hanchans ended, {point['updates']:,.0f} updates, version {point['version']:.0f}, "
         f"staleness {point['staleness']:.1f}, {learned}{point['hanchans_per_second']:.1f} hanchans/s, "
         f"simulator waits {point['simulator_waiting_share']:.0%}, learning {point['learning_share']:.0%}"
     )

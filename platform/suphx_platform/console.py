@@ -120,6 +120,8 @@ def _lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
 
 
 def _text(value: object) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, float):
         return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     if isinstance(value, int) and not isinstance(value, bool):

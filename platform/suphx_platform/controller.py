@@ -232,6 +232,8 @@ class Controller:
 
     def _finish(self) -> dict[str, Any]:
         matches = self._progress.matches
+        if self._since_report and not self._progress.history:
+            self._add_point()  # of a run that is shorter than report_every
         self._add_matches(waits=True)
         if not matches or matches[-1]["updates"] != self._progress.updates:
             self._evaluate()

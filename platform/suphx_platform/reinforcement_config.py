@@ -34,10 +34,10 @@ class ReinforcementConfig:
     global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
     """How ``global_prediction`` becomes points."""
     max_updates: int = 0
-    """End after this many updates; 0 = no limit."""
+    """End after this many updates; 0 = no limit of this kind. Without either limit there is no self-play at all."""
     max_minutes: float = 0.0
-    """End after this much time, or after max_updates if that is sooner; 0 = no limit. Such a run depends on the
-    machine's speed: no two are quite alike."""
+    """End after this much time, or after max_updates if that is sooner; 0 = no limit of this kind. Such a run depends
+    on the machine's speed: no two are quite alike."""
     publish_every: int = 4
     """Updates between two policy versions."""
     steps: int = 16

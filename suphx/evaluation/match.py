@@ -29,6 +29,8 @@ I32 = NDArray[np.int32]
 
 SEATS = 4
 CANDIDATE, BASELINE = 0, 1
+_LEAST_HANCHANS = 100
+"""Of 25 walls. With fewer a bootstrap interval means little: too few clusters to draw from."""
 _MEAN_PLACEMENT = 2.5
 _WALLS_PER_TASK = 32
 
@@ -58,6 +60,13 @@ class MatchConfig:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
 
 
+def few_games_note(hanchans: int) -> str:
+    """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
+    if hanchans >= _LEAST_HANCHANS:
+        return ""
+    return f"; over {hanchans // SEATS} walls the interval means little, play at least {_LEAST_HANCHANS} hanchans"
+
+
 def check_hanchans(number: int) -> None:
     """Raise ValueError for a number of games that no match can have."""
     if number < 8 or number % 4:
@@ -85,11 +94,13 @@ class MatchReport:
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
+        note = few_games_note(self.hanchans)
         mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
         stronger, weaker = (self.candidate, self.baseline) if mean < 0 else (self.baseline, self.candidate)
         claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
+        claim = "too few games to say who is stronger" if note else claim
         figures = f"average placement {mean:+.3f} ({low:+.3f} to {high:+.3f}, lower is better for the candidate)"
-        return f"{claim}: {figures} over {self.hanchans:,} hanchans"
+        return f"{claim}: {figures} over {self.hanchans:,} hanchans{note}"
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read (and those of the candidate's statistics)."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,11 @@ def test_a_better_agent_has_a_significant_negative_difference() -> None:
     report = play("ukeire", "tsumogiri", num_hanchans=80)
     assert report.difference.mean < -0.5
     assert report.difference.is_significant
+    assert report.verdict().startswith("too few games to say who is stronger: ")
+    assert report.verdict().endswith("over 20 walls the interval means little, play at least 100 hanchans")
+    enough = replace(report, hanchans=100, walls=25).verdict()
+    assert enough.startswith("ukeire is better than tsumogiri: ")
+    assert enough.endswith("over 100 hanchans")
     worse = play("tsumogiri", "ukeire", num_hanchans=80)
     assert worse.difference.mean > 0.5
 

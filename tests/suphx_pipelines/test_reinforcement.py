@@ -16,7 +16,7 @@ from suphx.features.head import HEAD_NAMES
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.console import Console
 
@@ -53,6 +53,33 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
 
 
+def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = small_recipe(**{"reinforcement.max_updates": "1", "reinforcement.report_every": "20"})
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    history = read_json(done.run.folder / "reinforcement" / "metrics.json")["history"]
+    assert [point["updates"] for point in history] == [1]
+    told = capsys.readouterr().err
+    assert "its 1 updates are fewer than reinforcement.report_every (20): the only figures come at its end" in told
+    assert "100 of 100 %" in told
+    assert "no hanchan has ended yet: all 16 tables are in the middle of their first one" in told
+    assert "8 games; over 2 walls the interval means little, play at least 100 hanchans" in told
+
+
+def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
+    assert left_out(small_recipe()) == []
+    (note,) = left_out(small_recipe(**{"reinforcement.max_updates": "0"}))
+    assert note == (
+        "this run has no self-play, as reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
+    )
+    study = small_recipe(**{"reinforcement.max_updates": "0", "entropy_study.alphas": "[0.0]"})
+    assert "no entropy study" in left_out(study)[1]
+    (note,) = left_out(small_recipe(**{"oracle_decay.steps": "4"}))
+    assert note.startswith("oracle_decay.steps has no effect")
+    assert note.endswith("set oracle.max_updates")
+
+
 def test_from_supervised_nets_it_comes_after_them() -> None:
     laptop = load_recipe(RECIPES / "laptop.toml", [("reinforcement.max_updates", "10")])
     stages = {stage.name: stage for stage in pipeline_stages(laptop)}
@@ -65,7 +92,7 @@ def test_from_supervised_nets_it_comes_after_them() -> None:
 def test_a_wrong_key_or_value_says_where_it_stands() -> None:
     with pytest.raises(ValueError, match=r"reinforcement\.simulator: num_tables is 3: use an even number"):
         small_recipe(**{"reinforcement.simulator.num_tables": "3"})
-    with pytest.raises(ValueError, match=r"reinforcement\.learner\.entropy\.taget: .*there is no such key: use target"):
+    with pytest.raises(ValueError, match=r"--set .*entropy\.taget=1\.0: there is no such key: use target"):
         small_recipe(**{"reinforcement.learner.entropy.taget": "1.0"})
 
 

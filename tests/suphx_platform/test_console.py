@@ -18,7 +18,16 @@ def test_json_is_one_line_on_stdout_and_messages_go_to_stderr(capsys: pytest.Cap
 
 
 def test_without_json_the_result_is_a_readable_list(capsys: pytest.CaptureFixture[str]) -> None:
-    Console().result({"games": 12_345, "rate": 0.21961, "stages": {"a": {"files": ["x", "y"]}}, "left": [], "ok": True})
+    Console().result(
+        {
+            "games": 12_345,
+            "rate": 0.21961,
+            "stages": {"a": {"files": ["x", "y"]}},
+            "left": [],
+            "ok": True,
+            "champion": None,
+        }
+    )
     assert capsys.readouterr().out.splitlines() == [
         "games: 12,345",
         "rate: 0.2196",
@@ -27,6 +36,7 @@ def test_without_json_the_result_is_a_readable_list(capsys: pytest.CaptureFixtur
         "    files: [x, y]",
         "left: none",
         "ok: True",
+        "champion: none",
     ]
 
 
