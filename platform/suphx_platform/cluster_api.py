@@ -23,6 +23,7 @@ import urllib3
 from kubernetes.client.exceptions import ApiException
 
 from suphx_platform.cluster_error import ClusterError, ConflictError, refused, unreachable
+from suphx_platform.kubeconfig import check_kubeconfig, kubeconfig_files
 
 Object = dict[str, Any]
 T = TypeVar("T")
@@ -204,14 +205,18 @@ class ClusterApi:
 
 def _configure(configuration: Any, context: str | None) -> str:
     """Fill in how the cluster is reached; return the namespace that goes with it."""
-    file = os.environ.get("KUBECONFIG")  # the client looks at it only when it is imported
+    files = kubeconfig_files()
+    if not files and context is None and _is_in_pod(configuration):
+        return _POD_NAMESPACE.read_text(encoding="ascii").strip()
+    check_kubeconfig(files, context)
+    if not files:
+        raise ClusterError("no cluster is configured: have KUBECONFIG name the file with yours")
+    paths = os.pathsep.join(map(str, files))
     try:
-        kubernetes.config.load_kube_config(file, context=context, client_configuration=configuration)
+        kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
+        contexts, active = kubernetes.config.list_kube_config_contexts(paths)
     except (kubernetes.config.ConfigException, OSError) as error:
-        if context is None and _is_in_pod(configuration):
-            return _POD_NAMESPACE.read_text(encoding="ascii").strip()
-        raise ClusterError(f"no cluster is configured ({error}): set KUBECONFIG, or name another --context") from error
-    contexts, active = kubernetes.config.list_kube_config_contexts(file)
+        raise ClusterError(f"{paths} cannot be used ({error}): mend it, or name another --context") from error
     chosen: Mapping[str, Any] = next((found for found in contexts if found["name"] == context), active)
     return str(chosen["context"].get("namespace") or "default")
 

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_platform.cluster_api import ClusterApi
+from suphx_platform.cluster_error import ClusterError
+
+
+def kubeconfig(**changes: Any) -> str:
+    contexts = [
+        {"name": "home", "context": {"cluster": "c", "user": "u"}},
+        {"name": "work", "context": {"cluster": "c", "user": "u", "namespace": "mahjong"}},
+    ]
+    config = {
+        "apiVersion": "v1",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": contexts,
+        "current-context": "home",
+    }
+    return json.dumps(config | changes)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "kubeconfig"
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    return path
+
+
+def test_a_context_says_the_namespace(path: Path) -> None:
+    path.write_text(kubeconfig())
+    assert ClusterApi().namespace == "default"
+    assert ClusterApi(context="work").namespace == "mahjong"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("contexts: [\n  {{{\n", r"kubeconfig is not YAML \(line 3: .*\): mend it, or name another with KUBECONFIG"),
+        ("just text", "kubeconfig is no kubeconfig: mend it"),
+        ("", "kubeconfig is no kubeconfig: mend it"),
+        (
+            kubeconfig(**{"current-context": "gone"}),
+            "is 'gone': name another with --context, its contexts are home, work",
+        ),
+        (
+            kubeconfig(**{"current-context": ""}),
+            "has no current context: name another with --context, its contexts are",
+        ),
+        (kubeconfig(clusters=[]), "kubeconfig cannot be used .*clusters list.*: mend it, or name another --context"),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, message: str) -> None:
+    path.write_text(text)
+    with pytest.raises(ClusterError, match=message):
+        ClusterApi()
+
+
+def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
+    path.write_text(kubeconfig())
+    with pytest.raises(ClusterError, match=r"no context nosuch in .*kubeconfig: its contexts are home, work"):
+        ClusterApi(context="nosuch")
+
+
+def test_without_a_file_nothing_is_guessed(path: Path) -> None:
+    with pytest.raises(ClusterError, match="no cluster is configured: have KUBECONFIG name the file"):
+        ClusterApi()
