@@ -1,4 +1,4 @@
-"""The user's kubeconfig: which contexts it has, before a client reads it that has no words for what is wrong with it."""
+"""The user's kubeconfig: which contexts it has, before a client reads it that has no words for its faults."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ def check_kubeconfig(files: list[Path], context: str | None) -> None:
     current = ""
     for path in files:
         config = _read(path)
-        names += [
-            str(each["name"]) for each in config.get("contexts") or () if isinstance(each, dict) and "name" in each
-        ]
+        contexts = [each for each in config.get("contexts") or () if isinstance(each, dict)]
+        names += [str(each["name"]) for each in contexts if "name" in each]
         current = current or str(config.get("current-context") or "")
     places, known = ", ".join(map(str, files)), ", ".join(names) or "none"
     if context is not None and context not in names:
