@@ -22,8 +22,9 @@ from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
-from suphx_platform.console import Console
+from suphx_platform.console import Console, Progress
 from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.tracking import Tracker
 
 STAGE_NAME = "reinforcement"
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
@@ -80,26 +81,43 @@ def play_and_learn(
     )
     context.console.say(_announcement(config))
     with context.console.progress("%", PERCENT) as progress:
-        percent_done = 0
-
-        def report(point: Mapping[str, float]) -> None:
-            nonlocal percent_done
-            context.tracker.log_metrics(point, step=first_update + int(point["updates"]))
-            if "seconds" not in point:
-                return
-            now = min(PERCENT, int(PERCENT * config.share_done(int(point["updates"]), point["seconds"])))
-            progress.advance(now - percent_done, _note(point, config.heads[0]))
-            percent_done = now
+        report = _Report(context.tracker, progress, config, first_update)
 
         def keep(updates: int) -> None:
             context.keep(first_update + updates)
 
-        metrics = Controller(config, play, context.folder, report=report, keep=keep, say=context.console.say).run()
-        progress.advance(PERCENT - percent_done, f"{metrics['updates']:,} updates")
+        metrics = Controller(config, play, context.folder, report=report.add, keep=keep, say=context.console.say).run()
+        report.finish()
     _say_end(metrics, config, context.console)
     figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
     ends = {match["baseline"]: match["difference"] for match in metrics["matches"]}
     return {name: float(value) for name, value in figures.items()} | {f"difference_to_{n}": v for n, v in ends.items()}
+
+
+class _Report:
+    """Consumes: points of the curves. Produces: figures in MLflow and the line of progress."""
+
+    def __init__(self, tracker: Tracker, progress: Progress, config: ReinforcementConfig, first_update: int) -> None:
+        self._tracker, self._progress, self._config = tracker, progress, config
+        self._first_update = first_update
+        self._percent_done = 0
+        self._note = ""
+
+    def add(self, point: Mapping[str, float]) -> None:
+        """Take a point of self-play, or one of a match, which says nothing of how far the run is."""
+        self._tracker.log_metrics(point, step=self._first_update + int(point["updates"]))
+        if "seconds" in point:
+            self._note = _note(point, self._config.heads[0])
+            self._show(int(PERCENT * self._config.share_done(int(point["updates"]), point["seconds"])))
+
+    def finish(self) -> None:
+        """Show that the run is over, which may be between two points."""
+        self._show(PERCENT)
+
+    def _show(self, percent: int) -> None:
+        now = min(PERCENT, percent)
+        self._progress.advance(now - self._percent_done, self._note)
+        self._percent_done = now
 
 
 def first_players(context: StageContext[Recipe]) -> tuple[Player, Player]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands.parsing import assignment, positive, seconds
+from suphx_platform.commands.parsing import add_recipe, positive, seconds
 
 if TYPE_CHECKING:
     from suphx_platform.cluster_api import ClusterApi
@@ -49,11 +48,8 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         help="start a recipe on a cluster",
         description="Start a recipe on a Kubernetes cluster with our chart. The same recipe is never started twice.",
     )
-    launch.add_argument("recipe", type=Path, metavar="RECIPE", help="a TOML file of pipelines/recipes, or yours")
+    add_recipe(launch, "a TOML file of pipelines/recipes, or yours")
     launch.add_argument("--preset", metavar="P", help="size of the cluster (default: that of the chart's values)")
-    launch.add_argument(
-        "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
-    )
     launch.add_argument("--release", metavar="NAME", help="installation of the chart, if there are several")
     launch.add_argument("--dry-run", action="store_true", help="have the cluster check the objects, and create nothing")
     launch.set_defaults(execute=execute_launch)

@@ -62,6 +62,20 @@ def run_id(text: str) -> str:
     return text
 
 
+def add_recipe(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add ``RECIPE``, a file, and ``--set KEY=VALUE`` for changes of its values."""
+    parser.add_argument("recipe", type=Path, metavar="RECIPE", help=text)
+    parser.add_argument(
+        "--set",
+        type=assignment,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        dest="overrides",
+        help='change one value, as TOML has it: net.size=small, \'reinforcement.heads=["discard", "riichi"]\'',
+    )
+
+
 def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add ``--workers N``, by default one a core."""
     parser.add_argument(

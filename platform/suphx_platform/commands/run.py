@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands.parsing import add_runs, assignment, run_id
+from suphx_platform.commands.parsing import add_recipe, add_runs, run_id
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -24,11 +24,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="run a recipe from data to report",
         description="Run all stages of a recipe. Finished stages are kept; the same command continues a killed run.",
     )
-    parser.add_argument("recipe", type=Path, metavar="RECIPE", help="a TOML file of pipelines/recipes, or yours")
+    add_recipe(parser, "a TOML file of pipelines/recipes, or yours")
     parser.add_argument("--records", type=Path, metavar="DIR", help="game records to learn from (default: made here)")
-    parser.add_argument(
-        "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
-    )
     add_runs(parser)
     parser.add_argument(
         "--run-id",

@@ -6,10 +6,9 @@ Like ``suphx run`` it starts a pipeline: the command line is where everything is
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.commands.parsing import add_runs, assignment
+from suphx_platform.commands.parsing import add_recipe, add_runs
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -24,10 +23,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="rate many agents and promote a clear winner to champion",
         description="Play the tournament of a recipe, once a night: the same command gives or goes on with the same.",
     )
-    parser.add_argument("recipe", type=Path, metavar="RECIPE", help="pipelines/recipes/nightly.toml, or yours")
-    parser.add_argument(
-        "--set", type=assignment, action="append", default=[], metavar="K=V", dest="overrides", help="change one value"
-    )
+    add_recipe(parser, "pipelines/recipes/nightly.toml, or yours")
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
