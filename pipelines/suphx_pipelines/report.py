@@ -43,6 +43,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.match import few_games_note
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.riichi.tile import NUM_KINDS, face_name
 from suphx_pipelines import report_figure, report_figure_8, report_page, report_reward, report_self_play
@@ -193,14 +194,18 @@ def _verdict(match: Mapping[str, Any]) -> str:
         return ""
     low, high = difference["interval"]
     who = f"{match['candidate']} against three {match['baseline']}"
-    if low is None or high is None or low <= 0 <= high:
+    hanchans = match.get("hanchans")
+    note = few_games_note(hanchans) if hanchans else ""
+    if note:
+        said = "too few games to say who is stronger"
+    elif low is None or high is None or low <= 0 <= high:
         said = "no difference in average placement can be claimed"
     else:
         said = f"{match['candidate'] if high < 0 else match['baseline']} is better"
     value = decimal(difference["average_placement"], 3)
     return report_page.paragraph(
-        f"{who}, {number(match.get('hanchans'))} hanchans on shared walls: {said}. Paired difference of the average "
-        f"placement {value}, 95 % interval {interval(difference['interval'], 3)} (lower is better)."
+        f"{who}, {number(hanchans)} hanchans on shared walls: {said}. Paired difference of the average "
+        f"placement {value}, 95 % interval {interval(difference['interval'], 3)} (lower is better){note}."
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.match import few_games_note
 from suphx_pipelines import report_figure, report_page
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment
@@ -60,6 +61,7 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
         found = match["paired_difference"]
         figures = f"{found['average_placement']:+.3f} ({interval(found['interval'], 3)})"
         told = f"{candidate} against three {opponent}: placement {figures} over {match['hanchans']:,} hanchans"
+        told += few_games_note(match["hanchans"])
     if is_promoted:
         return f"new champion: {told}"
     why = "another promotion of this night was first, or the alias was moved" if decision["is_won"] else "no win"

@@ -45,14 +45,22 @@ def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
 
     What MLflow answers to a wrong call stays the MlflowException that it is.
     """
+    with patient(patience):
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, TrackingError) or not _is_away(error):
+                raise
+            raise TrackingError(_told(address, error)) from error
+
+
+@contextmanager
+def patient(patience: Patience) -> Iterator[None]:
+    """Have the calls of the block wait as long as the user's environment says, else as ``patience`` does."""
     missing = {name: value for name, value in patience.items() if name not in os.environ}
     os.environ.update(missing)
     try:
         yield
-    except Exception as error:
-        if isinstance(error, TrackingError) or not _is_away(error):
-            raise
-        raise TrackingError(_told(address, error)) from error
     finally:
         for name in missing:
             del os.environ[name]

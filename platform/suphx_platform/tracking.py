@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from suphx_platform.mlflow_call import FILES, FIRST, USUAL, Patience, TrackingError, mlflow_call
+from suphx_platform.mlflow_call import FILES, FIRST, USUAL, Patience, TrackingError, mlflow_call, patient
 from suphx_platform.same_settings import check_same_settings
 from suphx_platform.tracking_outbox import Outbox
 
@@ -243,7 +243,7 @@ class TrackingStore:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as space:
             try:
-                with self.call(FILES):
+                with patient(FILES):
                     found = download_artifacts(artifact_uri=uri, dst_path=space, tracking_uri=self.uri)
             except (MlflowException, OSError) as error:
                 raise OSError(f"{uri} cannot be fetched from {self.uri}: {error}") from error
