@@ -66,6 +66,19 @@ def patient(patience: Patience) -> Iterator[None]:
             del os.environ[name]
 
 
+def quiet_environment() -> dict[str, str]:
+    """Return the environment in which MLflow tells nobody of us and prints nothing by itself."""
+    return {
+        **os.environ,
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
+        "GIT_PYTHON_REFRESH": "quiet",
+        "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+        "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that we do not use
+    }
+
+
 def _is_away(error: Exception) -> bool:
     from mlflow.exceptions import MlflowException
 

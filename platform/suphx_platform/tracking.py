@@ -9,18 +9,24 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from suphx_platform.mlflow_call import FILES, FIRST, USUAL, Patience, TrackingError, mlflow_call, patient
+from suphx_platform.mlflow_call import (
+    FILES,
+    FIRST,
+    USUAL,
+    Patience,
+    TrackingError,
+    mlflow_call,
+    patient,
+    quiet_environment,
+)
 from suphx_platform.same_settings import check_same_settings
 from suphx_platform.tracking_outbox import Outbox
 
@@ -236,7 +242,7 @@ class TrackingStore:
 
     def download(self, uri: str, folder: Path) -> None:
         """Copy the files below an artifact's address into ``folder``, which is made; OSError if they cannot be had."""
-        os.environ.update(_quiet_environment())
+        os.environ.update(quiet_environment())
         from mlflow.artifacts import download_artifacts
         from mlflow.exceptions import MlflowException
 
@@ -260,41 +266,8 @@ def _make_runs(folder: Path) -> None:
         ) from error
 
 
-@contextmanager
-def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run MLflow's user interface over the store of ``folder`` on loopback while the block runs.
-
-    Raises ValueError if the folder has no store.
-    """
-    store = TrackingStore(folder)
-    if not (folder / "mlflow.db").is_file():
-        raise ValueError(f"{folder} has no mlflow.db: name the folder of your runs (--runs), or run a recipe first")
-    options = ["--backend-store-uri", store.uri, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    command = [sys.executable, "-m", "mlflow", "ui", *options]
-    # A session of its own: Ctrl-C is for us, the server is then asked to end and does so without tracebacks.
-    process = subprocess.Popen(command, env=_quiet_environment(), start_new_session=True)
-    try:
-        yield process
-    finally:
-        with suppress(ProcessLookupError):  # it may have ended by itself
-            os.killpg(process.pid, signal.SIGTERM)  # its helpers too
-        process.wait()
-
-
-def _quiet_environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "MLFLOW_DISABLE_TELEMETRY": "true",
-        "DO_NOT_TRACK": "true",
-        "GIT_PYTHON_REFRESH": "quiet",
-        "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
-        "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that we do not use
-    }
-
-
 def _quiet_client(uri: str) -> MlflowClient:
-    os.environ.update(_quiet_environment())  # before the import: MLflow decides on telemetry while it is imported
+    os.environ.update(quiet_environment())  # before the import: MLflow decides on telemetry while it is imported
     from mlflow import MlflowClient
 
     for name in ("mlflow", "alembic"):

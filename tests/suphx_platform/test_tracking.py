@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.mlflow_call import TrackingError
-from suphx_platform.tracking import MAX_VALUE_LENGTH, TrackingStore, serve_ui
+from suphx_platform.tracking import MAX_VALUE_LENGTH, TrackingStore
 
 
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
@@ -62,11 +62,6 @@ def test_a_nested_run_knows_its_parent(runs: Path) -> None:
     data = store.client.get_run(child.run_id).data
     assert data.tags["mlflow.parentRunId"] == parent.run_id
     assert (data.tags["extra"], data.params) == ("1", {"seed": "1"})
-
-
-def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"no mlflow\.db"), serve_ui(tmp_path, 5000):
-        pass
 
 
 def test_a_folder_of_runs_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> None:
     """Serve until Ctrl-C; ValueError if there is no store or the port is taken."""
-    from suphx_platform.tracking import serve_ui
+    from suphx_platform.tracking_ui import serve_ui
 
     _check_free(args.port)
     with serve_ui(args.runs, args.port) as process:
