@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, game_row, summarise_rows
-from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.statistics import MIN_CLUSTERS, PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
 from suphx.selfplay.agent import BASELINES, load_agent
@@ -29,8 +29,6 @@ I32 = NDArray[np.int32]
 
 SEATS = 4
 CANDIDATE, BASELINE = 0, 1
-_LEAST_HANCHANS = 100
-"""Of 25 walls. With fewer a bootstrap interval means little: too few clusters to draw from."""
 _MEAN_PLACEMENT = 2.5
 _WALLS_PER_TASK = 32
 
@@ -62,9 +60,9 @@ class MatchConfig:
 
 def few_games_note(hanchans: int) -> str:
     """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
-    if hanchans >= _LEAST_HANCHANS:
+    if hanchans >= SEATS * MIN_CLUSTERS:
         return ""
-    return f"; over {hanchans // SEATS} walls the interval means little, play at least {_LEAST_HANCHANS} hanchans"
+    return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} hanchans"
 
 
 def check_hanchans(number: int) -> None:

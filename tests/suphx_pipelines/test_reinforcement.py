@@ -64,7 +64,7 @@ def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
     assert "its 1 updates are fewer than reinforcement.report_every (20): the only figures come at its end" in told
     assert "100 of 100 %" in told
     assert "no hanchan has ended yet: all 16 tables are in the middle of their first one" in told
-    assert "8 games; over 2 walls the interval means little, play at least 100 hanchans" in told
+    assert "8 games; over 2 walls the interval means little, play at least 24 hanchans" in told
 
 
 def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:

@@ -257,6 +257,8 @@ def test_text_of_strangers_is_escaped(results: Results) -> None:
 def test_better_is_claimed_only_when_the_interval_excludes_zero(bounds: list[float | None], said: str) -> None:
     match = MATCH | {"paired_difference": {"average_placement": 0.0, "interval": bounds}}
     assert said in render("t", Results({}, {}, {}, {}, match, {}), "", MACHINE)
+    few = render("t", Results({}, {}, {}, {}, match | {"hanchans": 8}, {}), "", MACHINE)
+    assert "too few games to say who is stronger" in few
 
 
 def test_a_run_without_results_still_has_a_report() -> None:
