@@ -80,10 +80,9 @@ def quiet_environment() -> dict[str, str]:
 
 
 def _is_away(error: Exception) -> bool:
-    from mlflow.exceptions import MlflowException
-
-    if isinstance(error, MlflowException):
-        return error.error_code in _AWAY
+    code = getattr(error, "error_code", None)  # of an MlflowException
+    if code is not None:
+        return code in _AWAY
     return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS
 
 
