@@ -99,10 +99,10 @@ class Runner(Generic[R]):
         """
         store = TrackingStore(self._runs)
         store.reach()  # before anything is written
+        if self._is_named:
+            check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _locked(self.folder / LOCK_FILE):
-            if self._is_named:
-                check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
             params = flatten(self._identity)
             with (
                 closing(store),

@@ -223,6 +223,7 @@ def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
     (runs / "mine" / "holiday").mkdir(parents=True)
     with pytest.raises(ValueError, match=r"mine is no run, it has holiday but no recipe\.toml: name another --run-id"):
         named(runs, SmallRecipe()).run()
+    assert [path.name for path in (runs / "mine").iterdir()] == ["holiday"]
 
 
 def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
