@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.selfplay.question import Replies
+from suphx.selfplay.question import Questions, Replies
+from suphx.selfplay.sparse_questions import SparseQuestions
 from suphx_platform.cluster_config import ClusterConfig
 
 _BACK_OFF_SECONDS = 0.2
@@ -29,11 +30,11 @@ class EngineClient:
         self._config = config
         self._avoided_until = [0.0] * len(engines)
 
-    def submit(self, request: Any) -> RemoteReply:
+    def submit(self, request: Sequence[Questions]) -> RemoteReply:
         """Send a request and return at once."""
-        return RemoteReply(self, request)
+        return RemoteReply(self, [SparseQuestions.of(part) for part in request])
 
-    def send(self, request: Any) -> tuple[int, Any]:
+    def send(self, request: Sequence[SparseQuestions]) -> tuple[int, Any]:
         """Send a request to the engine that is best now; return which, and the reference of its reply."""
         now = time.monotonic()
         order = [(self._home + step) % len(self._engines) for step in range(len(self._engines))]
@@ -53,7 +54,7 @@ class EngineClient:
 class RemoteReply:
     """A reply that is on its way from an engine in another process."""
 
-    def __init__(self, client: EngineClient, request: Any) -> None:
+    def __init__(self, client: EngineClient, request: Sequence[SparseQuestions]) -> None:
         self._client = client
         self._request = request
         self._engine, self._reference = client.send(request)

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import ray
 
+from suphx.selfplay.question import Replies
+from suphx.selfplay.sparse_questions import SparseQuestions
 from suphx.selfplay.trajectory import Transitions
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.engine_client import EngineClient
@@ -157,9 +159,9 @@ class EnginePart(Part):
         self._own = _new_engine(config, server_name, name, has_thread=True)
 
     @ray.method(concurrency_group="answer")
-    def answer(self, request: Any) -> Any:
+    def answer(self, request: Sequence[SparseQuestions]) -> list[Replies]:
         """Answer as ``InferenceEngine.answer``."""
-        return self._own.answer(request)
+        return self._own.answer([part.dense() for part in request])
 
     def fetch(self) -> int:
         """Take the newest weights if they are newer than those here; return their version."""
