@@ -23,7 +23,7 @@ MLFLOW_PORT = 5077
 MLFLOW = f"http://{GATEWAY}:{MLFLOW_PORT}"
 SMALL_RUN = {
     "reinforcement.max_updates": "0",
-    "reinforcement.max_minutes": "5",
+    "reinforcement.max_minutes": "7",
     "reinforcement.evaluate_every": "0",
     "reinforcement.evaluation_hanchans": "8",
     "reinforcement.report_every": "2",
@@ -38,12 +38,15 @@ SMALL_RUN = {
 
 def run_template(endpoint: str) -> dict[str, Any]:
     """Return the ConfigMap from which ``suphx launch`` makes a run; ``endpoint``: URL of the S3 server."""
-    values: dict[str, Any] = {
-        "preset": "laptop-kind",
-        "autoscaling": {"enabled": False},
-        "storage": {"address": f"s3://{BUCKET}/runs", "endpointUrl": endpoint, "secretName": "keys"},
-        "tracking": {"uri": MLFLOW},
-    }
+    return bare_template(
+        storage={"address": f"s3://{BUCKET}/runs", "endpointUrl": endpoint, "secretName": "keys"},
+        tracking={"uri": MLFLOW},
+    )
+
+
+def bare_template(**values: Any) -> dict[str, Any]:
+    """Return the same with nothing but ``values`` of the chart besides its smallest preset."""
+    values = {"preset": "laptop-kind", "autoscaling": {"enabled": False}, **values}
     texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
     template: dict[str, Any] = yaml.safe_load(texts["suphx/templates/run/template.yaml"])
     return template

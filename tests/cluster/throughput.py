@@ -18,15 +18,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-from helm_python import Chart
-
 from suphx_pipelines.recipe import load_recipe
 from suphx_pipelines.recipe_file import to_toml
 from suphx_platform.run_manifest import RunObjects, run_objects
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import missing, pod_network
 from tests.cluster.ray_pod import REPOSITORY
+from tests.cluster.services import bare_template
 
 RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
 RUN = "throughput"
@@ -58,11 +56,8 @@ def main() -> None:
 
 def _objects(updates: int) -> RunObjects:
     """What ``suphx launch`` would create with the chart's smallest preset, without storage and tracking."""
-    values = {"preset": "laptop-kind", "autoscaling": {"enabled": False}}
-    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
-    template = yaml.safe_load(texts["suphx/templates/run/template.yaml"])
     recipe = load_recipe(RECIPE, [*SETTINGS, ("reinforcement.max_updates", str(updates))])
-    return run_objects(template, preset=None, run_id=RUN, recipe=to_toml(recipe), overrides=[])
+    return run_objects(bare_template(), preset=None, run_id=RUN, recipe=to_toml(recipe), overrides=[])
 
 
 def _run_here(made: RunObjects, folder: Path) -> Path:
