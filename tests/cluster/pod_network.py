@@ -14,6 +14,7 @@ from contextlib import contextmanager
 SUBNET = "10.77.0"
 BRIDGE = "suphx0"
 PREFIX = "suphx-"
+LINK_PREFIX = "sx"
 GATEWAY = f"{SUBNET}.1"
 """This machine itself, as pods see it: servers of the tests listen here."""
 
@@ -46,7 +47,7 @@ class PodNetwork:
     def add(self, name: str) -> str:
         """Make a host; return its address."""
         number = 10 + len(self.addresses)
-        address, space, link = f"{SUBNET}.{number}", PREFIX + name, f"sx{number}"
+        address, space, link = f"{SUBNET}.{number}", PREFIX + name, f"{LINK_PREFIX}{number}"
         _ip("netns", "add", space)
         _ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", space)
         _ip("link", "set", link, "master", BRIDGE, "up")
@@ -70,7 +71,7 @@ class PodNetwork:
         return "127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in self.addresses.items())
 
     def _link(self, name: str) -> str:
-        return f"sx{self.addresses[name].rpartition('.')[2]}"
+        return f"{LINK_PREFIX}{self.addresses[name].rpartition('.')[2]}"
 
 
 @contextmanager
@@ -92,6 +93,11 @@ def _remove() -> None:
     for line in listed.splitlines():
         if line.startswith(PREFIX):
             _ip("netns", "del", line.split()[0])
+    links = subprocess.run(["ip", "-br", "link", "show", "type", "veth"], capture_output=True, text=True, check=True)
+    for line in links.stdout.splitlines():  # a namespace lasts, with its end of a link, until its last process is gone
+        link = line.partition("@")[0]
+        if link.startswith(LINK_PREFIX):
+            subprocess.run(["ip", "link", "del", link], capture_output=True)
     subprocess.run(["ip", "link", "del", BRIDGE], capture_output=True)
 
 
