@@ -16,6 +16,10 @@ S3_SETTINGS = {
 }
 """Ray writes to buckets through Amazon's C++ library: without these it sends what many other servers refuse (411)."""
 
+LOCAL_SETTINGS = {"RAY_task_events_report_interval_ms": "0", "RAY_max_direct_call_object_size": "1048576"}
+"""Nobody reads Ray's events of tasks, and they fill memory. What is up to 1 MiB, as requests to engines are, goes
+straight to whom it is meant for instead of through shared memory: a quarter more decisions where engines are processes
+of their own. The chart says the same to its pods."""
 
 _STARTS = 3
 """Ray gives itself 30 s to start, which a busy machine may miss."""
@@ -48,7 +52,8 @@ def ray_session(
             ray.init(runtime_env=environment, logging_level=logging.WARNING, log_to_driver=False)
         else:
             _check_gpus(num_gpus)
-            os.environ.setdefault("RAY_task_events_report_interval_ms", "0")  # nobody reads them, and they fill memory
+            for name, value in LOCAL_SETTINGS.items():
+                os.environ.setdefault(name, value)
             _start(
                 address="local",
                 num_cpus=max(num_cpus, os.cpu_count() or 1),

@@ -6,6 +6,8 @@
 - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
 {{- /* Events of tasks: nobody reads them, and they fill the head's memory. */}}
 - {name: RAY_task_events_report_interval_ms, value: "0"}
+{{- /* Requests to engines go straight to them instead of through two nodes' shared memory. */}}
+- {name: RAY_max_direct_call_object_size, value: "1048576"}
 - {name: AWS_DEFAULT_REGION, value: {{ .Values.storage.region | quote }}}
 {{- with .Values.storage.endpointUrl }}
 - {name: AWS_ENDPOINT_URL_S3, value: {{ . | quote }}}
