@@ -19,6 +19,7 @@ from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
 from suphx_platform.console import Console
+from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage import Storage
 
 
@@ -57,7 +58,7 @@ def left_out(recipe: Recipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
     notes = []
     has_self_play = recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents
-    if not has_self_play:
+    if not has_self_play and recipe.reinforcement != ReinforcementConfig():
         limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
         notes.append(f"this run has no self-play, as {limits}")
     if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:

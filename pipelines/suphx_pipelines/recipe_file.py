@@ -155,7 +155,8 @@ def _set(table: Table, key: str, text: str) -> None:
     table[last] = _Override(key, text)
 
 
-def _build(cls: type[Any], table: Table, place: _Place) -> Any:
+def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any:
+    """Return an instance of ``cls``; what the table leaves out is as in ``base``, else as the class has it."""
     hints = typing.get_type_hints(cls)
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for key, value in table.items():
@@ -165,7 +166,9 @@ def _build(cls: type[Any], table: Table, place: _Place) -> Any:
     values = {}
     for name, field in fields.items():
         if name in table:
-            values[name] = _convert(hints[name], table[name], place.inside(name))
+            values[name] = _convert(hints[name], table[name], place.inside(name), _default_of(field, base))
+        elif base is not None:
+            values[name] = getattr(base, name)
         elif field.default is MISSING and field.default_factory is MISSING:
             if not _is_optional(hints[name]):
                 raise place.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
@@ -176,7 +179,14 @@ def _build(cls: type[Any], table: Table, place: _Place) -> Any:
         raise place.error(str(error)) from error
 
 
-def _convert(hint: Any, value: Any, place: _Place) -> Any:
+def _default_of(field: dataclasses.Field[Any], base: Any) -> Any:
+    """Return the table that a table in a recipe changes some keys of; None for values and where there is none."""
+    if base is not None:
+        return getattr(base, field.name)
+    return None if field.default_factory is MISSING else field.default_factory()
+
+
+def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
     if isinstance(value, _Override):
         place = dataclasses.replace(place, override=value)
         value = _typed(hint, value.text)
@@ -185,10 +195,10 @@ def _convert(hint: Any, value: Any, place: _Place) -> Any:
             keys = ", ".join(field.name for field in dataclasses.fields(hint))
             remedy = f"set {place.key}.KEY, with KEY one of {keys}" if place.override else f"write [{place.key}]"
             raise place.error(f"{value!r} is a value: this is a table, {remedy}")
-        return _build(hint, value, place)
+        return _build(hint, value, place, default)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return _convert(next(a for a in arguments if a is not type(None)), value, place)
+        return _convert(next(a for a in arguments if a is not type(None)), value, place, default)
     if origin is tuple and isinstance(value, list):
         return tuple(_convert(arguments[0], item, place) for item in value)
     if origin is dict and isinstance(value, dict):

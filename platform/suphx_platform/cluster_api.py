@@ -210,7 +210,9 @@ def _configure(configuration: Any, context: str | None) -> str:
         return _POD_NAMESPACE.read_text(encoding="ascii").strip()
     check_kubeconfig(files, context)
     if not files:
-        raise ClusterError("no cluster is configured: have KUBECONFIG name the file with yours")
+        named = os.environ.get("KUBECONFIG")
+        cause = f"{named}, which KUBECONFIG names, is not there" if named else "no cluster is configured"
+        raise ClusterError(f"{cause}: have KUBECONFIG name the file with yours")
     paths = os.pathsep.join(map(str, files))
     try:
         kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)

@@ -179,3 +179,14 @@ def test_a_key_is_looked_up_by_its_path() -> None:
     assert look_up(table, "a.b") == {"c": 1}
     assert look_up(table, "a.x.c") is None
     assert look_up(table, "a.b.c.d") is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested:
+    learner: Learner = field(default_factory=lambda: Learner(learning_rate=0.5, steps=3))
+
+
+def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[learner]\nlimit = 7\n")
+    loaded = load_config(Nested, tmp_path / "a.toml")
+    assert loaded.learner == Learner(learning_rate=0.5, steps=3, limit=7)

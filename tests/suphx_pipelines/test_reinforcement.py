@@ -68,7 +68,7 @@ def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
 
 
 def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
-    assert left_out(small_recipe()) == []
+    assert left_out(small_recipe()) == left_out(Recipe(name="no-word-of-self-play")) == []
     (note,) = left_out(small_recipe(**{"reinforcement.max_updates": "0"}))
     assert note == (
         "this run has no self-play, as reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"

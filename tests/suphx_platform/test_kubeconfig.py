@@ -68,5 +68,5 @@ def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
 
 
 def test_without_a_file_nothing_is_guessed(path: Path) -> None:
-    with pytest.raises(ClusterError, match="no cluster is configured: have KUBECONFIG name the file"):
+    with pytest.raises(ClusterError, match=r"kubeconfig, which KUBECONFIG names, is not there: have KUBECONFIG name"):
         ClusterApi()

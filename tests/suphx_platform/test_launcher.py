@@ -466,7 +466,7 @@ def test_a_server_that_cannot_be_reached_is_named(tmp_path: Path, monkeypatch: p
     assert "does not answer (Connection refused)" in " ".join(capsys.readouterr().err.split())
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert cli.main(["jobs"]) == 1
-    assert "no cluster is configured" in capsys.readouterr().err
+    assert "none, which KUBECONFIG names, is not there" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
