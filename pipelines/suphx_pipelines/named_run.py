@@ -21,9 +21,7 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     if not path.is_file():
         others = [entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE] if folder.is_dir() else []
         if others:
-            raise ValueError(
-                f"{folder} is no run, it has {sorted(others)[0]} but no {RECIPE_FILE}: name another --run-id"
-            )
+            raise ValueError(f"{folder} is no run, it has {min(others)} but no {RECIPE_FILE}: name another --run-id")
         return
     try:
         there = load_config(type(recipe), path)

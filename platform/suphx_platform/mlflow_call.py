@@ -63,7 +63,7 @@ def patient(patience: Patience) -> Iterator[None]:
         yield
     finally:
         for name in missing:
-            del os.environ[name]
+            os.environ.pop(name, None)  # calls of two threads may overlap
 
 
 def quiet_environment() -> dict[str, str]:

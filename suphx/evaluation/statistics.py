@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, stdtrit
 
 from suphx.evaluation.stable_rank import F64, stable_ranks
 
@@ -87,10 +87,9 @@ def expanded_level(level: float, num_clusters: int) -> float:
     """
     if num_clusters < 2 or not 0 < level < 1:
         return level  # percentile_interval refuses what is no level
-    normal = NormalDist()
     freedom = num_clusters - 1
-    quantile = _student_quantile(normal.inv_cdf((1 + level) / 2), freedom)
-    return min(1 - 2 * normal.cdf(-quantile * math.sqrt(num_clusters / freedom)), 1 - 1e-9)
+    quantile = stdtrit(freedom, (1 + level) / 2)
+    return min(1 - 2 * float(ndtr(-quantile * math.sqrt(num_clusters / freedom))), 1 - 1e-9)
 
 
 def resample_sums(rows: ArrayLike, num_samples: int = NUM_SAMPLES, seed: int = 0) -> F64:
@@ -211,19 +210,6 @@ def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Int
     """Return the interval of the first column's sum over the second's; ``rows`` [n, 2] are independent."""
     sums = resample_sums(rows, num_samples, seed)
     return percentile_interval(sums[:, 0] / sums[:, 1], expanded_level(level, len(rows)))
-
-
-def _student_quantile(z: float, freedom: int) -> float:
-    """Return the quantile of Student's law that is ``z`` of the normal one (Abramowitz and Stegun, 26.7.5)."""
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    for power, term in enumerate(terms, 1):
-        z += term / freedom**power
-    return z
 
 
 def _cluster_rows(values: F64, clusters: ArrayLike | None) -> F64:

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
 
-from suphx.evaluation import statistics
 from suphx.evaluation.stable_rank import stable_rank, stable_ranks
 from suphx.evaluation.statistics import (
     Interval,
     average_placement,
     cluster_sums,
+    expanded_level,
     mean_interval,
     paired_difference,
     percentile_interval,
@@ -87,8 +88,9 @@ def test_intervals_of_few_clusters_hold_the_truth_as_often_as_they_say(num_clust
 
 
 @pytest.mark.parametrize(("freedom", "quantile"), [(5, 2.5706), (9, 2.2622), (24, 2.0639), (1000, 1.9623)])
-def test_students_quantiles_are_those_of_tables(freedom: int, quantile: float) -> None:
-    assert statistics._student_quantile(1.959964, freedom) == pytest.approx(quantile, abs=1e-3)
+def test_intervals_reach_out_as_far_as_students_law_in_tables(freedom: int, quantile: float) -> None:
+    reach = NormalDist().inv_cdf((1 + expanded_level(0.95, freedom + 1)) / 2)
+    assert reach == pytest.approx(quantile * math.sqrt((freedom + 1) / freedom), abs=1e-3)
 
 
 def test_few_walls_cannot_say_who_is_better() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -28,17 +29,13 @@ def new_watch() -> PartWatch:
 
 
 def call(watch: PartWatch) -> Reference:
+    """Have the part do something."""
+    return ask(watch, lambda _: watch.succeed("buffer 0"), lambda error: watch.fail("buffer 0", error))
+
+
+def ask(watch: PartWatch, then: Callable[[Any], None], lost: Callable[[Exception], None]) -> Reference:
     reference = Reference()
-    watch.calls.add(
-        reference,
-        Call(
-            part="buffer 0",
-            actor=None,
-            then=lambda _: watch.succeed("buffer 0"),
-            lost=lambda error: watch.fail("buffer 0", error),
-            seconds=60,
-        ),
-    )
+    watch.calls.add(reference, Call(part="buffer 0", actor=None, then=then, lost=lost, seconds=60))
     return reference
 
 
@@ -49,17 +46,7 @@ def die(watch: PartWatch, reference: Reference) -> None:
 
 def be_heard(watch: PartWatch, life: str) -> None:
     """Have the part say that it is in this life."""
-    reference = Reference()
-    watch.calls.add(
-        reference,
-        Call(
-            part="buffer 0",
-            actor=None,
-            then=lambda health: watch._hear("buffer 0", health),
-            lost=lambda error: watch.miss("buffer 0", error),
-            seconds=60,
-        ),
-    )
+    reference = ask(watch, lambda health: watch._hear("buffer 0", health), lambda error: watch.miss("buffer 0", error))
     reference.answer.set_result(Health(1, "here", 0, life))
     watch.calls.wait(1)
 
