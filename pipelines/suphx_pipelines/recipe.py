@@ -146,6 +146,13 @@ class Recipe:
 
     name: str
     """Begins the run's id: small letters, digits, - and _."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` shows it)."""
+    needs_records: bool = False
+    """Whether it is meant for your own game records (``--records DIR``); without them it learns from the baseline's
+    games."""
+    minutes: int = 0
+    """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
     seed: int = 1
     """The seeds of all stages come from it."""
     encoder: EncoderName = "mini"
@@ -192,6 +199,7 @@ class Recipe:
 
 
 _FREE_KEYS = (
+    *("about", "needs_records", "minutes"),
     "data_parallel",
     "evaluation.workers",
     "figure_8.workers",

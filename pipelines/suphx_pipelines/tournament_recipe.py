@@ -69,6 +69,12 @@ class TournamentRecipe:
 
     name: str
     """Begins the run's id: small letters, digits, - and _."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` shows it)."""
+    needs_records: bool = False
+    """Whether it is meant for your own game records: never, in a tournament."""
+    minutes: int = 0
+    """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
     seed: int = 1
     """The walls come from it and from the night."""
     night: str = ""
@@ -95,7 +101,7 @@ class TournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("storage", "workers")
+        return ("about", "needs_records", "minutes", "storage", "workers")
 
 
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:

@@ -7,116 +7,187 @@ last line (the contract that scripts read).
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Literal
 
-T = TypeVar("T")
+from suphx_platform.progress import BarProgress, LineProgress, LiveProgress, Progress, SilentProgress
+from suphx_platform.progress_line import ProgressState, plain_line
 
-SECONDS_BETWEEN_LINES = 10.0
+__all__ = ["Console", "Progress", "Verbosity"]
 
+Verbosity = Literal["quiet", "normal", "verbose"]
 
-class Progress(ABC):
-    """Something that counts work that is done."""
-
-    @abstractmethod
-    def advance(self, count: int = 1, note: str = "") -> None:
-        """Count ``count`` more units; ``note`` is a short text such as ``"loss 0.71"``."""
-
-    def count(self, items: Iterable[T]) -> Iterator[T]:
-        """Pass ``items`` on and count each."""
-        for item in items:
-            yield item
-            self.advance()
+_CLEAR_LINE = "\r\x1b[K"
+_NARROWEST = 20
 
 
 class Console:
     """Usage::
 
-    console = Console(is_json=False)
-    console.say("reading records")
-    with console.progress("games", total=100) as progress:
-        progress.advance()
+    console = Console(is_json=False, verbosity="normal")
+    with console.log_to(Path("runs/laptop/run.log")):
+        console.say("reading records")
+        with console.progress("games", total=100) as progress:
+            progress.advance()
+        with console.activity("opening the MLflow store"):
+            ...
+        console.warn("the kong net has too few samples")
     console.result({"games": 100})
+
+    Every method may be called from any thread.
     """
 
-    def __init__(self, *, is_json: bool = False) -> None:
+    def __init__(self, *, is_json: bool = False, verbosity: Verbosity = "normal") -> None:
         self.is_json = is_json
+        self.verbosity: Verbosity = verbosity
+        self.warnings: list[str] = []
         # Taken now: cli.py sends whatever libraries print to stderr while a command runs.
         self._stdout = sys.stdout
+        self._lock = threading.RLock()
+        self._logs: list[IO[str]] = []
+        self._bars: list[str] = []  # the text of each open bar; the last one is on the screen
 
     def say(self, text: str) -> None:
-        """Print one line for the person who waits."""
-        print(text, file=sys.stderr, flush=True)
+        """Print one line for the person who waits; ``--quiet`` hides it."""
+        self._print(text, is_shown=self.verbosity != "quiet")
+
+    def detail(self, text: str) -> None:
+        """Print one line that only ``--verbose`` shows."""
+        self._print(text, is_shown=self.verbosity == "verbose")
+
+    def warn(self, text: str) -> None:
+        """Print a warning, which is always shown, and keep it in ``warnings``."""
+        self.warnings.append(text)
+        self._print(f"warning: {text}", is_shown=True)
+
+    def error(self, text: str) -> None:
+        """Print the line with which a command fails; it is always shown."""
+        self._print(text, is_shown=True)
 
     def line(self, text: str) -> None:
         """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
-        print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
+        with self._lock:
+            self._log(text)
+            self._clear()
+            print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
+            self._draw()
 
     @contextmanager
-    def progress(self, unit: str, total: int | None = None) -> Iterator[Progress]:
-        """Show progress in ``unit``s while the block runs: a bar on a terminal, a plain line now and then elsewhere."""
-        if sys.stderr.isatty():
-            from tqdm import tqdm
+    def log_to(self, path: Path) -> Iterator[None]:
+        """Append every message, shown or hidden, with its time to the file ``path`` while the block runs."""
+        with path.open("a", encoding="utf-8") as log:
+            with self._lock:
+                self._logs.append(log)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._logs.remove(log)
 
-            with tqdm(total=total, unit=f" {unit}", dynamic_ncols=True, file=sys.stderr) as bar:
-                yield _BarProgress(bar)
-            return
-        lines = _LineProgress(self, unit, total)
-        yield lines
-        lines.finish()
+    @contextmanager
+    def progress(self, unit: str, total: float | None = None, name: str = "") -> Iterator[Progress]:
+        """Show progress in ``unit``s while the block runs: a bar on a terminal, a plain line now and then elsewhere.
+
+        ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front.
+        """
+        with self._live(ProgressState(unit=unit, total=total, name=name)) as progress:
+            yield progress
+            if isinstance(progress, LiveProgress):
+                is_line = isinstance(progress, LineProgress)
+                self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
+
+    @contextmanager
+    def activity(self, name: str) -> Iterator[None]:
+        """Show ``name`` and the time that passes while the block runs; nothing remains of it on a terminal."""
+        with self._live(ProgressState(unit="", name=name)):
+            yield
 
     def result(self, values: Mapping[str, object]) -> None:
         """Print the result of the command: one JSON line with ``--json``, else a readable list."""
-        text = json.dumps(values, ensure_ascii=False, allow_nan=False) if self.is_json else "\n".join(_lines(values))
-        print(text, file=self._stdout, flush=True)
+        lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else readable_lines(values)
+        print("\n".join(lines), file=self._stdout, flush=True)
+
+    @contextmanager
+    def _live(self, state: ProgressState) -> Iterator[Progress]:
+        if self.verbosity == "quiet":
+            yield SilentProgress()
+            return
+        is_bar = sys.stderr.isatty()
+        place = len(self._bars)
+        progress: LiveProgress
+        if is_bar:
+            progress = BarProgress(state, lambda text: self._redraw(place, text), _columns, is_unicode=_is_unicode())
+            self._bars.append("")
+        else:
+            progress = LineProgress(state, self.say)
+        progress.start()
+        try:
+            yield progress
+        finally:
+            progress.finish()
+            if is_bar:
+                with self._lock:
+                    self._clear()
+                    del self._bars[place:]
+                    self._draw()
+
+    def _print(self, text: str, *, is_shown: bool) -> None:
+        with self._lock:
+            self._log(text)
+            if is_shown:
+                self._clear()
+                print(text, file=sys.stderr, flush=True)
+                self._draw()
+
+    def _log(self, text: str) -> None:
+        for log in self._logs:
+            log.write(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}\n")
+            log.flush()
+
+    def _redraw(self, place: int, text: str) -> None:
+        with self._lock:
+            if place < len(self._bars):
+                self._bars[place] = text
+                if place == len(self._bars) - 1:
+                    self._draw()
+
+    def _clear(self) -> None:
+        if self._bars:
+            sys.stderr.write(_CLEAR_LINE)
+
+    def _draw(self) -> None:
+        if self._bars:
+            sys.stderr.write(_CLEAR_LINE + self._bars[-1])
+            sys.stderr.flush()
 
 
-class _BarProgress(Progress):
-    def __init__(self, bar: Any) -> None:
-        self._bar = bar  # a tqdm bar
-
-    def advance(self, count: int = 1, note: str = "") -> None:
-        if note:
-            self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(count)
-
-
-class _LineProgress(Progress):
-    def __init__(self, console: Console, unit: str, total: int | None) -> None:
-        self._console = console
-        self._unit = unit
-        self._total = total
-        self._count = 0
-        self._note = ""
-        self._started = self._last_line = time.monotonic()
-
-    def advance(self, count: int = 1, note: str = "") -> None:
-        self._count += count
-        self._note = note
-        if time.monotonic() - self._last_line >= SECONDS_BETWEEN_LINES:
-            self._print()
-
-    def finish(self) -> None:
-        self._print()
-
-    def _print(self) -> None:
-        self._last_line = time.monotonic()
-        of = f" of {self._total:,}" if self._total is not None else ""
-        note = f", {self._note}" if self._note else ""
-        self._console.say(f"{self._count:,}{of} {self._unit} in {self._last_line - self._started:.0f} s{note}")
-
-
-def _lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
+def readable_lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
+    """Return the lines of nested ``values`` as a person reads them."""
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield f"{indent}{key}:"
-            yield from _lines(value, indent + "  ")
+            yield from readable_lines(value, indent + "  ")
         else:
             yield f"{indent}{key}: {_text(value)}"
+
+
+def _columns() -> int:
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return max(_NARROWEST, columns or shutil.get_terminal_size().columns)
+
+
+def _is_unicode() -> bool:
+    return "utf" in (sys.stderr.encoding or "").lower()
 
 
 def _text(value: object) -> str:

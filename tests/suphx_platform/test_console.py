@@ -1,9 +1,15 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
+from suphx_platform import progress as progress_module
 from suphx_platform.console import Console
 
 
@@ -51,3 +57,93 @@ def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[st
 def test_a_result_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         Console(is_json=True).result({"rate": float("nan")})
+
+
+def test_quiet_shows_warnings_and_lines_only(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(verbosity="quiet")
+    console.say("reading")
+    console.detail("figures")
+    console.warn("too few samples")
+    console.line("the nets are better")
+    with console.progress("games", total=1) as progress, console.activity("waiting"):
+        progress.advance()
+    output = capsys.readouterr()
+    assert output.out == "the nets are better\n"
+    assert output.err == "warning: too few samples\n"
+    assert console.warnings == ["too few samples"]
+
+
+@pytest.mark.parametrize(("verbosity", "shown"), [("normal", "reading\n"), ("verbose", "reading\nfigures\n")])
+def test_details_are_for_verbose(capsys: pytest.CaptureFixture[str], verbosity: str, shown: str) -> None:
+    console = Console(verbosity="verbose" if verbosity == "verbose" else "normal")
+    console.say("reading")
+    console.detail("figures")
+    assert capsys.readouterr().err == shown
+
+
+def test_the_log_file_has_every_message_with_its_time(tmp_path: Path) -> None:
+    console = Console(verbosity="quiet")
+    log = tmp_path / "run.log"
+    log.write_text("earlier\n")
+    with console.log_to(log):
+        console.say("reading")
+        console.detail("figures")
+        console.warn("few")
+        console.line("better")
+    console.say("after")
+    earlier, *lines = log.read_text().splitlines()
+    assert earlier == "earlier"
+    assert [line.split(" ", 2)[2] for line in lines] == ["reading", "figures", "warning: few", "better"]
+    assert all(line[:2] == "20" and line[10] == " " for line in lines)
+
+
+def test_work_that_reports_nothing_still_gets_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_module, "SECONDS_TO_FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress_module, "_SECONDS_BETWEEN_BARS", 0.001)
+    printed = threading.Event()
+
+    class WatchedConsole(Console):
+        def say(self, text: str) -> None:
+            super().say(text)
+            printed.set()
+
+    with WatchedConsole().activity("opening the store"):
+        assert printed.wait(60)
+    assert capsys.readouterr().err == "opening the store: 0 s\n"
+
+
+def read_terminal(reader: int) -> str:
+    """Return what was written to a terminal whose writers are closed."""
+    parts = []
+    while True:
+        try:
+            part = os.read(reader, 65536)
+        except OSError:  # Linux: the other end is closed
+            break
+        parts.append(part)
+        if not part:
+            break
+    os.close(reader)
+    return b"".join(parts).decode()
+
+
+def test_on_a_terminal_messages_stay_above_the_bar_which_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "_SHORTEST_REDRAW", 0.0)
+    reader, writer = pty.openpty()
+    with os.fdopen(writer, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        console = Console()
+        with console.progress("games", total=2) as progress:
+            progress.advance(1, "first")
+            console.say("a message")
+            progress.advance(1, "second")
+        console.say("the end")
+    screen = read_terminal(reader)
+    assert "1 of 2 games, 0 s left, first" in screen
+    message, after = screen.split("a message\r\n")
+    assert message.endswith("\r\x1b[K")
+    assert after.startswith("\r\x1b[K")
+    assert "2 of 2 games, 0 s left, second" in after
+    assert after.endswith("\r\x1b[Kthe end\r\n")
