@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from suphx.evaluation.statistics import paired_difference
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.models.checkpoint import PlanesVersion, checkpoint_name, load_checkpoint
-from suphx.models.device import Precision, find_device, torch_threads, uses_bf16
+from suphx.models.computation import Precision
+from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.riichi.store import KyokuStore
 from suphx.training.compute import predict
 from suphx.training.dataset import num_samples

@@ -23,7 +23,7 @@ from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
-from suphx.training.reward import RewardName
+from suphx.training.reward_config import RewardName
 from suphx_pipelines import oracle, reinforcement
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import AgentName, Recipe

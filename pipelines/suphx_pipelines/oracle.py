@@ -16,7 +16,7 @@ from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name
 from suphx.selfplay.player import Player, load_player, seeing_nothing_hidden
-from suphx.training.distillation import DistillationConfig
+from suphx.training.distillation_config import DistillationConfig
 from suphx.training.oracle_guiding import OracleConfig
 from suphx_pipelines import reinforcement
 from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig

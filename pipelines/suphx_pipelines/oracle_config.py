@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suphx.training.distillation import DistillationConfig
+from suphx.training.distillation_config import DistillationConfig
 from suphx.training.oracle_guiding import OracleConfig
 
 

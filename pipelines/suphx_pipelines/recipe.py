@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from suphx.evaluation.match import MatchConfig
+from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx.features.head import HEAD_NAMES, check_heads
-from suphx.models.policy import NetConfig
-from suphx.models.reward_predictor import RewardPredictorConfig
-from suphx.selfplay.agent import BASELINES
-from suphx.training import reward_learning
-from suphx.training.dataset import StreamConfig
-from suphx.training.reward_learning import RewardLearningConfig
+from suphx.models.net_config import NetConfig
+from suphx.models.reward_predictor_config import RewardPredictorConfig
+from suphx.selfplay.choice import BASELINES
+from suphx.training import reward_learning_config
+from suphx.training.reward_learning_config import RewardLearningConfig
 from suphx.training.split import SplitConfig
+from suphx.training.stream_config import StreamConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe_file import load_config
 from suphx_platform import reinforcement_config
-from suphx_platform.data_parallel import DataParallelConfig
+from suphx_platform.data_parallel_config import DataParallelConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage import StorageConfig
 
@@ -205,7 +205,7 @@ _FREE_KEYS = (
     "figure_8.workers",
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "reward_predictor.is_wanted",
-    *(f"reward_predictor.learning.{key}" for key in reward_learning.FREE_KEYS),
+    *(f"reward_predictor.learning.{key}" for key in reward_learning_config.FREE_KEYS),
     "storage",
     "stream.num_workers",
     "stream.prefetch_batches",

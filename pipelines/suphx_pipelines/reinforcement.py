@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.match import few_games_note
+from suphx.evaluation.match_config import few_games_note
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint import checkpoint_name

@@ -43,7 +43,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match import few_games_note
+from suphx.evaluation.match_config import few_games_note
 from suphx.features.head import HEAD_NAMES, head_index
 from suphx.riichi.tile import NUM_KINDS, face_name
 from suphx_pipelines import report_figure, report_figure_8, report_page, report_reward, report_self_play

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from suphx.evaluation.match import SEATS, check_hanchans
-from suphx.evaluation.statistics import MIN_CLUSTERS
+from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
 from suphx_pipelines.recipe_file import load_config
 from suphx_platform.model_registry import RegistryConfig
 from suphx_platform.storage import StorageConfig

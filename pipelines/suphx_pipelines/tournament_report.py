@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match import few_games_note
+from suphx.evaluation.match_config import few_games_note
 from suphx_pipelines import report_figure, report_page
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment

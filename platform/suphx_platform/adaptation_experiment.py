@@ -26,7 +26,8 @@ from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adaptation_trial import TrialResults, try_hands
 from suphx.training.adapter import Adapter
 from suphx.training.deal_reward import PredictedChange
-from suphx.training.global_reward import GlobalRewardConfig, Prediction
+from suphx.training.global_reward import Prediction
+from suphx.training.reward_config import GlobalRewardConfig
 from suphx_platform.agent_loading import load_net_agent
 
 _HANDS_AT_A_TIME = 2

@@ -14,7 +14,8 @@ import re
 from pathlib import Path
 
 from suphx.features.head import HEAD_NAMES
-from suphx.selfplay.agent import BASELINES, Agent, NetAgent, load_agent, split_address
+from suphx.selfplay.agent import Agent, NetAgent, load_agent, split_address
+from suphx.selfplay.choice import BASELINES
 from suphx.selfplay.player import find_checkpoint
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adapter import Adapter

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suphx.models.device import DeviceName, Precision
-from suphx.models.policy import NetConfig
-from suphx.training.distillation import DistillationConfig
+from suphx.models.computation import DeviceName, Precision
+from suphx.models.net_config import NetConfig
+from suphx.training.distillation_config import DistillationConfig
 from suphx.training.entropy import EntropyConfig
-from suphx.training.policy_gradient import PolicyGradientConfig
+from suphx.training.policy_gradient_config import PolicyGradientConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,10 @@ from suphx_platform.engine_client import EngineClient
 from suphx_platform.engine_counts import EngineCounts
 from suphx_platform.parameter_server import ParameterServer, ParameterServerConfig, Version
 from suphx_platform.process_memory import private_bytes
-from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer, ReplayBufferConfig
-from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorConfig, SimulatorPlace
+from suphx_platform.replay_buffer import BufferStatus, ReplayBuffer
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
+from suphx_platform.simulator_config import SimulatorConfig
 
 if TYPE_CHECKING:
     from suphx_platform.fetching_engine import FetchingEngine

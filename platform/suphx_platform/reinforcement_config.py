@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.features.head import check_heads, head_index
-from suphx.training.global_reward import GlobalRewardConfig
 from suphx.training.oracle_guiding import OracleConfig
-from suphx.training.reward import RewardName
+from suphx.training.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import ParameterServerConfig
-from suphx_platform.replay_buffer import ReplayBufferConfig
-from suphx_platform.simulator_actor import SimulatorConfig
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_config import SimulatorConfig
 
 Start = Literal["supervised", "random"]
 

@@ -32,7 +32,8 @@ from suphx.riichi.record import I64
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import MAX_SEED, Simulator
 from suphx.riichi.table import GAME_END
-from suphx.selfplay.agent import BASELINES, BaselineAgent
+from suphx.selfplay.agent import BaselineAgent
+from suphx.selfplay.choice import BASELINES
 
 HANCHAN_ENV = "suphx_hanchan"
 OBSERVATIONS, ACTION_MASK = "observations", "action_mask"

@@ -36,7 +36,8 @@ from suphx.features.oracle import ORACLE
 from suphx.features.oracle_row import seen_rows
 from suphx.models.critic import CriticNet
 from suphx.models.device import find_device, uses_bf16
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.compute import net_logits
 from suphx.training.distillation import distillation_loss

@@ -16,12 +16,12 @@ import numpy as np
 
 from suphx.features.encoder import find_encoder
 from suphx.riichi.rules import tenhou
-from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.table_group import GroupConfig, TableGroup, stored_row_bytes
 from suphx.selfplay.trajectory import Transitions, concatenate, no_transitions
 from suphx.training.global_reward import Prediction
 from suphx.training.oracle_guiding import OracleConfig
 from suphx.training.reward import Reward, new_reward
+from suphx_platform.simulator_config import SimulatorConfig
 
 if TYPE_CHECKING:
     from suphx_platform.inference_engine import EnginePort, PendingReply  # nets are not needed where games are played
@@ -34,20 +34,6 @@ _FIRST_SEED = 3 << 59
 _NUM_RUNS = 1 << 14
 _NUM_HALVES = 2
 _FIRST_STEPS = 90  # about a deal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatorConfig:
-    """How many games a simulator plays side by side, and against whom."""
-
-    num_tables: int = 256
-    """Hanchans at a time; an even number."""
-    opponents: OpponentConfig = field(default_factory=OpponentConfig)
-    """Who sits beside the learning seat."""
-
-    def __post_init__(self) -> None:
-        if self.num_tables < 2 or self.num_tables % 2:
-            raise ValueError(f"num_tables is {self.num_tables}: use an even number of at least 2")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,65 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match_config import SEATS, check_hanchans, few_games_note
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, game_row, summarise_rows
-from suphx.evaluation.statistics import MIN_CLUSTERS, PairedDifference, paired_difference
+from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import BASELINES, load_agent
-from suphx.selfplay.answer import Answers
+from suphx.selfplay.agent import load_agent
 from suphx.selfplay.rollout import play_games
 
 I32 = NDArray[np.int32]
 
-SEATS = 4
 CANDIDATE, BASELINE = 0, 1
 _MEAN_PLACEMENT = 2.5
 _WALLS_PER_TASK = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchConfig:
-    """A match of the agent that a run has learned."""
-
-    hanchans: int = 1000
-    """Games of the candidate, a multiple of 4; each wall is played four times."""
-    baseline: str = "ukeire"
-    """Who sits at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
-    answers: Answers = "probable"
-    """How the learned riichi, chow, pong and kong nets say yes (selfplay/answer.py)."""
-    workers: int = 2
-    """Processes that play; the result does not depend on it."""
-
-    def __post_init__(self) -> None:
-        check_hanchans(self.hanchans)
-        if self.baseline not in BASELINES and "/" not in self.baseline:
-            raise ValueError(
-                f"baseline is {self.baseline!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
-            )
-        if self.answers not in get_args(Answers):
-            raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
-        if self.workers < 1:
-            raise ValueError(f"workers is {self.workers}: use 1 or more")
-
-
-def few_games_note(hanchans: int) -> str:
-    """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
-    if hanchans >= SEATS * MIN_CLUSTERS:
-        return ""
-    return f"; over {hanchans // SEATS} walls the interval means little, play at least {SEATS * MIN_CLUSTERS} hanchans"
-
-
-def check_hanchans(number: int) -> None:
-    """Raise ValueError for a number of games that no match can have."""
-    if number < 8 or number % 4:
-        raise ValueError(f"{number} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

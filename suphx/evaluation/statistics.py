@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, stdtrit
 
+from suphx.evaluation.match_config import MIN_CLUSTERS
 from suphx.evaluation.stable_rank import F64, stable_ranks
 
 NUM_SAMPLES = 2_000
 LEVEL = 0.95
-MIN_CLUSTERS = 6
-"""Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""
 _MAX_LINES = 4_000  # different lines that are drawn one by one
 _CHUNK = 4_000_000  # numbers that one piece of the work may hold
 

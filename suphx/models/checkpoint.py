@@ -17,7 +17,8 @@ from suphx.features.head import HEAD_NAMES, head_index
 from suphx.features.oracle import ORACLE
 from suphx.features.planes import Layout
 from suphx.models.calibration import Calibration
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import Header, read_header, read_tensors, write_tensors
 
 FORMAT_VERSION = 1

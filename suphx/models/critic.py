@@ -7,7 +7,8 @@ from typing import cast
 
 from torch import Tensor, nn
 
-from suphx.models.policy import CallHead, NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import CallHead, PolicyNet
 
 
 class CriticNet(nn.Module):

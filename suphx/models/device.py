@@ -9,9 +9,7 @@ from typing import Literal, cast
 import torch
 from torch import nn
 
-DeviceName = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "bf16", "fp32"]
-Compilation = Literal["auto", "none", "default", "max-autotune"]
+from suphx.models.computation import Compilation, DeviceName, Precision
 
 _MAX_COMPILED = 128  # nets times batch sizes of a process
 

@@ -15,26 +15,14 @@ Weights are [out, in, 3] everywhere, so that a checkpoint knows nothing of this.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from suphx.features.planes import NUM_COLUMNS
-
-Formulation = Literal["conv1d", "channels_last", "matmul"]
-
-FASTEST: Formulation = "channels_last"
-"""Measured on a CPU with bf16; on a GPU it is the arrangement that the tensor cores of cuDNN want."""
+from suphx.models.computation import Formulation
 
 _ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none
-
-
-def check_formulation(name: str) -> None:
-    """Raise ValueError unless ``name`` is a formulation."""
-    if name not in get_args(Formulation):
-        raise ValueError(f"formulation is {name!r}: use one of {', '.join(get_args(Formulation))}")
 
 
 def arrange(planes: Tensor, formulation: Formulation) -> Tensor:

@@ -18,8 +18,8 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from suphx.models.device import Compilation, Precision, compiled, resolve_compilation, uses_bf16
-from suphx.models.formulation import FASTEST, Formulation, check_formulation
+from suphx.models.computation import FASTEST, Compilation, Formulation, Precision, check_formulation
+from suphx.models.device import compiled, resolve_compilation, uses_bf16
 from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.models.resnet import ConvNorm
 from suphx.models.unpack import check_rows

@@ -7,16 +7,16 @@ The paper is silent on normalisation and activation: here BatchNorm (or none) an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, cast
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
-from suphx.models.formulation import FASTEST, Formulation, arrange, arrange_columns, convolve
+from suphx.models.computation import FASTEST, Formulation
+from suphx.models.formulation import arrange, arrange_columns, convolve
+from suphx.models.net_config import Normalization
 from suphx.models.packed_stem import convolve_packed
-
-Normalization = Literal["batch", "none"]
 
 
 class ChannelNorm(nn.BatchNorm1d):

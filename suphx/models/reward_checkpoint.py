@@ -9,7 +9,8 @@ from typing import Any
 from torch import Tensor
 
 from suphx.features import standing
-from suphx.models.reward_predictor import Points, RewardPredictor, RewardPredictorConfig
+from suphx.models.reward_predictor import Points, RewardPredictor
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 from suphx.models.tensor_file import read_tensors, write_tensors
 
 FORMAT_VERSION = 1

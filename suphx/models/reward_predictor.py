@@ -6,7 +6,6 @@ without torch, a kyoku at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -14,24 +13,10 @@ from torch import Tensor, nn
 
 from suphx.features.standing import NUM_INPUTS
 from suphx.models.recurrent_predictor import NUM_LAYERS, PredictorWeights, predictor_weights
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 
 Points: TypeAlias = tuple[float, float, float, float]
 """What first to fourth place are worth."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewardPredictorConfig:
-    """Sizes of the net."""
-
-    gru_units: int = 64
-    """Units of each of the two GRU layers."""
-    hidden_units: int = 64
-    """Units between the two fully connected layers."""
-
-    def __post_init__(self) -> None:
-        for name in ("gru_units", "hidden_units"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
 
 
 class RewardPredictor(nn.Module):

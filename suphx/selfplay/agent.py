@@ -24,12 +24,11 @@ from suphx.models.sampling import masked_logits
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
-from suphx.selfplay.answer import Answers, yes_scores
+from suphx.selfplay.answer import yes_scores
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
+from suphx.selfplay.choice import BASELINES, Answers
 from suphx.selfplay.decision import decide
 from suphx.selfplay.player import find_checkpoint, load_player
-
-BASELINES = ("random", "tsumogiri", "ukeire")
 
 
 class Agent(Protocol):

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.models.calibration import Calibration
 from suphx.riichi.record import U8
-
-Answers = Literal["probable", "matched", "sampled"]
-"""How a net's probability of yes becomes an answer: yes above one half; yes above the threshold that makes yes as
-frequent as in the records; yes as often as the probability says."""
-
+from suphx.selfplay.choice import Answers
 
 Floats = NDArray[np.float32]
 

@@ -22,7 +22,8 @@ from suphx.models.checkpoint import (
     oracle_version,
     save_checkpoint,
 )
-from suphx.models.policy import CallHead, NetConfig, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import CallHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,26 +6,10 @@ mean distance is above a bound counts as a loss. The teacher knows more, so that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from torch import Tensor
 
+from suphx.training.distillation_config import DistillationConfig
 from suphx.training.policy_gradient import kl_divergence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistillationConfig:
-    """How a policy is held near its teacher."""
-
-    weight: float = 0.0
-    """Weight in the loss of the distance above the bound; 0 = no teacher."""
-    bound: float = 0.05
-    """Mean KL(teacher || policy) over a batch, in nats, up to which nothing is lost."""
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "bound"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
 
 
 def distillation_loss(

@@ -15,7 +15,8 @@ from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
-from suphx.models.policy import NetConfig, PolicyNet, num_weights
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet, num_weights
 from suphx.training.compute import predict
 from suphx.training.dataset import first_samples
 from suphx.training.head_data import HeadData

@@ -7,15 +7,13 @@ paper's RL-basic, ``GlobalReward`` that of RL-1.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from suphx.selfplay.question import F32
 from suphx.selfplay.trajectory import KyokuEnds
 from suphx.training.global_reward import GlobalReward, Prediction
-
-RewardName = Literal["round_score", "global_prediction"]
 
 
 class Reward(Protocol):

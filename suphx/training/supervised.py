@@ -28,12 +28,13 @@ from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import PlanesVersion
 from suphx.models.device import compiled, find_device, torch_threads, uses_bf16
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.augmentation import exchange_suits
 from suphx.training.calibration import fit_calibration
 from suphx.training.clock import Clock
 from suphx.training.compute import net_logits, predict
-from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition, first_samples
+from suphx.training.dataset import SampleStream, StreamPosition, first_samples
 from suphx.training.feed import Batch, BatchFeed
 from suphx.training.head_data import HeadData
 from suphx.training.head_result import HeadResult
@@ -42,6 +43,7 @@ from suphx.training.loss_watch import DivergedError, LossWatch
 from suphx.training.metrics import accuracy, cross_entropy
 from suphx.training.optimizer import new_optimizer
 from suphx.training.schedule import learning_rate_factor
+from suphx.training.stream_config import StreamConfig
 from suphx.training.supervised_config import SupervisedConfig
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.worker_group import WorkerGroup

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.models.device import Compilation, DeviceName, Precision
-from suphx.models.formulation import FASTEST, Formulation
+from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

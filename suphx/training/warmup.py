@@ -17,8 +17,10 @@ from suphx.features.oracle import ORACLE
 from suphx.features.oracle_row import seen_rows
 from suphx.features.planes import row_bytes
 from suphx.features.samples import encode_kyokus
-from suphx.models.policy import NetConfig, PolicyNet
-from suphx.models.reward_predictor import RewardPredictor, RewardPredictorConfig, weights_of
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
+from suphx.models.reward_predictor import RewardPredictor, weights_of
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
@@ -29,7 +31,8 @@ from suphx.selfplay.rollout import play_games
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.adaptation import AdaptationConfig
 from suphx.training.adapter import Adapter
-from suphx.training.global_reward import GlobalReward, GlobalRewardConfig, Prediction
+from suphx.training.global_reward import GlobalReward, Prediction
+from suphx.training.reward_config import GlobalRewardConfig
 
 
 def warm_up() -> None:

@@ -9,7 +9,8 @@ import pytest
 from suphx.evaluation import match
 from suphx.evaluation.game_workers import wall_seeds
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.match import MatchConfig, MatchReport, first_game, play_match
+from suphx.evaluation.match import MatchReport, first_game, play_match
+from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import paired_difference
 from suphx.riichi.replay import Replayer

@@ -8,7 +8,8 @@ import torch
 
 from suphx.features.head import CHOW, DISCARD, PONG
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, load_header, save_checkpoint
-from suphx.models.policy import MAX_WIDTH, NetConfig, PolicyNet
+from suphx.models.net_config import MAX_WIDTH, NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import read_tensors, write_tensors
 
 PLANES = PlanesVersion("mini", 1, 12)

@@ -5,7 +5,7 @@ import torch
 from suphx.features.head import CHOW, DISCARD
 from suphx.features.planes import row_bytes
 from suphx.models.critic import CriticNet
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 
 TINY = NetConfig(size="tiny", channels=4, num_blocks=1)
 

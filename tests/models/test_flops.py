@@ -5,7 +5,8 @@ import torch
 
 from suphx.features.head import CHOW, DISCARD
 from suphx.models.flops import inference_flops, training_flops
-from suphx.models.policy import NetConfig, PolicyNet, num_weights
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet, num_weights
 
 
 def net_of(head: int, num_planes: int, config: NetConfig) -> PolicyNet:

@@ -5,14 +5,8 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.models.formulation import (
-    Formulation,
-    arrange,
-    arrange_columns,
-    as_columns,
-    check_formulation,
-    convolve,
-)
+from suphx.models.computation import Formulation, check_formulation
+from suphx.models.formulation import arrange, arrange_columns, as_columns, convolve
 
 FORMULATIONS = get_args(Formulation)
 

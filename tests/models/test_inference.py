@@ -8,9 +8,10 @@ from torch import nn
 
 from suphx.features.head import CHOW, DISCARD
 from suphx.features.planes import row_bytes
-from suphx.models.formulation import Formulation
+from suphx.models.computation import Formulation
 from suphx.models.inference import InferenceConfig, InferenceNet, plan_batches
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 
 CPU = torch.device("cpu")
 NUM_PLANES = 9

@@ -8,15 +8,9 @@ from torch import nn
 
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, NUM_OUTPUTS, RIICHI
 from suphx.features.planes import row_bytes
-from suphx.models.formulation import Formulation
-from suphx.models.policy import (
-    NetConfig,
-    PolicyNet,
-    add_oracle_planes,
-    drop_oracle_planes,
-    fold_batch_norm,
-    num_weights,
-)
+from suphx.models.computation import Formulation
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet, add_oracle_planes, drop_oracle_planes, fold_batch_norm, num_weights
 from suphx.models.unpack import unpack_rows
 
 TINY = NetConfig(size="tiny")

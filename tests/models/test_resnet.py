@@ -5,7 +5,8 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.models.formulation import Formulation, arrange, as_columns
+from suphx.models.computation import Formulation
+from suphx.models.formulation import arrange, as_columns
 from suphx.models.resnet import ConvNorm, ResidualBlock, ResidualTrunk
 
 

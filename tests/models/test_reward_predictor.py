@@ -6,7 +6,8 @@ import torch
 
 from suphx.features.standing import NUM_INPUTS
 from suphx.models.recurrent_predictor import predict_next
-from suphx.models.reward_predictor import Points, RewardPredictor, RewardPredictorConfig, weights_of
+from suphx.models.reward_predictor import Points, RewardPredictor, weights_of
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 from tests.models import gru_twin
 from tests.models.small_predictor import small_predictor
 

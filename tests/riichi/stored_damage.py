@@ -16,7 +16,8 @@ from torch.optim import AdamW
 from suphx.features.head import CHOW, HEAD_NAMES
 from suphx.features.samples import encode_kyokus
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, save_checkpoint
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.riichi.store import GAME, KYOKU, KyokuStore, StoreWriter
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx_pipelines.stage_folder import DONE, STARTED, Done, prepare, read_done, write_done

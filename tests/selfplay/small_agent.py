@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suphx.features.encoder import find_encoder
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.player import random_player
 

@@ -11,11 +11,13 @@ from suphx.features.encoder import ENCODERS
 from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.riichi.record import Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
-from suphx.selfplay.agent import BASELINES, Agent, BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.choice import BASELINES
 
 MINI = ENCODERS["mini"]
 TINY = NetConfig(size="tiny")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from suphx.models.calibration import Calibration
-from suphx.selfplay.answer import Answers, row_fractions, yes_scores
+from suphx.selfplay.answer import row_fractions, yes_scores
+from suphx.selfplay.choice import Answers
 
 ROWS = np.random.default_rng(1).integers(256, size=(50_000, 13), dtype=np.uint8)
 

@@ -9,8 +9,9 @@ from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import Rules, tenhou
 from suphx.riichi.suit_table import load_suits
 from suphx.riichi.tile import parse_kinds
-from suphx.selfplay.agent import BASELINES, BaselineAgent
+from suphx.selfplay.agent import BaselineAgent
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
+from suphx.selfplay.choice import BASELINES
 from suphx.selfplay.rollout import play_games
 from tests.riichi.table_builder import Deal
 

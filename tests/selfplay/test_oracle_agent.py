@@ -13,7 +13,7 @@ from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.features.oracle import ORACLE
 from suphx.features.oracle_row import seen_rows
 from suphx.models.checkpoint import load_header
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.riichi.determinisation import determinise
 from suphx.riichi.record import Records
 from suphx.riichi.rules import tenhou

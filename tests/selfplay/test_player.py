@@ -10,7 +10,7 @@ from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
 from suphx.features.planes import row_bytes
 from suphx.models.calibration import Calibration
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.selfplay.player import load_player, random_player, save_player
 
 MINI = find_encoder("mini")

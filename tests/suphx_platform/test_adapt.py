@@ -9,7 +9,7 @@ import pytest
 
 from suphx.evaluation.statistics import Interval
 from suphx.features.encoder import find_encoder
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.models.reward_checkpoint import RewardHeader, save_reward_predictor
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.player import random_player, save_player

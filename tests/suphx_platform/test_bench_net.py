@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from suphx.features.head import HEAD_NAMES
-from suphx.models.device import Compilation
-from suphx.models.formulation import Formulation
-from suphx.models.policy import Size
+from suphx.models.computation import Compilation, Formulation
+from suphx.models.net_config import Size
 from suphx_platform import cli
 from suphx_platform.bench.net_case import NetCase
 from suphx_platform.bench.peak import measure_peak

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from suphx.training.supervised import Report
-from suphx_platform.data_parallel import DataParallelConfig, checkpoint_place, train_on_workers
+from suphx_platform.data_parallel import checkpoint_place, train_on_workers
+from suphx_platform.data_parallel_config import DataParallelConfig
 from suphx_platform.storage import StorageConfig
 from tests.suphx_platform.s3_server import S3Server
 from tests.training.lowest_legal import SHORT, job

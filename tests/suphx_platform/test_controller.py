@@ -17,16 +17,15 @@ from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.player import Player
-from suphx.training.global_reward import GlobalRewardConfig
 from suphx.training.loss_watch import DivergedError
-from suphx.training.reward import RewardName
+from suphx.training.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller
 from suphx_platform.flow import OneProcessFlow, SelfPlay
-from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import ReplayBufferConfig
-from suphx_platform.simulator_actor import SimulatorConfig
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_config import SimulatorConfig
 from tests.models.small_predictor import PREDICTION, small_predictor
 from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
 

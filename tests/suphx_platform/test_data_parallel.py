@@ -23,7 +23,8 @@ from suphx.features.head import DISCARD
 from suphx.features.samples import Samples
 from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.worker_group import WorkerGroup
-from suphx_platform.data_parallel import CheckpointPlace, DataParallelConfig, train_on_workers
+from suphx_platform.data_parallel import CheckpointPlace, train_on_workers
+from suphx_platform.data_parallel_config import DataParallelConfig
 from suphx_platform.ray_session import ray_session
 from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
 

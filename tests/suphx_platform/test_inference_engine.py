@@ -11,14 +11,8 @@ from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK, Questions
-from suphx_platform.inference_engine import (
-    UNLEARNED_VERSION,
-    InferenceEngine,
-    InferenceEngineConfig,
-    LocalEngine,
-    Reply,
-    Request,
-)
+from suphx_platform.inference_engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine, Reply, Request
+from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parameter_server import Version, Weights
 from tests.suphx_platform.small_player import small_player
 

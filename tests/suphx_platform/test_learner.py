@@ -15,12 +15,14 @@ import torch
 
 from suphx.features.encoder import find_encoder
 from suphx.features.head import CHOW, DISCARD
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.sparse_rows import SparseRows
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
-from suphx.training.policy_gradient import PolicyGradientConfig, kl_divergence
+from suphx.training.policy_gradient import kl_divergence
+from suphx.training.policy_gradient_config import PolicyGradientConfig
 from suphx_platform.learner import Learner, LearnersLostError
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import Weights

@@ -14,10 +14,10 @@ from suphx.features.oracle import ORACLE
 from suphx.models.checkpoint import load_header
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.player import load_player, seeing_hidden
-from suphx.training.distillation import DistillationConfig
+from suphx.training.distillation_config import DistillationConfig
 from suphx.training.oracle_guiding import OracleConfig
 from suphx_platform.controller import Controller
-from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from tests.suphx_platform.small_player import small_player
 from tests.suphx_platform.test_controller import CONFIG, KilledError, new_controller, new_play, numbers, weights

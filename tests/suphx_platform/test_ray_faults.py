@@ -16,13 +16,13 @@ import torch
 
 from suphx.models.tensor_file import read_tensors
 from suphx.training.loss_watch import DivergedError
-from suphx.training.policy_gradient import PolicyGradientConfig
+from suphx.training.policy_gradient_config import PolicyGradientConfig
 from suphx_platform.controller import DIVERGED_FILE, Controller
 from suphx_platform.ray_flow import RayFlow
 from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import ReplayBufferConfig
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.topology import local_needs
 from tests.suphx_platform.test_controller import new_controller, weights
 from tests.suphx_platform.test_ray_flow import ALONE, FREE, LOCKSTEP

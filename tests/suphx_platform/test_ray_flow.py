@@ -15,9 +15,9 @@ import pytest
 from suphx.selfplay.agent import load_agent
 from suphx.training.oracle_guiding import OracleConfig
 from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.inference_engine import InferenceEngineConfig
+from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import ReplayBufferConfig
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
 from tests.suphx_platform.test_controller import CONFIG, new_controller, numbers, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]

@@ -6,7 +6,8 @@ import pytest
 from suphx.features.head import DISCARD, RIICHI
 from suphx.selfplay.sparse_rows import SparseRows
 from suphx.selfplay.trajectory import Transitions
-from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
+from suphx_platform.replay_buffer import ReplayBuffer
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
 
 ROW_BYTES = 1000
 

@@ -11,7 +11,8 @@ import pytest
 from suphx.features.head import DISCARD
 from suphx.training.global_reward import Prediction
 from suphx_platform.inference_engine import Reply, Request
-from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorConfig, SimulatorPlace
+from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorPlace
+from suphx_platform.simulator_config import SimulatorConfig
 from tests.models.small_predictor import PREDICTION
 from tests.selfplay.row_nets import reply
 

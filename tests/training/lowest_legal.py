@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from suphx.features.head import DISCARD
 from suphx.features.planes import layout
 from suphx.features.samples import Samples
-from suphx.models.policy import NetConfig
-from suphx.training.dataset import StreamConfig
+from suphx.models.net_config import NetConfig
 from suphx.training.head_data import HeadData
 from suphx.training.split import KyokuSplit
+from suphx.training.stream_config import StreamConfig
 from suphx.training.supervised import HeadTraining
 from suphx.training.supervised_config import SupervisedConfig
 

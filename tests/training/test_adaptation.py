@@ -8,7 +8,8 @@ import torch
 
 from suphx.features.head import DISCARD
 from suphx.features.planes import row_bytes
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.selfplay.deal_play import SeatDecisions
 from suphx.training.adaptation import (
     AdaptationConfig,

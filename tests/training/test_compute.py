@@ -6,7 +6,8 @@ import torch
 from suphx.features.head import DISCARD
 from suphx.features.planes import row_bytes
 from suphx.features.samples import Samples
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.compute import predict
 
 

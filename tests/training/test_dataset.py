@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from suphx.features.samples import Samples
-from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition, encode_checked, first_samples
+from suphx.training.dataset import SampleStream, StreamPosition, encode_checked, first_samples
+from suphx.training.stream_config import StreamConfig
 
 
 @dataclass(frozen=True)

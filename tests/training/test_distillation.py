@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.training.distillation import DistillationConfig, distillation_loss
+from suphx.training.distillation import distillation_loss
+from suphx.training.distillation_config import DistillationConfig
 from tests.training.policy_gradient_twin import F64, probabilities
 
 

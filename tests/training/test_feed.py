@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from suphx.features.samples import Samples
-from suphx.training.dataset import SampleStream, StreamConfig, StreamPosition
+from suphx.training.dataset import SampleStream, StreamPosition
 from suphx.training.feed import BatchFeed
+from suphx.training.stream_config import StreamConfig
 
 CPU = torch.device("cpu")
 KYOKUS = np.arange(100, dtype=np.int64)

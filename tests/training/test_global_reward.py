@@ -11,7 +11,8 @@ from suphx.features.standing import Standings, encode_standings
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.selfplay.trajectory import KyokuEnds
-from suphx.training.global_reward import GlobalReward, GlobalRewardConfig
+from suphx.training.global_reward import GlobalReward
+from suphx.training.reward_config import GlobalRewardConfig
 from tests.models import gru_twin
 from tests.models.small_predictor import EXPERT_8_DAN, PREDICTION, PREDICTOR
 from tests.selfplay.row_nets import reply

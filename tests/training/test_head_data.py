@@ -8,9 +8,10 @@ import pytest
 
 from suphx.features.head import CHOW, DISCARD, HEAD_NAMES
 from suphx.riichi.store import KyokuStore, StoreWriter
-from suphx.training.dataset import SampleStream, StreamConfig, encode_checked
+from suphx.training.dataset import SampleStream, encode_checked
 from suphx.training.head_data import StoreEncoder, head_data
 from suphx.training.split import KyokuSplit, SplitConfig
+from suphx.training.stream_config import StreamConfig
 from tests.riichi.random_game import random_game
 
 CONFIG = StreamConfig(chunk_kyokus=4, buffer_bytes=2**20, num_workers=0)

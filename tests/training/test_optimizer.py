@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from suphx.features.head import DISCARD
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.optimizer import new_optimizer
 
 

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from suphx.training.policy_gradient import (
-    PolicyGradientConfig,
     PolicyLoss,
     critic_loss,
     decision_loss,
@@ -16,6 +15,7 @@ from suphx.training.policy_gradient import (
     loss_figures,
     policy_loss,
 )
+from suphx.training.policy_gradient_config import PolicyGradientConfig
 from tests.training import policy_gradient_twin as twin
 
 

@@ -8,16 +8,11 @@ import numpy as np
 import pytest
 
 from suphx.models.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
-from suphx.models.reward_predictor import RewardPredictorConfig
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 from suphx.training.game_history import GameHistories, game_histories
 from suphx.training.reward_comparison import calibration, compared_predictions, game_losses, paid
-from suphx.training.reward_learning import (
-    RewardLearning,
-    RewardLearningConfig,
-    learn_rewards,
-    predict_games,
-    validation_loss,
-)
+from suphx.training.reward_learning import RewardLearning, learn_rewards, predict_games, validation_loss
+from suphx.training.reward_learning_config import RewardLearningConfig
 from tests.training.played_games import played_store
 
 POINTS = (75.0, 30.0, 0.0, -150.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from suphx.features.head import DISCARD, RIICHI
 from suphx.features.samples import Samples
 from suphx.models.checkpoint import PlanesVersion, load_checkpoint, load_header
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.training.compute import predict
 from suphx.training.loss_watch import DivergedError
 from suphx.training.supervised import Report, train_head

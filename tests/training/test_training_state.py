@@ -7,7 +7,8 @@ import torch
 from torch.optim import AdamW
 
 from suphx.features.head import CHOW
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import read_tensors, write_tensors
 from suphx.training.dataset import StreamPosition
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
 from suphx.features.head import DISCARD
-from suphx.models.policy import NetConfig, PolicyNet
+from suphx.models.net_config import NetConfig
+from suphx.models.policy import PolicyNet
 from suphx.training.loss import supervised_loss
 from suphx.training.worker_group import WorkerGroup
 

@@ -13,7 +13,8 @@ from torch.nn import functional
 
 from suphx.features.encoder import find_encoder
 from suphx.models.device import torch_threads
-from suphx.models.policy import NetConfig, PolicyNet, Size
+from suphx.models.net_config import NetConfig, Size
+from suphx.models.policy import PolicyNet
 from suphx.riichi.record import I64, U8, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator

@@ -12,10 +12,10 @@ from suphx.features.encoder import find_encoder
 from suphx.features.head import head_index
 from suphx.features.planes import Layout
 from suphx.features.samples import Samples
-from suphx.models.device import Compilation, DeviceName, Precision, find_device, resolve_compilation, uses_bf16
-from suphx.models.formulation import FASTEST, Formulation
-from suphx.models.policy import NetConfig, PolicyNet, Size, num_weights
-from suphx.models.resnet import Normalization
+from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
+from suphx.models.device import find_device, resolve_compilation, uses_bf16
+from suphx.models.net_config import NetConfig, Normalization, Size
+from suphx.models.policy import PolicyNet, num_weights
 from suphx_platform.bench.positions import collect_samples
 
 PEAK_SECONDS = 0.5

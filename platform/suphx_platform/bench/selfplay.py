@@ -16,8 +16,10 @@ from suphx_platform.bench.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.process_memory import peak_bytes
-from suphx_platform.replay_buffer import ReplayBuffer, ReplayBufferConfig
-from suphx_platform.simulator_actor import SimulatorActor, SimulatorConfig
+from suphx_platform.replay_buffer import ReplayBuffer
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_actor import SimulatorActor
+from suphx_platform.simulator_config import SimulatorConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,16 +13,19 @@ import torch
 from suphx.evaluation.target_reward import TargetRewardConfig
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
-from suphx.models.device import DeviceName, find_device, torch_threads
+from suphx.models.computation import DeviceName
+from suphx.models.device import find_device, torch_threads
 from suphx.models.inference import InferenceNet
-from suphx.models.policy import NetConfig, Size
-from suphx.models.reward_predictor import RewardPredictor, RewardPredictorConfig, weights_of
+from suphx.models.net_config import NetConfig, Size
+from suphx.models.reward_predictor import RewardPredictor, weights_of
+from suphx.models.reward_predictor_config import RewardPredictorConfig
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.player import Player, random_player
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.global_reward import Prediction
-from suphx.training.reward import RewardName
-from suphx_platform.inference_engine import InferenceEngine, InferenceEngineConfig, Nets, Request
+from suphx.training.reward_config import RewardName
+from suphx_platform.inference_engine import InferenceEngine, Request
+from suphx_platform.inference_engine_config import InferenceEngineConfig, Nets
 from suphx_platform.simulator_actor import SimulatorPlace
 
 FIRST_STEPS = 100  # then deals of all tables are at different points

@@ -23,8 +23,10 @@ from suphx_platform.ray_calls import Call
 from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import BufferStatus, ReplayBufferConfig
-from suphx_platform.simulator_actor import Played, SimulatorConfig
+from suphx_platform.replay_buffer import BufferStatus
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_actor import Played
+from suphx_platform.simulator_config import SimulatorConfig
 from suphx_platform.simulator_crew import Shard, SimulatorCrew
 from suphx_platform.topology import Topology, local_needs
 

@@ -14,11 +14,12 @@ from suphx.features.head import head_index
 from suphx.features.samples import Samples
 from suphx.models.device import torch_threads
 from suphx.models.flops import training_flops
-from suphx.models.policy import NetConfig
+from suphx.models.net_config import NetConfig
 from suphx.riichi.record import I64
-from suphx.training.dataset import StreamConfig, take
+from suphx.training.dataset import take
 from suphx.training.head_data import HeadData
 from suphx.training.split import KyokuSplit
+from suphx.training.stream_config import StreamConfig
 from suphx.training.supervised import HeadTraining, Report, train_head
 from suphx.training.supervised_config import SupervisedConfig
 from suphx_platform.bench.net_case import PEAK_SECONDS, NetCase, Rate

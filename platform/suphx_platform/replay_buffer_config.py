@@ -1,0 +1,24 @@
+"""How many decisions wait to be learned from, and how long: the settings of replay_buffer.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayBufferConfig:
+    """How much is kept, how long, and how often it is learned from."""
+
+    batch_rows: int = 1024
+    """Decisions of a head in one update."""
+    capacity_bytes: int = 256 * 2**20
+    """Memory of all decisions that wait (about 1 kB each with the paper's planes)."""
+    max_staleness: int = 20
+    """Decisions of a policy more versions behind than this are dropped."""
+    reuse: int = 1
+    """Times that each decision is learned from."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("batch_rows", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least:,}")

@@ -1,0 +1,21 @@
+"""How many games a simulator plays, and against whom: the settings of simulator_actor.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from suphx.selfplay.opponents import OpponentConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorConfig:
+    """How many games a simulator plays side by side, and against whom."""
+
+    num_tables: int = 256
+    """Hanchans at a time; an even number."""
+    opponents: OpponentConfig = field(default_factory=OpponentConfig)
+    """Who sits beside the learning seat."""
+
+    def __post_init__(self) -> None:
+        if self.num_tables < 2 or self.num_tables % 2:
+            raise ValueError(f"num_tables is {self.num_tables}: use an even number of at least 2")

@@ -1,0 +1,64 @@
+"""Width, depth and normalisation of the policy nets (paper, Figures 4 and 5), sized by one dial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+Normalization = Literal["batch", "none"]
+
+Size = Literal["tiny", "small", "medium", "paper"]
+
+MAX_WIDTH = 65_536
+"""Of everything that a net has many of."""
+
+# size: channels, blocks, channels of the call head, its two fully connected layers
+_SIZES: dict[str, tuple[int, int, int, int, int]] = {
+    "tiny": (32, 3, 8, 64, 32),
+    "small": (64, 8, 16, 256, 64),
+    "medium": (128, 20, 32, 512, 128),
+    "paper": (256, 50, 32, 1024, 256),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetConfig:
+    """Width, depth and normalisation of a net. ``size`` decides what is left at 0."""
+
+    size: Size = "small"
+    """tiny, small, medium, or paper (the published widths and depth)."""
+    channels: int = 0
+    """Channels of the trunk."""
+    num_blocks: int = 0
+    """Residual blocks of the trunk."""
+    head_channels: int = 0
+    """Channels of the last 3x1 convolution of the riichi, chow, pong and kong nets."""
+    head_hidden_1: int = 0
+    """Width of the first fully connected layer of those nets."""
+    head_hidden_2: int = 0
+    """Width of the second one."""
+    normalization: Normalization = "batch"
+    """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
+    num_oracle_planes: int = 0
+    """Further planes, of what is hidden from the seat (paper, section 3.3); 0 for every net that plays fairly."""
+
+    def __post_init__(self) -> None:
+        if self.size not in _SIZES:
+            raise ValueError(f"net size is {self.size!r}: use one of {', '.join(_SIZES)}")
+        if self.normalization not in get_args(Normalization):
+            allowed = ", ".join(get_args(Normalization))
+            raise ValueError(f"net normalization is {self.normalization!r}: use one of {allowed}")
+        for name in (*_WIDTHS, "num_oracle_planes"):
+            width = getattr(self, name)
+            if type(width) is not int or not 0 <= width <= MAX_WIDTH:
+                raise ValueError(f"net {name} is {width!r}: use 0 (from size {self.size!r}) to {MAX_WIDTH:,}")
+
+    def resolved(self) -> NetConfig:
+        """Return the same net with every 0 replaced by the number that ``size`` stands for."""
+        widths: dict[str, Any] = {
+            name: getattr(self, name) or default for name, default in zip(_WIDTHS, _SIZES[self.size], strict=True)
+        }
+        return replace(self, **widths)
+
+
+_WIDTHS = ("channels", "num_blocks", "head_channels", "head_hidden_1", "head_hidden_2")

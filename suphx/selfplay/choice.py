@@ -1,0 +1,11 @@
+"""Names that settings choose from: the shipped baselines, and how a net's probability becomes an answer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+BASELINES = ("random", "tsumogiri", "ukeire")
+
+Answers = Literal["probable", "matched", "sampled"]
+"""How a net's probability of yes becomes an answer: yes above one half; yes above the threshold that makes yes as
+frequent as in the records; yes as often as the probability says."""

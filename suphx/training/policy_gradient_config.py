@@ -1,0 +1,31 @@
+"""What the policy gradient is made of: the settings of policy_gradient.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Baseline = Literal["critic", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyGradientConfig:
+    """What the gradient is made of."""
+
+    baseline: Baseline = "critic"
+    """What is taken off the reward: what a small critic net expects, or nothing (the plain formula of the paper)."""
+    reward_unit: float = 5000.0
+    """Rewards are divided by it: points of a kyoku become numbers around 1."""
+    max_ratio: float = 2.0
+    """Importance ratios above it count as this much (truncation, biased but calm); 0 = no limit."""
+    reject_ratio: float = 0.0
+    """Decisions with a ratio above it teach nothing and are counted; 0 = none is rejected."""
+
+    def __post_init__(self) -> None:
+        if self.baseline not in get_args(Baseline):
+            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
+        if not self.reward_unit > 0:
+            raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
+        for name in ("max_ratio", "reject_ratio"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")

@@ -1,0 +1,53 @@
+"""How the reward predictor is trained: its settings, apart from the training itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suphx.models.computation import DeviceName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardLearningConfig:
+    """How the predictor is trained. The run ends at whichever of its limits comes first."""
+
+    batch_games: int = 64
+    """Games of one optimiser step; each is seen from its four seats."""
+    learning_rate: float = 2e-3
+    """Peak learning rate of AdamW; it follows a warm-up and half a cosine."""
+    final_learning_rate_factor: float = 0.01
+    """Learning rate at the end as a share of the peak."""
+    warmup_steps: int = 50
+    """Steps of linear warm-up."""
+    weight_decay: float = 0.1
+    """Weight decay of AdamW for matrices; biases have none."""
+    gradient_clip: float = 1.0
+    """Largest norm of the gradient; 0 = no limit."""
+    max_epochs: int = 20
+    """End after this many passes over the training games."""
+    max_minutes: float = 0.0
+    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    patience: int = 6
+    """End after this many epochs in a row without a lower loss on validation games; 0 = never."""
+    save_seconds: float = 60.0
+    """The state is saved at the end of an epoch if so much time has passed since the last time, and at the end."""
+    threads: int = 0
+    """Threads of torch; 0 = as they are."""
+    device: DeviceName = "auto"
+    """cpu, cuda, or auto: cuda if there is one."""
+    seed: int = 1
+    """Seed of the first weights and of the order of games."""
+
+    def __post_init__(self) -> None:
+        for name in ("batch_games", "max_epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+        for name in ("warmup_steps", "weight_decay", "gradient_clip", "max_minutes", "patience", "save_seconds"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if not 0 < self.learning_rate < 1:
+            raise ValueError(f"learning_rate is {self.learning_rate}: use a number between 0 and 1, such as 0.002")
+
+
+FREE_KEYS = ("save_seconds", "threads", "device")
+"""What may differ when a training goes on: it changes how fast it is, not what it gives, up to rounding."""
