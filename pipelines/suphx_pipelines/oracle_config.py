@@ -10,7 +10,7 @@ from suphx.training.oracle_guiding import OracleConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleStageConfig:
-    """Self-play of nets that see everything: gamma is 1."""
+    """Self-play of nets that see everything (gamma 1)."""
 
     max_updates: int = 0
     """Updates of self-play at gamma 1; 0 = no oracle guiding."""
@@ -22,19 +22,20 @@ class OracleStageConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleDecayConfig:
-    """What is hidden goes away step by step; then the nets go on without it."""
+    """Hidden tiles disappear step by step; after that the nets continue without them."""
 
     steps: int = 0
-    """Gamma goes from 1 to 0 in so many equal steps; 0 = it stays 1, the nets of the oracle stage are the last ones."""
+    """Number of equal steps in which gamma falls from 1 to 0. 0 = gamma stays 1 and the nets of the oracle stage are
+    the last ones."""
     updates_per_step: int = 100
     """Updates at each gamma, a multiple of reinforcement.publish_every."""
     continued_updates: int = 100
-    """Updates after that, without oracle planes."""
+    """Updates after the decay, without oracle planes."""
     learning_rate_share: float = 0.1
-    """Share of the learning rate that is left in ``continued_updates`` (the paper: a tenth)."""
+    """Learning rate in ``continued_updates``, as a share of the usual one (the paper: a tenth)."""
     reject_ratio: float = 2.0
-    """In ``continued_updates``, decisions with a larger importance ratio teach nothing and are counted (the paper names
-    no value)."""
+    """In ``continued_updates``, decisions with a larger importance ratio are not learned from; they are counted (the
+    paper gives no value)."""
 
     def __post_init__(self) -> None:
         OracleConfig(steps=self.steps, updates_per_step=self.updates_per_step)
@@ -48,14 +49,14 @@ class OracleDecayConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleDistillationConfig:
-    """The paper's other way: nets that see nothing hidden stay near those of the oracle stage while they learn."""
+    """The paper's second method: nets without hidden tiles stay close to those of the oracle stage while they learn."""
 
     max_updates: int = 0
-    """Updates of self-play beside the oracle; 0 = no distillation."""
+    """Updates of self-play with the oracle as teacher; 0 = no distillation."""
     weight: float = 1.0
     """Weight in the loss of the distance above the bound (suphx/training/distillation.py)."""
     bound: float = 0.05
-    """Mean KL(oracle || policy) in nats up to which nothing is lost."""
+    """Mean KL(oracle || policy) in nats below which there is no loss."""
 
     def __post_init__(self) -> None:
         DistillationConfig(weight=self.weight, bound=self.bound)

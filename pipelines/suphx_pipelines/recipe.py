@@ -34,14 +34,14 @@ AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsConfig:
-    """What the records stage takes."""
+    """Which games the records stage reads or plays."""
 
     max_games: int = 0
-    """Use the first games only, in the order of the files; 0 = all."""
+    """Use only the first games, in the order of the files; 0 = all."""
     played_games: int = 1000
-    """Games that are played here to learn from when no records are given."""
+    """Number of games that the run plays to learn from when no records are given."""
     player: str = "ukeire"
-    """Who plays them at all four seats: a shipped baseline, or the path of a folder of checkpoints."""
+    """Agent that plays them at all four seats: a shipped baseline, or the path of a folder of checkpoints."""
 
     def __post_init__(self) -> None:
         if self.max_games < 0:
@@ -56,12 +56,12 @@ class RecordsConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningCurveConfig:
-    """Which nets are also learned from fewer games, to see what more games bring."""
+    """Further nets trained on fewer games, to measure what more games bring."""
 
     games: tuple[int, ...] = ()
-    """Numbers of training games, ascending; the nets learned from all games are the last point. Empty: no curve."""
+    """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
     heads: tuple[str, ...] = HEAD_NAMES
-    """The nets."""
+    """Heads to train."""
 
     def __post_init__(self) -> None:
         if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
@@ -71,18 +71,18 @@ class LearningCurveConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AblationConfig:
-    """Which planes are compared, by equal nets that learn the same number of samples from the same games."""
+    """Planes to compare, with equal nets that learn the same number of samples from the same games."""
 
     encoders: tuple[EncoderName, ...] = ()
-    """The encoders; the others are compared with the first. Empty: no ablation."""
+    """Encoders; each is compared with the first. Empty = no ablation."""
     heads: tuple[str, ...] = ("discard",)
-    """The nets."""
+    """Heads to train."""
     seeds: int = 3
-    """Nets of each kind, which differ in their first weights and their order of samples."""
+    """Nets per encoder, with different initial weights and order of samples."""
     games: int = 0
-    """Training games; 0 = all."""
+    """Number of training games; 0 = all."""
     max_steps: int = 2000
-    """Steps of each training, with the other settings of [supervised]."""
+    """Steps of each training; the other settings are those of [supervised]."""
 
     def __post_init__(self) -> None:
         if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
@@ -95,26 +95,26 @@ class AblationConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardStageConfig:
-    """The reward predictor, learned from the games of the records: whole hanchans."""
+    """The reward predictor, trained on the whole hanchans of the records."""
 
     is_wanted: bool = False
-    """Learn it although no self-play of this run needs it."""
+    """Train it even if no self-play of this run needs it."""
     target: TargetRewardConfig = field(default_factory=TargetRewardConfig)
-    """What it predicts."""
+    """Quantity that it predicts."""
     net: RewardPredictorConfig = field(default_factory=RewardPredictorConfig)
-    """Its sizes."""
+    """Sizes of the net."""
     learning: RewardLearningConfig = field(default_factory=RewardLearningConfig)
-    """How it learns."""
+    """How it is trained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyStudyConfig:
-    """Self-play once more with the entropy coefficient fixed, to see what the control of it is good for."""
+    """Additional self-play with a fixed entropy coefficient, to measure what entropy control brings."""
 
     alphas: tuple[float, ...] = ()
-    """The coefficients, each a self-play of its own with all settings of [reinforcement]. Empty: no study."""
+    """Coefficients; each gets its own self-play with all settings of [reinforcement]. Empty = no study."""
     max_updates: int = 0
-    """End each of these self-plays after so many updates; 0 = as [reinforcement] does."""
+    """Stop each of these after this many updates; 0 = the limit of [reinforcement]."""
 
     def __post_init__(self) -> None:
         if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
@@ -125,14 +125,15 @@ class EntropyStudyConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure8Config:
-    """The agents of the paper's Figure 8 side by side, all from the same supervised nets and as much self-play."""
+    """Comparison of the agents in the paper's Figure 8, all from the same supervised nets and with the same amount of
+    self-play."""
 
     agents: tuple[AgentName, ...] = ()
-    """Which agents. Empty: none."""
+    """Agents to train and compare. Empty = none."""
     hanchans: int = 1000
-    """Games of each against three SL-weak, a multiple of 4; all meet the same walls."""
+    """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
     workers: int = 2
-    """Processes that play them; the result does not depend on it."""
+    """Processes that play these games; the result does not depend on it."""
 
     def __post_init__(self) -> None:
         if len(set(self.agents)) < len(self.agents):
@@ -145,52 +146,52 @@ class Recipe:
     """All settings of a run."""
 
     name: str
-    """Begins the run's id: small letters, digits, - and _."""
+    """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
-    """What the recipe does, in one line (``suphx recipes`` shows it)."""
+    """What the recipe does, in one line (``suphx recipes`` prints it)."""
     needs_records: bool = False
-    """Whether it is meant for your own game records (``--records DIR``); without them it learns from the baseline's
-    games."""
+    """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
+    of the baseline."""
     minutes: int = 0
-    """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
+    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
     seed: int = 1
-    """The seeds of all stages come from it."""
+    """The seeds of all stages are derived from it."""
     encoder: EncoderName = "mini"
-    """Which planes the nets see (docs/features.md): the small ones, the paper's, or the paper's without look-ahead."""
+    """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
     records: RecordsConfig = field(default_factory=RecordsConfig)
-    """Where the games come from."""
+    """Source of the games."""
     net: NetConfig = field(default_factory=NetConfig)
     """The five nets."""
     split: SplitConfig = field(default_factory=SplitConfig)
-    """Which games are for training, validation and test."""
+    """Games for training, validation and test."""
     stream: StreamConfig = field(default_factory=StreamConfig)
     """How samples reach the learner."""
     supervised: SupervisedConfig = field(default_factory=SupervisedConfig)
     """How each net learns from records."""
     learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
-    """Nets learned from fewer games."""
+    """Further nets trained on fewer games."""
     ablation: AblationConfig = field(default_factory=AblationConfig)
-    """Equal nets that learn from other planes."""
+    """Equal nets trained on different planes."""
     data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
-    """Who trains: this process, or several workers through Ray Train."""
+    """Number and placement of the processes that train a net."""
     evaluation: MatchConfig = field(default_factory=MatchConfig)
-    """The match of the supervised nets."""
+    """Match of the supervised nets."""
     reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
-    """The net that says what a game is worth after each kyoku, for the rewards of self-play."""
+    """Net that predicts the final reward of a game after each kyoku, for the rewards of self-play."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
-    """Self-play; without max_updates or max_minutes there is none."""
+    """Self-play. It is off unless max_updates or max_minutes is set."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
     """Self-play with a fixed entropy coefficient."""
     oracle: OracleStageConfig = field(default_factory=OracleStageConfig)
-    """Self-play of nets that see what is hidden."""
+    """Self-play of nets that see hidden tiles."""
     oracle_decay: OracleDecayConfig = field(default_factory=OracleDecayConfig)
-    """How the oracle's nets learn to do without what is hidden."""
+    """How the nets of the oracle stage learn to play without hidden tiles."""
     oracle_distillation: OracleDistillationConfig = field(default_factory=OracleDistillationConfig)
-    """Another way to learn from the oracle's nets."""
+    """A second way to learn from the nets of the oracle stage."""
     figure_8: Figure8Config = field(default_factory=Figure8Config)
-    """What each of the paper's ideas brings."""
+    """Comparison of the agents in the paper's Figure 8."""
     storage: StorageConfig = field(default_factory=StorageConfig)
-    """Where results are kept besides the folder of runs."""
+    """Bucket or folder where results are kept besides the folder of runs."""
 
     @property
     def free_keys(self) -> tuple[str, ...]:

@@ -15,15 +15,15 @@ from suphx_platform.storage import StorageConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolConfig:
-    """Who plays, besides the champion, who always does."""
+    """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents (docs/agents.md). Nets among them are here to compare: they cannot become the champion."""
+    """Agents (docs/agents.md). Nets among them are for comparison only: they cannot become the champion."""
     newest: int = 3
-    """Newest checkpoints that play; one of them may become the champion."""
+    """Number of newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""
-    """Where they are looked for: a folder of runs, or ``s3://bucket/prefix`` as runs have it as ``storage.address``.
-    Empty: the tournament's own storage if that is a bucket, else its folder of runs."""
+    """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
+    tournament's own storage if that is a bucket, else its folder of runs."""
 
     def __post_init__(self) -> None:
         if len(set(self.agents)) < len(self.agents):
@@ -34,10 +34,10 @@ class PoolConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundRobinConfig:
-    """All lineups of four agents against each other."""
+    """Games of every lineup of four agents."""
 
     walls: int = 25
-    """Walls that every lineup plays, each four times with rotated seats: six agents play 60 games a wall."""
+    """Walls per lineup, each played four times with rotated seats: six agents play 60 games per wall."""
 
     def __post_init__(self) -> None:
         if self.walls < 2:
@@ -46,13 +46,14 @@ class RoundRobinConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionConfig:
-    """The match that decides: the newest checkpoint with the best rating against three champions, on fresh walls."""
+    """The deciding match: the newest checkpoint with the best rating against three champions, on fresh walls."""
 
     hanchans: int = 1000
-    """Games of the candidate, a multiple of 4, at least 24: fewer cannot show that one is better. One night of forty
-    promotes a candidate that is no better than the champion."""
+    """Games of the candidate, a multiple of 4 and at least 24: fewer cannot show that it is better. About one night in
+    40 promotes a candidate that is no better than the champion."""
     baseline: str = "ukeire"
-    """Who is to be beaten as long as there is no champion; empty: nobody, the first candidate is the champion."""
+    """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
+    champion."""
 
     def __post_init__(self) -> None:
         check_hanchans(self.hanchans)
@@ -67,7 +68,7 @@ class TournamentRecipe:
     """All settings of a tournament."""
 
     name: str
-    """Begins the run's id: small letters, digits, - and _."""
+    """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
     """What the recipe does, in one line (``suphx recipes`` shows it)."""
     needs_records: bool = False
@@ -75,19 +76,20 @@ class TournamentRecipe:
     minutes: int = 0
     """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
     seed: int = 1
-    """The walls come from it and from the night."""
+    """The walls are derived from it and from the night."""
     night: str = ""
-    """A tournament is played once a night: the same recipe again gives the same result. Empty: today's date (UTC)."""
+    """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
+    (UTC)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
     pool: PoolConfig = field(default_factory=PoolConfig)
-    """Who plays."""
+    """Participants."""
     round_robin: RoundRobinConfig = field(default_factory=RoundRobinConfig)
-    """The games for the leaderboard."""
+    """Games for the leaderboard."""
     decision: DecisionConfig = field(default_factory=DecisionConfig)
-    """The games that decide."""
+    """Match that decides about the promotion."""
     registry: RegistryConfig = field(default_factory=RegistryConfig)
-    """Where the champion stands."""
+    """Where the champion is registered."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Where results are kept besides the folder of runs, and how buckets are reached."""
 

@@ -10,45 +10,47 @@ Pace = Literal["free", "lockstep"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """Who runs where. Nodes offer the resources ``simulator``, ``inference`` and ``learner``; every actor takes one.
+    """Processes and their placement. Ray nodes offer the resources ``simulator``, ``inference`` and ``learner``; every
+    actor takes one.
 
     Without a cluster (``RAY_ADDRESS``) Ray is started on this machine, with all that is asked for here.
     """
 
     on_ray: bool = False
-    """Let Ray place the parts; else all are in the process of the command, which play and learn by turns."""
+    """Run the parts as Ray actors. When false, all parts run in the process of the command and take turns."""
     pace: Pace = "free"
-    """free: everybody works as fast as he can; lockstep: one thing at a time, which with one actor of each gives the
-    same numbers as one process."""
+    """free: every part works as fast as it can. lockstep: one thing at a time; with one actor of each kind the numbers
+    are those of one process."""
     num_simulators: int = 1
-    """Simulators, of ``simulator.num_tables`` tables each."""
+    """Number of simulators, with ``simulator.num_tables`` tables each."""
     num_engines: int = 1
-    """Inference engines; simulator i asks engine i modulo this. 0: every simulator has one of its own in its process,
-    so that nothing is sent between them: best where there is no GPU, at the price of torch in every simulator."""
+    """Number of inference engines; simulator i uses engine i modulo this number. 0: every simulator has an engine in
+    its own process, so that no request is sent. This is fastest without a GPU, but needs torch in every simulator."""
     num_buffers: int = 1
-    """Shards of the replay buffer, of ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this."""
+    """Number of shards of the replay buffer, with ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this
+    number."""
     cpus_per_simulator: float = 1.0
-    """Logical CPUs that Ray keeps for each simulator."""
+    """Logical CPUs that Ray reserves per simulator."""
     cpus_per_engine: float = 1.0
-    """Logical CPUs that Ray keeps for each engine."""
+    """Logical CPUs that Ray reserves per engine."""
     gpus_per_engine: float = 0.0
-    """GPUs, or the part of one, for each engine."""
+    """GPUs per engine; a fraction shares one GPU."""
     cpus_per_learner: float = 1.0
-    """Logical CPUs for the learner."""
+    """Logical CPUs of the learner."""
     gpus_per_learner: float = 0.0
-    """GPUs for the learner; with ``learner.num_learners`` above 1, for each of them."""
+    """GPUs of the learner; with ``learner.num_learners`` above 1, of each learner."""
     object_store_bytes: int = 2**30
-    """Size of Ray's object store where Ray is started on this machine; a cluster's nodes have their own."""
+    """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
     protect_every: int = 8
-    """Updates between two copies of the learner's state. The batches since the last one are kept, so that a learner
-    that dies makes its updates again."""
+    """Updates between two copies of the learner's state. The batches since the last copy are kept, so that a learner
+    that dies can repeat its updates."""
     hang_seconds: float = 60.0
-    """A part that does not even say that it lives for so long, or an engine that leaves a request unanswered, is killed
-    and started again; requests go elsewhere meanwhile."""
+    """A part without a heartbeat, or an engine with an unanswered request, is killed and restarted after this time; its
+    requests go to other engines meanwhile."""
     start_seconds: float = 600.0
-    """How long a part may take to be placed and started, and any other call to be answered."""
+    """Time limit for placing and starting a part, and for the answer to any other call."""
     max_failures: int = 10
-    """Times in a row that one part may die or fail before the run ends with its error."""
+    """Number of times in a row that one part may die or fail before the run ends with its error."""
 
     def __post_init__(self) -> None:
         if self.pace not in get_args(Pace):

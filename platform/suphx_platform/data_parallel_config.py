@@ -7,19 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataParallelConfig:
-    """Who trains a net. None of this changes what is learned, but for rounding and the order of samples."""
+    """Number and placement of the processes that train a net. Results differ only by rounding and the order of
+    samples."""
 
     num_workers: int = 1
-    """Processes that train one net together, through Ray Train; 1 trains in the process of the command, without Ray,
-    unless ``on_ray`` says otherwise. ``supervised.batch_size`` is shared among them."""
+    """Processes that train one net together, with Ray Train. They share ``supervised.batch_size``. With 1, training
+    runs in the process of the command, without Ray, unless ``on_ray`` is set."""
     on_ray: bool = False
-    """Let Ray place a single worker too: on a cluster, where the command itself runs on a machine without a GPU."""
+    """Let Ray place a single worker too, for example on a cluster when the machine of the command has no GPU."""
     use_gpu: bool = False
-    """A GPU for each worker (nccl); else CPUs (gloo)."""
+    """One GPU per worker (nccl). When false, workers use CPUs (gloo)."""
     cpus_per_worker: int = 1
-    """Logical CPUs that Ray keeps for each worker: one for training and one for each encoder (stream.num_workers)."""
+    """Logical CPUs that Ray reserves per worker: one for training and one for each encoder process
+    (stream.num_workers)."""
     max_failures: int = 3
-    """Times that training goes on after workers died; then it ends with their error."""
+    """Number of times that training is resumed after workers died. After that the run fails with their error."""
 
     def __post_init__(self) -> None:
         for name, least in (("num_workers", 1), ("cpus_per_worker", 1), ("max_failures", 0)):

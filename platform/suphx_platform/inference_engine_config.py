@@ -16,21 +16,22 @@ class InferenceEngineConfig:
     """How requests are answered."""
 
     nets: Nets = "policy"
-    """policy: the players' nets. null: none; each head samples evenly among the legal answers (to measure the rest)."""
+    """policy: the nets of the players. null: no nets; each head samples evenly among the legal answers, to measure
+    everything else."""
     group_rows: int = 4096
-    """Requests are answered together, up to about so many rows."""
+    """Requests are answered together, up to about this many rows."""
     wait_seconds: float = 0.0
-    """How long the first request of a group waits for others; 0 = only those that are there already."""
+    """How long the first request of a group waits for others; 0 = do not wait."""
     answers: Answers = "probable"
-    """How the nets of two answers that do not learn say yes (selfplay/answer.py)."""
+    """How two-output nets that do not learn decide between yes and no (selfplay/answer.py)."""
     threads: int = 1
-    """Threads of torch; 0 = as they are."""
+    """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
-    """fp32, bf16, or auto: bf16 where the hardware has it."""
+    """fp32; bf16; auto: bf16 where the hardware supports it."""
     device: DeviceName = "auto"
-    """cpu, cuda, or auto: cuda if there is one."""
+    """cpu; cuda; auto: cuda if available."""
     batch_sizes: tuple[int, ...] = ()
-    """Rows of a batch, ascending, to which groups are padded; empty: by device (models/inference.py)."""
+    """Batch sizes, ascending, to which groups are padded; empty: chosen by device (models/inference.py)."""
 
     def __post_init__(self) -> None:
         if self.group_rows < 1:

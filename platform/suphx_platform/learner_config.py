@@ -16,31 +16,31 @@ class LearnerConfig:
     """How the nets learn from decisions."""
 
     learning_rate: float = 3e-4
-    """Learning rate of AdamW for the policies, constant."""
+    """Learning rate of AdamW for the policies; constant."""
     critic_learning_rate: float = 1e-3
     """Learning rate of the critics."""
     weight_decay: float = 0.0
     """Weight decay of AdamW."""
     gradient_clip: float = 1.0
-    """Largest norm of a net's gradient, of policy and critic each."""
+    """Maximum norm of the gradient, for policy and critic separately."""
     critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
-    """Size of the critics' nets."""
+    """Size of the critics."""
     oracle_critic: bool = False
-    """The critics see what is hidden from the seats: a calmer baseline, while the policy need not see any of it."""
+    """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
     distillation: DistillationConfig = field(default_factory=DistillationConfig)
-    """Keeping the policy near a teacher that sees what is hidden."""
+    """How closely the policy follows a teacher that sees hidden tiles."""
     gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
-    """What the gradient is made of (equations 1 and 2 of the paper)."""
+    """Terms of the gradient (equations 1 and 2 of the paper)."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
-    """How the policy is kept uncertain (equation 3 of the paper)."""
+    """Entropy control (equation 3 of the paper)."""
     num_learners: int = 1
-    """Devices that learn together, each from its part of a batch; above 1 they are processes of their own (Ray)."""
+    """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
     threads: int = 1
-    """Threads of torch for each learner; 0 = as they are."""
+    """Threads of torch per learner; 0 = torch's default."""
     precision: Precision = "auto"
-    """fp32, bf16 (autocast), or auto: bf16 where the hardware has it."""
+    """fp32; bf16 (autocast); auto: bf16 where the hardware supports it."""
     device: DeviceName = "auto"
-    """cpu, cuda, or auto: cuda if there is one."""
+    """cpu; cuda; auto: cuda if available."""
 
     def __post_init__(self) -> None:
         for name in ("learning_rate", "critic_learning_rate"):

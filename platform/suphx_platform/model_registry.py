@@ -30,12 +30,12 @@ _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryConfig:
-    """Where the champion stands in the model registry."""
+    """Where the champion is kept in the model registry."""
 
     model: str = "suphx"
-    """The registered model, whose versions are the champions so far."""
+    """Registered model; its versions are the champions so far."""
     alias: str = "champion"
-    """Which alias of it is moved."""
+    """Alias of this model that names the current champion."""
 
     def __post_init__(self) -> None:
         for name in ("model", "alias"):

@@ -24,7 +24,7 @@ class ParameterServerConfig:
     """Which versions are kept."""
 
     older_every: int = 10
-    """One version in so many is kept for ``simulator.opponents.older``."""
+    """One in this many versions is kept for ``simulator.opponents.older``."""
 
     def __post_init__(self) -> None:
         if self.older_every < 1:

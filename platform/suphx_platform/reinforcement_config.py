@@ -20,51 +20,51 @@ Start = Literal["supervised", "random"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReinforcementConfig:
-    """One run of self-play. It ends at whichever of its two limits comes first."""
+    """One run of self-play. It ends at the first of its two limits."""
 
     start: Start = "supervised"
-    """The nets that it begins with: those of the supervised stages, or random weights (no records are needed then):
-    discards at random, no calls, riichi whenever it is possible."""
+    """Nets at the start: those of the supervised stages, or random weights. Random weights need no records: they
+    discard at random, rarely call, and mostly declare riichi when they can."""
     heads: tuple[str, ...] = ("discard",)
-    """Nets that learn; the others stay as they are. The paper trains the discard net only."""
+    """Heads that learn; the other nets stay unchanged. The paper trains the discard net only."""
     reward: RewardName = "round_score"
-    """What a kyoku is worth to a seat: the points that it won or lost, or by how much it changed what the predictor
-    expects of the whole game (the paper's RL-1)."""
+    """Reward of a seat for a kyoku. round_score: the points that it won or lost. global_prediction: by how much the
+    kyoku changed the predicted reward of the whole game (the paper's RL-1)."""
     global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
-    """How ``global_prediction`` becomes points."""
+    """Settings of ``global_prediction``."""
     max_updates: int = 0
-    """End after this many updates; 0 = no limit of this kind. Without either limit there is no self-play at all."""
+    """Stop after this many updates; 0 = no limit. Without max_updates and max_minutes there is no self-play."""
     max_minutes: float = 0.0
-    """End after this much time, or after max_updates if that is sooner; 0 = no limit of this kind. Such a run depends
-    on the machine's speed: no two are quite alike."""
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
     publish_every: int = 4
     """Updates between two policy versions."""
     steps: int = 16
-    """Decisions that every table makes before the buffer is looked at again."""
+    """Decisions per table before the driver looks at the buffer again."""
     evaluate_every: int = 0
-    """Updates between two matches against the nets that it began with and the weak ones; 0 = only at the end."""
+    """Updates between two matches against the initial and the weak nets; 0 = only at the end."""
     evaluation_hanchans: int = 400
-    """Games of each of these matches (``evaluate_every``), a multiple of 4."""
+    """Games of each of these matches, a multiple of 4."""
     evaluation_workers: int = 1
     """Processes that play these matches."""
     report_every: int = 10
     """Updates between two points of the curves."""
     save_seconds: float = 120.0
-    """The state is saved this long after the last time, and at the end."""
+    """Seconds between saved states; the state is also saved at the end."""
     simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
-    """Who plays how many games side by side."""
+    """Number of games that are played at once, and the opponents."""
     engine: InferenceEngineConfig = field(default_factory=InferenceEngineConfig)
-    """How the nets answer."""
+    """How the nets answer requests."""
     buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
-    """How many decisions wait to be learned from, and how long."""
+    """How many decisions wait to be learned from, and for how long."""
     server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
     """Which versions of the nets are kept."""
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     """How the nets learn."""
     oracle: OracleConfig = field(default_factory=OracleConfig)
-    """What the nets that learn see of what is hidden."""
+    """Hidden tiles that the nets see while they learn."""
     cluster: ClusterConfig = field(default_factory=ClusterConfig)
-    """Who runs where, in one process or over Ray."""
+    """Processes and their placement: one process, or several over Ray."""
 
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayBufferConfig:
-    """How much is kept, how long, and how often it is learned from."""
+    """Size of the buffer, and the age and reuse of its decisions."""
 
     batch_rows: int = 1024
-    """Decisions of a head in one update."""
+    """Decisions of a head per update."""
     capacity_bytes: int = 256 * 2**20
-    """Memory of all decisions that wait (about 1 kB each with the paper's planes)."""
+    """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20
-    """Decisions of a policy more versions behind than this are dropped."""
+    """Decisions are dropped when their policy is more than this many versions old."""
     reuse: int = 1
-    """Times that each decision is learned from."""
+    """Number of times that each decision is learned from."""
 
     def __post_init__(self) -> None:
         for name, least in (("batch_rows", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):

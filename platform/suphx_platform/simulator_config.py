@@ -9,12 +9,12 @@ from suphx.selfplay.opponents import OpponentConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorConfig:
-    """How many games a simulator plays side by side, and against whom."""
+    """How many games a simulator plays at once, and against whom."""
 
     num_tables: int = 256
-    """Hanchans at a time; an even number."""
+    """Hanchans played at once; an even number."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
-    """Who sits beside the learning seat."""
+    """Policies at the other three seats."""
 
     def __post_init__(self) -> None:
         if self.num_tables < 2 or self.num_tables % 2:

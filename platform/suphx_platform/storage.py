@@ -42,27 +42,27 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageConfig:
-    """Where the results of a run are kept besides the folder of runs, so that another machine can go on."""
+    """Where the results of a run are kept besides the folder of runs, so that another machine can continue it."""
 
     address: str = ""
-    """``s3://bucket/prefix`` or a folder, such as one of a shared disk; empty: nowhere. Keys come from the environment
-    as usual (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or the machine's role)."""
+    """``s3://bucket/prefix`` or a folder, such as one on a shared disk; empty = none. Credentials come from the
+    environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the machine's role."""
     endpoint_url: str = ""
-    """Address of an S3-compatible server that is not Amazon's; empty: AWS_ENDPOINT_URL_S3, if it is set."""
+    """Address of an S3-compatible server; empty: AWS_ENDPOINT_URL_S3 if set, else Amazon S3."""
     addressing_style: AddressingStyle = "path"
-    """Where the bucket stands in the URL: ``path``, or ``virtual`` for servers that want it in the host's name."""
+    """Place of the bucket in the URL: ``path``, or ``virtual`` for servers that expect it in the host name."""
     checksums: Checksums = "when_required"
-    """Amazon's own checksums; ``when_supported`` sends more of them, which many other servers refuse."""
+    """When Amazon's checksums are sent: ``when_required``, or ``when_supported``, which many other servers reject."""
     threads: int = 8
-    """Parts that are sent or fetched at a time."""
+    """Parts that are uploaded or downloaded at once."""
     max_attempts: int = 8
-    """Times that a request is tried: 8 take up to a minute of a server that does not answer."""
+    """Attempts per request; 8 attempts take up to a minute when a server does not answer."""
     keep_last: int = 2
-    """Versions of an unfinished training that are kept."""
+    """Number of newest versions of an unfinished training that are kept."""
     keep_best: int = 0
-    """Versions with the best scores that are kept besides the last ones, where there are scores."""
+    """Number of versions with the best scores that are kept in addition, where versions have scores."""
     max_waiting: int = 2
-    """Saves of one training that may wait while another is being sent; beyond that, older ones give way to new ones."""
+    """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
 
     def __post_init__(self) -> None:
         if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:

@@ -15,14 +15,14 @@ MIN_CLUSTERS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchConfig:
-    """A match of the agent that a run has learned."""
+    """Match of the agent that a run has trained."""
 
     hanchans: int = 1000
     """Games of the candidate, a multiple of 4; each wall is played four times."""
     baseline: str = "ukeire"
-    """Who sits at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
+    """Agent at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
     answers: Answers = "probable"
-    """How the learned riichi, chow, pong and kong nets say yes (selfplay/answer.py)."""
+    """How the riichi, chow, pong and kong nets decide between yes and no (selfplay/answer.py)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
 

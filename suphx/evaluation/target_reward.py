@@ -12,14 +12,15 @@ _FIRST_DAN = 10  # its number among Tenhou's grades
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRewardConfig:
-    """What the places of a hanchan are worth to a seat."""
+    """Reward of a seat for its placement in a hanchan."""
 
     room: str = "expert"
     """Tenhou's room: general, advanced, expert or phoenix. The paper's agents play in the expert room."""
     dan: int = 8
-    """1 to 10. At its stable rank a player wins and loses equal points; 8 is that of the paper's RL agents."""
+    """Dan of the player, 1 to 10. At its stable rank a player wins and loses equal points; 8 is that of the paper's RL
+    agents."""
     points: tuple[float, ...] = ()
-    """Four numbers for first to fourth place instead of those of room and dan."""
+    """Four rewards, for first to fourth place, instead of those of room and dan."""
 
     def __post_init__(self) -> None:
         if self.room not in ROOM_POINTS:

@@ -23,7 +23,7 @@ _SIZES: dict[str, tuple[int, int, int, int, int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetConfig:
-    """Width, depth and normalisation of a net. ``size`` decides what is left at 0."""
+    """Width, depth and normalisation of a net. A value of 0 is derived from ``size``."""
 
     size: Size = "small"
     """tiny, small, medium, or paper (the published widths and depth)."""
@@ -36,11 +36,11 @@ class NetConfig:
     head_hidden_1: int = 0
     """Width of the first fully connected layer of those nets."""
     head_hidden_2: int = 0
-    """Width of the second one."""
+    """Width of the second fully connected layer of those nets."""
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
     num_oracle_planes: int = 0
-    """Further planes, of what is hidden from the seat (paper, section 3.3); 0 for every net that plays fairly."""
+    """Additional planes with hidden tiles (paper, section 3.3); 0 for every net that plays fairly."""
 
     def __post_init__(self) -> None:
         if self.size not in _SIZES:

@@ -12,16 +12,17 @@ from suphx.selfplay.question import FIRST_OLDER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpponentConfig:
-    """The three seats beside the learning one. Each is drawn anew for every game; shares need not add up to 1."""
+    """Policies at the three seats beside the learning seat, drawn at random for every game. Shares need not add up to
+    1."""
 
     latest: float = 1.0
-    """Share of seats that the learning policy plays itself: these learn too."""
+    """Share of seats played by the learning policy; their decisions are learned from too."""
     older: float = 0.0
-    """Share of seats that older versions of it play, all of them equally often."""
+    """Share of seats played by older versions of it, each equally often."""
     weak: float = 0.0
-    """Share of seats that the weak policy plays: SL-weak, or the weights that the run began with."""
+    """Share of seats played by the weak policy: SL-weak, or the initial weights."""
     num_older: int = 4
-    """How many older versions are kept for ``older``."""
+    """Number of older versions that are kept for ``older``."""
 
     def __post_init__(self) -> None:
         shares = (self.latest, self.older, self.weak)

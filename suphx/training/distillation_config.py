@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistillationConfig:
-    """How a policy is held near its teacher."""
+    """How closely a policy follows its teacher."""
 
     weight: float = 0.0
     """Weight in the loss of the distance above the bound; 0 = no teacher."""
     bound: float = 0.05
-    """Mean KL(teacher || policy) over a batch, in nats, up to which nothing is lost."""
+    """Mean KL(teacher || policy) over a batch, in nats, below which there is no loss."""
 
     def __post_init__(self) -> None:
         for name in ("weight", "bound"):

@@ -18,23 +18,23 @@ from suphx.features.head import DISCARD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntropyConfig:
-    """How strongly, and towards what, the policy is kept uncertain. Entropies are in nats."""
+    """Target and control of the policy's entropy, in nats."""
 
     target: float = 1.0
-    """Mean entropy wanted of the discard net (of 34 kinds the most is 3.5)."""
+    """Target for the mean entropy of the discard net (at most 3.5, for 34 kinds)."""
     answer_target: float = 0.2
-    """Mean entropy wanted of a net that says yes or no (the most is 0.69)."""
+    """Target for the mean entropy of a two-output net (at most 0.69)."""
     alpha: float = 0.01
-    """Coefficient at the start."""
+    """Initial coefficient of the entropy term."""
     rate: float = 0.002
-    """How fast alpha moves (beta of the paper's equation 3); 0, with ``gain`` 0, leaves it where it starts."""
+    """Step size of alpha (beta of the paper's equation 3). With ``rate`` and ``gain`` 0, alpha is constant."""
     gain: float = 0.1
-    """Alpha for each nat that is missing now, beside what equation 3 has summed up; 0 = equation 3 alone, as in the
-    paper, which swings."""
+    """Proportional term: alpha per nat that is missing now, in addition to the sum of equation 3. 0 = equation 3 alone,
+    as in the paper, which oscillates."""
     max_alpha: float = 0.5
-    """Alpha stays between 0 and this."""
+    """Alpha is limited to the range from 0 to this value."""
     memory: float = 0.0
-    """Share of the past in the recent entropy that is compared with the target (an exponential mean); 0 = none."""
+    """Weight of the past in the exponential mean of the entropy that is compared with the target; 0 = no averaging."""
 
     def __post_init__(self) -> None:
         for name in ("target", "answer_target", "alpha", "rate", "gain", "max_alpha"):

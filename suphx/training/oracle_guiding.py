@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleConfig:
-    """What the nets that learn see of what is hidden from their seats."""
+    """Hidden tiles that the learning nets see."""
 
     policy: bool = False
-    """They have the oracle planes as further inputs, of which each bit stays with the probability gamma."""
+    """Give the nets the oracle planes as additional inputs; each bit is kept with the probability gamma."""
     gamma: float = 1.0
-    """The first gamma: 1 = all is seen."""
+    """Initial gamma; 1 = everything is visible."""
     steps: int = 0
-    """Gamma goes to 0 in so many equal steps, the first of them at once: with 10 steps 0.9, 0.8, … 0; 0 = it stays."""
+    """Number of equal steps in which gamma falls to 0, the first one at once: with 10 steps 0.9, 0.8, … 0. 0 = gamma is
+    constant."""
     updates_per_step: int = 100
-    """Updates at each of these values, a multiple of publish_every."""
+    """Updates at each value of gamma, a multiple of publish_every."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:

@@ -10,16 +10,17 @@ Baseline = Literal["critic", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyGradientConfig:
-    """What the gradient is made of."""
+    """Terms of the gradient."""
 
     baseline: Baseline = "critic"
-    """What is taken off the reward: what a small critic net expects, or nothing (the plain formula of the paper)."""
+    """Value that is subtracted from the reward: the estimate of a small critic net, or nothing (the paper's plain
+    formula)."""
     reward_unit: float = 5000.0
-    """Rewards are divided by it: points of a kyoku become numbers around 1."""
+    """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
     max_ratio: float = 2.0
-    """Importance ratios above it count as this much (truncation, biased but calm); 0 = no limit."""
+    """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
     reject_ratio: float = 0.0
-    """Decisions with a ratio above it teach nothing and are counted; 0 = none is rejected."""
+    """Decisions with a larger importance ratio are not learned from; they are counted. 0 = none is rejected."""
 
     def __post_init__(self) -> None:
         if self.baseline not in get_args(Baseline):

@@ -15,12 +15,13 @@ class GlobalRewardConfig:
     """How differences of predictions become rewards."""
 
     exchange_rate: float = 200.0
-    """Points of a game for each point of the prediction's target: rewards are about as large as round scores then, and
-    nothing else need be set anew. 200 fits placement points of a high dan (75, 30, 0, -150)."""
+    """Game points per point of the predicted reward, so that rewards are about as large as round scores and the other
+    settings still fit. 200 fits the placement points of a high dan (75, 30, 0, -150)."""
     last_kyoku: LastKyoku = "predicted"
-    """Phi after the last kyoku: predicted as after any other (the paper), or what the place is really paid."""
+    """Value after the last kyoku. predicted: the prediction, as after any other kyoku (the paper). paid: the actual
+    reward of the placement."""
     predictor: str = ""
-    """Path of a ``reward_predictor.safetensors``; empty: the one that this run learns (stage reward_predictor)."""
+    """Path of a ``reward_predictor.safetensors``; empty: the one that this run trains (stage reward_predictor)."""
 
     def __post_init__(self) -> None:
         if not self.exchange_rate > 0:

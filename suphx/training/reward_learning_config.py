@@ -9,34 +9,35 @@ from suphx.models.computation import DeviceName
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardLearningConfig:
-    """How the predictor is trained. The run ends at whichever of its limits comes first."""
+    """How the predictor is trained. Training ends at the first of its limits."""
 
     batch_games: int = 64
-    """Games of one optimiser step; each is seen from its four seats."""
+    """Games per optimiser step; each is seen from its four seats."""
     learning_rate: float = 2e-3
-    """Peak learning rate of AdamW; it follows a warm-up and half a cosine."""
+    """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
     final_learning_rate_factor: float = 0.01
-    """Learning rate at the end as a share of the peak."""
+    """Learning rate at the end, as a share of the peak."""
     warmup_steps: int = 50
     """Steps of linear warm-up."""
     weight_decay: float = 0.1
     """Weight decay of AdamW for matrices; biases have none."""
     gradient_clip: float = 1.0
-    """Largest norm of the gradient; 0 = no limit."""
+    """Maximum norm of the gradient; 0 = no limit."""
     max_epochs: int = 20
-    """End after this many passes over the training games."""
+    """Stop after this many passes over the training games."""
     max_minutes: float = 0.0
-    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
     patience: int = 6
-    """End after this many epochs in a row without a lower loss on validation games; 0 = never."""
+    """Stop after this many epochs in a row without a lower validation loss; 0 = never."""
     save_seconds: float = 60.0
-    """The state is saved at the end of an epoch if so much time has passed since the last time, and at the end."""
+    """The state is saved at the end of an epoch if the last save is this long ago, and at the end of the training."""
     threads: int = 0
-    """Threads of torch; 0 = as they are."""
+    """Threads of torch; 0 = torch's default."""
     device: DeviceName = "auto"
-    """cpu, cuda, or auto: cuda if there is one."""
+    """cpu; cuda; auto: cuda if available."""
     seed: int = 1
-    """Seed of the first weights and of the order of games."""
+    """Seed of the initial weights and of the order of games."""
 
     def __post_init__(self) -> None:
         for name in ("batch_games", "max_epochs"):

@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitConfig:
-    """Shares of the games, and how many of their samples are used."""
+    """Shares of the games, and the number of samples taken from them."""
 
     validation_fraction: float = 0.02
-    """Share of the games for validation; at least one game."""
+    """Share of the games used for validation; at least one game."""
     test_fraction: float = 0.05
-    """Share of the games for the test; at least one game."""
+    """Share of the games used for the test; at least one game."""
     max_validation_samples: int = 10_000
-    """At most this many samples of the validation games are used (paper: 10K)."""
+    """Largest number of validation samples (paper: 10K)."""
     max_test_samples: int = 50_000
-    """At most this many samples of the test games are used (paper: 50K)."""
+    """Largest number of test samples (paper: 50K)."""
 
     def __post_init__(self) -> None:
         for name in ("validation_fraction", "test_fraction"):

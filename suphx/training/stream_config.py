@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamConfig:
-    """How samples flow. ``chunk_kyokus`` and ``buffer_bytes`` decide the order of samples, the others do not."""
+    """How samples are read. Only ``chunk_kyokus`` and ``buffer_bytes`` change the order of samples."""
 
     chunk_kyokus: int = 64
-    """Kyokus that a worker encodes at a time."""
+    """Kyokus that a worker encodes at once."""
     buffer_bytes: int = 256 * 2**20
-    """Memory of packed samples: one half (a window) is shuffled and used while the other is being encoded. At least
-    one chunk for each worker is encoded ahead, however small this is."""
+    """Memory for packed samples. One half (a window) is shuffled and used while the other half is being encoded. Each
+    worker encodes at least one chunk ahead, however small this value is."""
     num_workers: int = 1
-    """Worker processes that encode; 0 encodes in this process."""
+    """Worker processes that encode samples; 0 = encode in the training process."""
     prefetch_batches: int = 2
-    """Batches that a thread makes ready on the device ahead of the step that needs them; 0 = no thread."""
+    """Batches that a thread copies to the device ahead of the step that needs them; 0 = no thread."""
 
     def __post_init__(self) -> None:
         for name, least in (("chunk_kyokus", 1), ("buffer_bytes", 2), ("num_workers", 0), ("prefetch_batches", 0)):

@@ -10,56 +10,60 @@ from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupervisedConfig:
-    """How one head is trained. The run ends at whichever of the three limits comes first."""
+    """How one head is trained. Training ends at the first of its three limits."""
 
     batch_size: int = 512
-    """Samples of one optimiser step, of all workers together."""
+    """Samples per optimiser step, over all workers together."""
     learning_rate: float = 2e-3
-    """Peak learning rate of AdamW; it follows a warm-up and half a cosine."""
+    """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
     final_learning_rate_factor: float = 0.01
-    """Learning rate at the end as a share of the peak."""
+    """Learning rate at the end, as a share of the peak."""
     warmup_steps: int = 200
     """Steps of linear warm-up."""
     weight_decay: float = 0.01
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     gradient_clip: float = 1.0
-    """Largest norm of the gradient; 0 = no limit."""
+    """Maximum norm of the gradient; 0 = no limit."""
     yes_weight: float = 1.0
-    """Weight of the samples labelled yes in the loss of the two-output heads. 1 leaves probabilities calibrated."""
+    """Weight of the samples labelled yes in the loss of the two-output heads. 1 keeps probabilities calibrated."""
     suit_permutation: bool = False
-    """Give each training sample one of the six orders of the suits at random, another in every epoch."""
+    """Permute the suits of each training sample at random, differently in every epoch."""
     weak_share: float = 0.2
-    """Share of the run after which the weights are kept a second time, as those of a weaker agent (the paper's
-    SL-weak): ``<head>-weak.safetensors``."""
+    """Share of the training after which the weights are saved a second time, as a weaker agent (the paper's SL-weak):
+    ``<head>-weak.safetensors``."""
     max_epochs: float = 4.0
-    """End after this many passes over the training kyokus; 0 = no limit."""
+    """Stop after this many passes over the training kyokus; 0 = no limit."""
     max_steps: int = 0
-    """End after this many steps; 0 = no limit."""
+    """Stop after this many steps; 0 = no limit."""
     max_minutes: float = 0.0
-    """End after this much time; 0 = no limit. Such a run depends on the machine's speed: no two are quite alike."""
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
     shares_statistics: bool = True
-    """With several workers: BatchNorm sees the samples of all, so that the net learns as with one worker. Else each
-    worker's own and, for inference, the first one's, which saves two messages a layer."""
+    """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
+    worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
+    per layer."""
     validate_every: int = 500
-    """Steps between validations; there is always one at the end."""
+    """Steps between validations. The last step is always validated."""
     patience: int = 10
-    """End after this many validations in a row without a lower loss; 0 = never."""
+    """Stop after this many validations in a row without a lower loss; 0 = never."""
     report_every: int = 50
     """Steps between progress reports."""
     save_seconds: float = 60.0
-    """The training state is saved at every validation and this long after the last time."""
+    """Maximum time between saved training states; every validation saves one too."""
     threads: int = 0
-    """Threads of torch; 0 = as they are."""
+    """Threads of torch; 0 = torch's default."""
     precision: Precision = "auto"
-    """fp32, bf16 (autocast: weights stay float32), or auto: bf16 where the hardware has it (twice as fast there)."""
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
+    there."""
     formulation: Formulation = FASTEST
-    """How convolutions are computed (models/formulation.py): conv1d, channels_last or matmul; the same numbers."""
+    """How convolutions are computed (models/formulation.py): conv1d, channels_last or matmul. The results are the
+    same."""
     compilation: Compilation = "auto"
-    """none, default or max-autotune (torch.compile, once for the one batch size); auto: default on a GPU only."""
+    """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere."""
     device: DeviceName = "auto"
-    """cpu, cuda, or auto: cuda if there is one."""
+    """cpu; cuda; auto: cuda if available."""
     seed: int = 1
-    """Seed of the first weights and of the order of samples."""
+    """Seed of the initial weights and of the order of samples."""
 
     def __post_init__(self) -> None:
         least = {"batch_size": 2, "validate_every": 1, "report_every": 1}
