@@ -43,7 +43,7 @@ def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path:
 @pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
 def test_rl_1_is_rl_basic_with_another_reward(folder: Path) -> None:
     basic, first = (flatten(to_table(load_recipe(folder / f"{name}.toml"))) for name in ("rl_basic", "rl_1"))
-    assert {key for key in basic if basic[key] != first[key]} == {"name", "reinforcement.reward"}
+    assert {key for key in basic if basic[key] != first[key]} == {"about", "name", "reinforcement.reward"}
 
 
 @pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
