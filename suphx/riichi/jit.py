@@ -1,54 +1,85 @@
 """The one decorator that compiles every kernel of this project, and where compiled code is cached.
 
-A kernel's cache folder is named by a hash of the sources that it may call: those of its own package and of the kernel
-packages below. numba itself does not notice that a helper in ANOTHER file changed and would serve stale code.
+numba itself does not notice that a function or a constant in ANOTHER file changed and would return stale code. So the
+compiled kernels of a module have a folder whose name is derived from all sources that the module imports, directly or
+through others, from the versions of the compiler and from the options that change the code.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import time
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
+import llvmlite
 import numba
+import numpy as np
 from numba.core import config as numba_config
 from numba.core import types
+from numba.core.caching import UserProvidedCacheLocator
+
+from suphx.cache_folder import cache_root, mark_used
+from suphx.riichi.source_closure import closure_digest, last_change
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-# From the bottom up: a package's kernels call their own and those of the packages before it.
-_KERNEL_PACKAGES = ("riichi", "features", "models", "selfplay", "training")
+_ROOT = Path(__file__).resolve().parents[2]
+_STARTED = time.time()
+# What changes the code of a kernel and is not part of numba's own key (that one has the processor and its features).
+_OPTIONS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
 
 
-def cache_root() -> Path:
-    """Return the folder of everything that is computed once: ``$SUPHX_CACHE`` or ``~/.cache/suphx``."""
-    return Path(os.environ.get("SUPHX_CACHE") or Path.home() / ".cache" / "suphx")
+def cache_folder(module: str, file: Path) -> Path:
+    """Return the folder of the compiled kernels of ``module``, whose source is ``file``."""
+    versions = (sys.version_info[:2], numba.__version__, llvmlite.__version__, np.__version__)
+    options = [str(vars(numba_config).get(name)) for name in _OPTIONS]
+    key = repr((module, versions, options, closure_digest(file, _roots(module, file))))
+    return cache_root() / "kernels" / f"{module}-{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+
+
+def _roots(module: str, file: Path) -> tuple[Path, ...]:
+    """Return where the imports of ``module`` are looked up: in this project and beside the module's own package."""
+    names = module.split(".")
+    own = file.parents[len(names) - 1] if list(file.with_suffix("").parts[-len(names) :]) == names else file.parent
+    return tuple(dict.fromkeys((_ROOT, own)))
+
+
+class _Locator(UserProvidedCacheLocator):
+    """Tells numba our folder; that of a checkout serves every other checkout with the same sources."""
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        return ""
+
+    def ensure_cache_path(self) -> None:
+        mark_used(Path(self._cache_path))
 
 
 @cache
-def source_hash(package: str) -> str:
-    """Return 16 hex digits that change with any source that kernels of ``package`` may call.
-
-    ``package``: riichi, features, models, selfplay or training; kernels outside may call those of all.
-    """
-    digest = hashlib.sha256(numba.__version__.encode())
-    for name in _KERNEL_PACKAGES:
-        for path in sorted((_PACKAGE / name).glob("*.py")):
-            digest.update(path.name.encode())
-            digest.update(path.read_bytes())
-        if name == package:
-            break
-    return digest.hexdigest()[:16]
-
-
-def cache_folder(package: str) -> Path:
-    """Return the folder of the compiled kernels of a package."""
-    return cache_root() / "kernels" / f"{package}-{source_hash(package)}"
+def _usable_folder(module: str, file: Path) -> Path | None:
+    """Return the cache folder of ``module``; None if its kernels must not or cannot be cached."""
+    if last_change(file, _roots(module, file)) > _STARTED:
+        return None  # a source was edited after this process began: the loaded code may differ from the file
+    folder = cache_folder(module, file)
+    try:
+        mark_used(folder)
+    except OSError as error:
+        if not folder.is_dir():
+            warnings.warn(
+                f"cannot write the cache folder {folder}: {error.strerror or error}; kernels are compiled again in "
+                "every process; set SUPHX_CACHE to a folder that can be written",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+            return None
+    return folder
 
 
 def jit(kernel: Callable[P, R]) -> Callable[P, R]:
@@ -57,18 +88,30 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
     One version serves all integer types and all constants: an argument that is one arrives as int64, a truth value as
     bool.
     """
-    package = (*kernel.__module__.split("."), "")[1] if kernel.__module__.startswith("suphx.") else "others"
-    # numba asks for this folder while it decorates. The module sets its attributes by name, unseen by type checkers.
-    setattr(numba_config, "CACHE_DIR", str(cache_folder(package)))  # noqa: B010
     if "NUMBA_OPT" not in os.environ:
         # Level 2 compiles our kernels in four fifths of the time of numba's level 3, and they are no slower.
         level: Any = vars(numba_config)["OPT"]
         setattr(numba_config, "OPT", type(level)(2))  # noqa: B010
-    compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(kernel)
+    compiled = _compiled(kernel)
     if compiled is not kernel:  # it is when the environment switches the compiler off
         compile_for = compiled.compile
         compiled.compile = lambda signature: compile_for(tuple(_widen(argument) for argument in signature))
     return cast(Callable[P, R], compiled)
+
+
+def _compiled(kernel: Any) -> Any:
+    folder = _usable_folder(kernel.__module__, Path(kernel.__code__.co_filename).resolve())
+    # numba asks for the folder while it decorates. The module sets its attributes by name, unseen by type checkers.
+    settings = vars(numba_config)
+    before = {name: settings[name] for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")}
+    settings.update(CACHE_DIR=str(folder or ""), CACHE_LOCATOR_CLASSES=f"{_Locator.__module__}.{_Locator.__name__}")
+    try:
+        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(kernel)
+    finally:
+        settings.update(before)
+    if folder is not None and compiled is not kernel and not os.access(folder, os.W_OK):
+        compiled._cache.save_overload = lambda signature, data: None  # a cache made by others: read it only
+    return compiled
 
 
 def _widen(argument: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
-from suphx.riichi.jit import cache_root
+from suphx.cache_folder import cache_root
 
 
 def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) -> NDArray[Any]:

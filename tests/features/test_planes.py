@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,8 +13,6 @@ from suphx.features.planes import (
     count_masks,
     count_tiles,
     layout,
-    main,
-    markdown,
     remove_tiles,
     row_bytes,
     set_bit,
@@ -25,8 +21,6 @@ from suphx.features.planes import (
     set_plane,
     unpack,
 )
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def test_ranges_follow_each_other_and_are_found_by_name() -> None:
@@ -114,27 +108,3 @@ def test_count_planes_are_those_of_figure_3() -> None:
     set_counts(row, 1, count_masks(counts))
     planes = unpack(row, 6)
     assert [np.flatnonzero(plane).tolist() for plane in planes] == [[], [0, 13, 33], [13, 33], [13, 33], [33], []]
-
-
-def test_the_committed_page_is_current(tmp_path: Path) -> None:
-    written = tmp_path / "features.md"
-    main([str(written)])
-    committed = (REPOSITORY / "docs" / "features.md").read_text(encoding="utf-8")
-    assert written.read_text(encoding="utf-8") == committed, "run python -m suphx.features.planes"
-    assert [path.name for path in tmp_path.iterdir()] == ["features.md"]
-
-
-def test_a_table_names_single_planes_and_ranges() -> None:
-    text = markdown(layout("small", 2, [("hand", 4, "own tiles"), ("wind", 1, "own wind")]))
-    assert "small, version 2: 5 planes, 22 bytes a row" in text
-    assert "| 0-3 | 4 | hand | own tiles |" in text
-    assert "| 4 | 1 | wind | own wind |" in text
-
-
-def test_a_table_that_begins_as_another_lists_only_the_rest() -> None:
-    public = [("hand", (2, 2), "own tiles")]
-    text = markdown(layout("claim", 1, [*public, ("tile", 1, "the tile")]), layout("small", 1, public))
-    assert "The 4 planes of small, then:" in text
-    assert "| 4 | 1 | tile | the tile |" in text
-    assert "own tiles" not in text
-    assert "| 0-3 | 2 x 2 | hand | own tiles |" in markdown(layout("small", 1, public))

@@ -1,47 +1,121 @@
 from __future__ import annotations
 
+import inspect
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import config as numba_config
 from numba.core import types
 from numpy.typing import NDArray
 
+from suphx.cache_folder import cache_root
 from suphx.features.planes import set_plane
 from suphx.riichi import jit as jit_module
-from suphx.riichi.jit import cache_folder, cache_root, jit, source_hash
+from suphx.riichi.jit import cache_folder, jit
 from suphx.riichi.shanten import shanten
+from suphx.riichi.source_closure import closure
+
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def test_kernels_of_a_package_lie_in_its_own_folder() -> None:
-    for kernel, package in ((shanten, "riichi"), (set_plane, "features")):
+def test_kernels_of_a_module_are_in_its_own_folder() -> None:
+    for kernel, name in ((shanten, "suphx.riichi.shanten"), (set_plane, "suphx.features.planes")):
         path = Path(kernel._cache.cache_path)  # type: ignore[union-attr]  # numba is untyped
-        assert path.is_relative_to(cache_folder(package))
+        assert path == cache_folder(name, Path(inspect.getfile(inspect.unwrap(kernel))))
+        assert path.parent == cache_root() / "kernels"
 
 
-def test_the_cache_lies_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
-    assert cache_root() == tmp_path
-    assert cache_folder("riichi").is_relative_to(tmp_path)
+def test_the_folder_of_the_engine_does_not_depend_on_the_readers_of_records() -> None:
+    engine = REPOSITORY / "suphx" / "riichi" / "simulator.py"
+    names = {Path(path).stem for path in closure(engine, [REPOSITORY])}
+    assert {"kyoku", "wall", "rule_flag", "jit"} <= names
+    assert not {name for name in names if "mjlog" in name or "mjai" in name}
 
 
-def test_a_changed_source_gives_new_folders_to_its_package_and_those_above(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    packages = ("riichi", "features", "models", "selfplay", "training")
-    for package in packages:
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "one.py").write_text("x = 1")
-    monkeypatch.setattr(jit_module, "_PACKAGE", tmp_path)
-    source_hash.cache_clear()
-    before = [source_hash(package) for package in (*packages, "others")]
-    (tmp_path / "models" / "one.py").write_text("x = 2")
-    source_hash.cache_clear()
-    after = [source_hash(package) for package in (*packages, "others")]
-    source_hash.cache_clear()
-    assert [a == b for a, b in zip(before, after, strict=True)] == [True, True, False, False, False, False]
-    assert before[-2] == before[-1]
+def test_options_that_change_the_code_change_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Path(__file__)
+    before = cache_folder("tests.riichi.test_jit", file)
+    assert cache_folder("tests.riichi.test_jit", file) == before
+    monkeypatch.setattr(numba_config, "BOUNDSCHECK", 1)
+    assert cache_folder("tests.riichi.test_jit", file) != before
+
+
+PROGRAM = """
+import sys, kernels
+print(kernels.scaled(7), sum(kernels.scaled.stats.cache_hits.values()), kernels.scaled.stats.cache_path)
+"""
+KERNELS = """
+from suphx.riichi.jit import jit
+from numbers_of_this_test.scale import SCALE
+
+@jit
+def scaled(number):
+    return number * SCALE
+"""
+
+
+def scaled_in_a_new_process(folder: Path, program: str = PROGRAM) -> tuple[int, int, str]:
+    """Return the kernel's result, how often it was loaded from the cache, and its cache folder."""
+    search = os.pathsep.join([str(folder), str(REPOSITORY)])
+    environment = {**os.environ, "SUPHX_CACHE": str(folder / "cache"), "PYTHONPATH": search}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    result, hits, path = done.stdout.split()
+    return int(result), int(hits), path
+
+
+def test_a_constant_changed_in_another_module_is_never_served_stale(tmp_path: Path) -> None:
+    scale = tmp_path / "numbers_of_this_test" / "scale.py"
+    scale.parent.mkdir()
+    scale.write_text("SCALE = 2")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    result, hits, first = scaled_in_a_new_process(tmp_path)
+    assert (result, hits) == (14, 0)
+    assert scaled_in_a_new_process(tmp_path) == (14, 1, first)
+    (tmp_path / "unrelated.py").write_text("SCALE = 9")
+    assert scaled_in_a_new_process(tmp_path) == (14, 1, first)
+    scale.write_text("SCALE = 3")
+    result, hits, second = scaled_in_a_new_process(tmp_path)
+    assert (result, hits) == (21, 0)
+    assert second != first
+    scale.write_text("SCALE = 2")
+    assert scaled_in_a_new_process(tmp_path) == (14, 1, first)
+
+
+def test_a_source_edited_after_the_process_began_is_compiled_but_not_cached(tmp_path: Path) -> None:
+    scale = tmp_path / "numbers_of_this_test" / "scale.py"
+    scale.parent.mkdir()
+    scale.write_text("SCALE = 2")
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    edit = f"""
+import pathlib, time
+import suphx.riichi.jit
+import numbers_of_this_test.scale
+time.sleep(0.05)
+pathlib.Path({str(scale)!r}).write_text("SCALE = 3")
+"""
+    assert scaled_in_a_new_process(tmp_path, edit + PROGRAM) == (14, 0, "None")
+    assert scaled_in_a_new_process(tmp_path)[:2] == (21, 0)
+
+
+def tripled(number: int) -> int:
+    return 3 * number
+
+
+def test_a_cache_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cache").write_text("a file, not a folder")
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
+    jit_module._usable_folder.cache_clear()
+    try:
+        with pytest.warns(RuntimeWarning, match="set SUPHX_CACHE to a folder that can be written"):
+            kernel: Any = jit(tripled)
+        assert kernel(5) == 15
+    finally:
+        jit_module._usable_folder.cache_clear()
 
 
 @jit

@@ -19,11 +19,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Compile all that is not in the cache yet."""
-    from suphx.riichi.jit import cache_root
+    from suphx.cache_folder import cache_root, remove_unused
     from suphx.training.warmup import warm_up
 
     started = time.perf_counter()
     folder = cache_root()
     console.say(f"compiling kernels into {folder} (a minute or two if it is new)")
     warm_up()
+    remove_unused(folder / "kernels")
     return {"folder": str(folder), "seconds": round(time.perf_counter() - started, 3)}
