@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
-from suphx_platform.progress import BarProgress, LineProgress, LiveProgress, Progress, SilentProgress
+from suphx_platform.progress import Progress, ProgressLines
 from suphx_platform.progress_line import ProgressState, plain_line
+
+if TYPE_CHECKING:
+    from suphx_platform.progress_bars import ProgressBars
 
 __all__ = ["Console", "Progress", "Verbosity"]
 
 Verbosity = Literal["quiet", "normal", "verbose"]
-
-_CLEAR_LINE = "\r\x1b[K"
-_NARROWEST = 20
 
 
 class Console:
@@ -52,7 +51,7 @@ class Console:
         self._stdout = sys.stdout
         self._lock = threading.RLock()
         self._logs: list[IO[str]] = []
-        self._bars: list[str] = []  # the text of each open bar; the last one is on the screen
+        self._bars: ProgressBars | None = None
 
     def say(self, text: str) -> None:
         """Print one line for the person who waits; ``--quiet`` hides it."""
@@ -75,9 +74,7 @@ class Console:
         """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
         with self._lock:
             self._log(text)
-            self._clear()
             print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
-            self._draw()
 
     @contextmanager
     def log_to(self, path: Path) -> Iterator[None]:
@@ -97,16 +94,16 @@ class Console:
 
         ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front.
         """
-        with self._live(ProgressState(unit=unit, total=total, name=name)) as progress:
+        progress = Progress(ProgressState(unit=unit, total=total, name=name))
+        with self._shown(progress):
             yield progress
-            if isinstance(progress, LiveProgress):
-                is_line = isinstance(progress, LineProgress)
-                self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
+        is_line = self.verbosity != "quiet" and not _is_terminal()
+        self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[None]:
         """Show ``name`` and the time that passes while the block runs; nothing remains of it on a terminal."""
-        with self._live(ProgressState(unit="", name=name)):
+        with self._shown(Progress(ProgressState(unit="", name=name))):
             yield
 
     def result(self, values: Mapping[str, object]) -> None:
@@ -114,58 +111,27 @@ class Console:
         lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else readable_lines(values)
         print("\n".join(lines), file=self._stdout, flush=True)
 
-    @contextmanager
-    def _live(self, state: ProgressState) -> Iterator[Progress]:
+    def _shown(self, progress: Progress) -> AbstractContextManager[None]:
         if self.verbosity == "quiet":
-            yield SilentProgress()
-            return
-        is_bar = sys.stderr.isatty()
-        place = len(self._bars)
-        progress: LiveProgress
-        if is_bar:
-            progress = BarProgress(state, lambda text: self._redraw(place, text), _columns, is_unicode=_is_unicode())
-            self._bars.append("")
-        else:
-            progress = LineProgress(state, self.say)
-        progress.start()
-        try:
-            yield progress
-        finally:
-            progress.finish()
-            if is_bar:
-                with self._lock:
-                    self._clear()
-                    del self._bars[place:]
-                    self._draw()
+            return nullcontext()
+        if not _is_terminal():
+            return ProgressLines(progress, self.say)
+        if self._bars is None:
+            from suphx_platform.progress_bars import ProgressBars  # rich takes a tenth of a second to import
+
+            self._bars = ProgressBars()
+        return self._bars.show(progress)
 
     def _print(self, text: str, *, is_shown: bool) -> None:
         with self._lock:
             self._log(text)
             if is_shown:
-                self._clear()
                 print(text, file=sys.stderr, flush=True)
-                self._draw()
 
     def _log(self, text: str) -> None:
         for log in self._logs:
             log.write(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}\n")
             log.flush()
-
-    def _redraw(self, place: int, text: str) -> None:
-        with self._lock:
-            if place < len(self._bars):
-                self._bars[place] = text
-                if place == len(self._bars) - 1:
-                    self._draw()
-
-    def _clear(self) -> None:
-        if self._bars:
-            sys.stderr.write(_CLEAR_LINE)
-
-    def _draw(self) -> None:
-        if self._bars:
-            sys.stderr.write(_CLEAR_LINE + self._bars[-1])
-            sys.stderr.flush()
 
 
 def readable_lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
@@ -178,16 +144,8 @@ def readable_lines(values: Mapping[str, object], indent: str = "") -> Iterator[s
             yield f"{indent}{key}: {_text(value)}"
 
 
-def _columns() -> int:
-    try:
-        columns = os.get_terminal_size(sys.stderr.fileno()).columns
-    except (OSError, ValueError):
-        columns = 0
-    return max(_NARROWEST, columns or shutil.get_terminal_size().columns)
-
-
-def _is_unicode() -> bool:
-    return "utf" in (sys.stderr.encoding or "").lower()
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _text(value: object) -> str:

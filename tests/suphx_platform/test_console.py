@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -101,7 +103,7 @@ def test_work_that_reports_nothing_still_gets_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress_module, "SECONDS_TO_FIRST_LINE", 0.0)
-    monkeypatch.setattr(progress_module, "_SECONDS_BETWEEN_BARS", 0.001)
+    monkeypatch.setattr(progress_module, "_SECONDS_BETWEEN_LOOKS", 0.001)
     printed = threading.Event()
 
     class WatchedConsole(Console):
@@ -114,36 +116,71 @@ def test_work_that_reports_nothing_still_gets_lines(
     assert capsys.readouterr().err == "opening the store: 0 s\n"
 
 
-def read_terminal(reader: int) -> str:
-    """Return what was written to a terminal whose writers are closed."""
-    parts = []
-    while True:
-        try:
-            part = os.read(reader, 65536)
-        except OSError:  # Linux: the other end is closed
-            break
-        parts.append(part)
-        if not part:
-            break
-    os.close(reader)
-    return b"".join(parts).decode()
+class Screen:
+    """The other end of a terminal: everything that was written to it so far."""
+
+    def __init__(self, reader: int) -> None:
+        self._reader = reader
+        self._text = ""
+        self._changed = threading.Condition()
+        self.thread = threading.Thread(target=self._read)
+        self.thread.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                part = os.read(self._reader, 65536)
+            except OSError:  # Linux: the other end is closed
+                break
+            with self._changed:
+                self._text += part.decode()
+                self._changed.notify_all()
+        os.close(self._reader)
+
+    def wait_for(self, text: str) -> str:
+        """Return everything written so far, as soon as ``text`` is part of it."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: text in self._text, 60), f"{text!r} is not in …{self._text[-500:]!r}"
+            return self._text
 
 
-def test_on_a_terminal_messages_stay_above_the_bar_which_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_module, "_SHORTEST_REDRAW", 0.0)
+def on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, show: Callable[[Console, Screen], None]) -> str:
+    """Return everything that ``show`` writes to a terminal."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
     reader, writer = pty.openpty()
+    screen = Screen(reader)
     with os.fdopen(writer, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
-        console = Console()
-        with console.progress("games", total=2) as progress:
+        show(Console(), screen)
+    screen.thread.join()
+    return screen.wait_for("")
+
+
+def test_on_a_terminal_messages_stay_above_the_bars_which_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(console: Console, screen: Screen) -> None:
+        with console.progress("games", total=2, name="match") as progress, console.activity("waiting"):
             progress.advance(1, "first")
+            assert "1 of 2 games" in screen.wait_for("left, first")
+            screen.wait_for("waiting")
             console.say("a message")
             progress.advance(1, "second")
+            assert "a message" in screen.wait_for("2 of 2 games, 0 s left, second")
         console.say("the end")
-    screen = read_terminal(reader)
-    assert "1 of 2 games, 0 s left, first" in screen
-    message, after = screen.split("a message\r\n")
-    assert message.endswith("\r\x1b[K")
-    assert after.startswith("\r\x1b[K")
-    assert "2 of 2 games, 0 s left, second" in after
-    assert after.endswith("\r\x1b[Kthe end\r\n")
+
+    assert on_a_terminal(80, monkeypatch, show).endswith("the end\r\n")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_bars_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(console: Console, screen: Screen) -> None:
+        with console.progress("%", total=100, name="self-play") as progress:
+            progress.advance(25, "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123")
+            screen.wait_for("25 %")
+
+    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", on_a_terminal(columns, monkeypatch, show))
+    drawn = [line for line in re.split(r"[\r\n]+", screen) if "25 %" in line]
+    assert drawn
+    for line in drawn:
+        assert len(line) <= columns
+        assert ("alpha 0.0123" in line) == (columns == 120)
