@@ -1,11 +1,13 @@
-"""Runs, parameters, metrics and artifacts in MLflow. No other file has its client made.
+"""Runs, parameters, metrics and artifacts in MLflow. This file creates the only MLflow client.
 
-One folder of runs has one store: a sqlite database and a folder of artifacts beside it. Where MLFLOW_TRACKING_URI is
-set, all folders have that server's store.
+A folder of runs has one store: a sqlite database and a folder of artifacts beside it. If MLFLOW_TRACKING_URI is set,
+all folders use that server instead.
 """
 
 from __future__ import annotations
 
+import getpass
+import json
 import logging
 import os
 import shutil
@@ -28,20 +30,23 @@ from suphx_platform.mlflow_call import (
     quiet_environment,
 )
 from suphx_platform.same_settings import check_same_settings
+from suphx_platform.tracking_experiment import find_experiment, make_experiment, remove_empty_default
 from suphx_platform.tracking_outbox import Outbox
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import Run
 
-EXPERIMENT = "suphx"
 KEY_TAG = "suphx.key"
 SERVER = "MLFLOW_TRACKING_URI"
-MAX_VALUE_LENGTH = 6000  # MLflow's own limit of a parameter's text
+MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
+_MAX_DIGEST_LENGTH = 36
+_NOTE_TAG = "mlflow.note.content"
 
 
 class Tracker:
-    """One run in the store: a pipeline, or a stage nested in it. What MLflow does not take now is said later.
+    """One run in the store: a pipeline, or a stage nested in it. Calls that MLflow cannot take now are retried later.
 
     Usage::
 
@@ -59,7 +64,7 @@ class Tracker:
 
     @property
     def run_id(self) -> str:
-        """The name that MLflow gave it; TrackingError if it has not and does not answer now."""
+        """MLflow's id of the run; TrackingError if it has none yet and MLflow does not answer."""
         if self._run_id is None:
             self.store.outbox.send()
         return self._known_id
@@ -78,7 +83,7 @@ class Tracker:
         return nested
 
     def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
-        """Log numbers as of ``step``."""
+        """Log numbers at ``step``."""
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
@@ -91,15 +96,45 @@ class Tracker:
         self.store.outbox.put(log, may_be_lost=True)
 
     def log_artifact(self, path: Path) -> None:
-        """Copy a file, or a folder under its own name, to the run's artifacts; FileNotFoundError if it is not there."""
+        """Copy a file, or a folder under its own name, to the run's artifacts; FileNotFoundError if it is missing."""
         path.stat()
 
         def log() -> None:
             with self.store.call(FILES):
                 if path.is_dir():
                     self.store.client.log_artifacts(self._known_id, str(path), path.name)
-                elif path.exists():  # it may be gone where this is said later
+                elif path.exists():  # it may be gone when this is retried
                     self.store.client.log_artifact(self._known_id, str(path))
+
+        self.store.outbox.put(log)
+
+    def set_tags(self, tags: Mapping[str, str]) -> None:
+        """Set tags, which replace those of the same name."""
+        from mlflow.entities import RunTag
+
+        entries = [RunTag(name, text[:MAX_TAG_LENGTH]) for name, text in tags.items()]
+
+        def log() -> None:
+            with self.store.call():
+                self.store.client.log_batch(self._known_id, tags=entries)
+
+        self.store.outbox.put(log)
+
+    def describe(self, text: str) -> None:
+        """Replace the description, in Markdown, on the run's page."""
+        self.set_tags({_NOTE_TAG: text})
+
+    def log_dataset(self, name: str, digest: str, *, source: str, profile: Mapping[str, int]) -> None:
+        """Name the data that the run learns from: where it comes from, and counts such as ``{"games": 100}``."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        where, counts = json.dumps({"uri": source}), json.dumps(dict(profile))
+        dataset = Dataset(name, digest[:_MAX_DIGEST_LENGTH], source_type="local", source=where, profile=counts)
+        entry = DatasetInput(dataset, tags=[InputTag("mlflow.data.context", "training")])
+
+        def log() -> None:
+            with self.store.call():
+                self.store.client.log_inputs(self._known_id, datasets=[entry])
 
         self.store.outbox.put(log)
 
@@ -109,7 +144,7 @@ class Tracker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the run with the status that tells how the block ended."""
+        """End the run: FINISHED, KILLED after Ctrl-C or SIGTERM, FAILED after any other error."""
         if error is None:
             self._end("FINISHED")
         else:
@@ -125,20 +160,21 @@ class Tracker:
 
     @property
     def _known_id(self) -> str:
-        assert self._run_id is not None, "messages are said in order, and the first one gives it"
+        assert self._run_id is not None, "calls are made in order, and the first one creates the run"
         return self._run_id
 
 
 class TrackingStore:
-    """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both made at the first start.
+    """The MLflow store of a folder of runs: ``mlflow.db`` and ``artifacts/``, both created at the first start.
 
-    With MLFLOW_TRACKING_URI in the environment it is that of the server instead.
+    If MLFLOW_TRACKING_URI is set, it is the store of that server instead.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
         self._server = os.environ.get(SERVER, "")
         self._client: MlflowClient | None = None
+        self._experiment: str | None = None
         self.outbox = Outbox(self.reach)
 
     @property
@@ -148,7 +184,7 @@ class TrackingStore:
 
     @property
     def client(self) -> MlflowClient:
-        """MLflow's client, connected at the first use; what it is asked belongs into a ``call``."""
+        """MLflow's client, connected at the first use. Make its calls inside of ``call``."""
         if self._client is None:
             if not self._server:
                 _make_runs(self._folder)
@@ -157,15 +193,20 @@ class TrackingStore:
 
     @property
     def is_there(self) -> bool:
-        """Tell whether anything can have been kept in it: a server's always."""
-        return bool(self._server) or (self._folder / "mlflow.db").is_file()
+        """Whether the store exists; a server's is taken to."""
+        return self.is_server or (self._folder / "mlflow.db").is_file()
+
+    @property
+    def is_server(self) -> bool:
+        """Whether a server has the runs."""
+        return bool(self._server)
 
     def call(self, patience: Patience = USUAL) -> AbstractContextManager[None]:
-        """Return a context for questions to the client: TrackingError if MLflow does not answer in time."""
+        """Return a context for calls of the client: TrackingError if MLflow does not answer in time."""
         return mlflow_call(self.uri, patience)
 
     def reach(self) -> None:
-        """See that MLflow answers; TrackingError, soon, if it does not."""
+        """Check that MLflow answers; TrackingError within seconds if it does not."""
         with self.call(FIRST):
             self.client.search_experiments(max_results=1)
 
@@ -181,23 +222,23 @@ class TrackingStore:
         return Tracker(self, self.begin(name, key=key, tags=tags or {}, params=params or {}))
 
     def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
-        """Do what ``start`` says and return MLflow's id of the run."""
+        """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
         texts = {parameter: str(value)[:MAX_VALUE_LENGTH] for parameter, value in params.items()}
         with self.call():
-            experiment_id = self._experiment_id()
+            experiment_id = self.experiment_id()
             found = self.client.search_runs([experiment_id], filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
             if found:
                 check_same_settings(f"the run {name} in MLflow ({self.uri})", found[0].data.params, texts)
                 run_id: str = found[0].info.run_id
                 self.client.update_run(run_id, status="RUNNING")
             else:
-                all_tags = {**tags, KEY_TAG: key}
+                all_tags = {"mlflow.user": _user(), **tags, KEY_TAG: key}
                 run_id = self.client.create_run(experiment_id, run_name=name, tags=all_tags).info.run_id
             self._log_params(run_id, texts)
         return run_id
 
     def close(self) -> None:
-        """Send what waits, if MLflow answers; tell what does not get through."""
+        """Send all waiting calls if MLflow answers; warn about those that cannot be sent."""
         self.outbox.close()
 
     def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
@@ -207,31 +248,61 @@ class TrackingStore:
         for first in range(0, len(entries), _MAX_PARAMS):
             self.client.log_batch(run_id, params=entries[first : first + _MAX_PARAMS])
 
-    def newest_metrics(self, key: str) -> dict[str, float]:
-        """Return the newest figures of the run with this ``key`` and of its stages, where several have one the last."""
+    def find(self, key: str) -> Run | None:
+        """Return the run with this ``key``; None if there is none."""
         with self.call(FIRST):
-            experiment = self.client.get_experiment_by_name(EXPERIMENT)
+            experiment = find_experiment(self.client)
             if experiment is None:
-                return {}
-            places = [experiment.experiment_id]
-            found = self.client.search_runs(places, filter_string=f"tags.`{KEY_TAG}` = '{key}'", max_results=1)
-            figures: dict[str, float] = {}
-            for run in found:
-                nested = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
-                stages = self.client.search_runs(places, filter_string=nested, order_by=["attributes.start_time"])
-                for one in (run, *stages):
-                    figures |= one.data.metrics
-            return figures
+                return None
+            mine = f"tags.`{KEY_TAG}` = '{key}'"
+            found = self.client.search_runs([experiment.experiment_id], filter_string=mine, max_results=1)
+            return found[0] if found else None
 
-    def _experiment_id(self) -> str:
-        experiment = self.client.get_experiment_by_name(EXPERIMENT)
-        if experiment is not None:
-            return experiment.experiment_id
-        place = None if self._server else (self._folder / "artifacts").as_uri()
-        return self.client.create_experiment(EXPERIMENT, artifact_location=place)
+    def names(self) -> list[str]:
+        """Return the names of up to 1,000 runs, the newest first, without their stages."""
+        with self.call(FIRST):
+            runs = self.client.search_runs([self.experiment_id()], max_results=1000)
+        keys = [run.data.tags.get(KEY_TAG, "") for run in runs]
+        return [key for key in keys if key and "/" not in key]
+
+    def newest_metrics(self, key: str) -> dict[str, float]:
+        """Return the newest figures of the run with this ``key`` and of its stages; a later stage's replace earlier."""
+        run = self.find(key)
+        figures: dict[str, float] = {}
+        for each in () if run is None else (run, *self._nested(run)):
+            figures |= each.data.metrics
+        return figures
+
+    def delete(self, key: str) -> int:
+        """Delete the run with this ``key`` and its stages; return how many. `mlflow gc` then frees their space."""
+        run = self.find(key)
+        if run is None:
+            return 0
+        every = (*self._nested(run), run)
+        with self.call():
+            for each in every:
+                self.client.delete_run(each.info.run_id)
+        return len(every)
+
+    def _nested(self, run: Run) -> list[Run]:
+        """Return the stages of a run, the oldest first."""
+        mine = f"tags.`mlflow.parentRunId` = '{run.info.run_id}'"
+        with self.call(FIRST):
+            place = [run.info.experiment_id]
+            return list(self.client.search_runs(place, filter_string=mine, order_by=["attributes.start_time"]))
+
+    def experiment_id(self) -> str:
+        """Return the id of the experiment of all runs, which is created if it is missing."""
+        if self._experiment is None:
+            with self.call():
+                place = None if self._server else (self._folder / "artifacts").as_uri()
+                self._experiment = make_experiment(self.client, place)
+                if not self._server:  # others may use that of a server
+                    remove_empty_default(self.client)
+        return self._experiment
 
     def make_model(self, name: str) -> None:
-        """See that there is a registered model ``name``, whoever makes it."""
+        """Create the registered model ``name`` unless it exists."""
         from mlflow.exceptions import MlflowException
 
         try:
@@ -241,7 +312,7 @@ class TrackingStore:
                 raise
 
     def download(self, uri: str, folder: Path) -> None:
-        """Copy the files below an artifact's address into ``folder``, which is made; OSError if they cannot be had."""
+        """Copy the files below an artifact's address into the new ``folder``; OSError if that fails."""
         os.environ.update(quiet_environment())
         from mlflow.artifacts import download_artifacts
         from mlflow.exceptions import MlflowException
@@ -257,17 +328,24 @@ class TrackingStore:
 
 
 def _make_runs(folder: Path) -> None:
-    """Make the folder of runs; TrackingError that says what to do if that cannot be."""
+    """Create the folder of runs; TrackingError with what to do if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TrackingError(
-            f"the folder of runs {folder} cannot be made ({error.strerror}): name another with --runs"
+            f"the folder of runs {folder} cannot be created ({error.strerror}): choose another with --runs"
         ) from error
 
 
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have no name
+        return "unknown"
+
+
 def _quiet_client(uri: str) -> MlflowClient:
-    os.environ.update(quiet_environment())  # before the import: MLflow decides on telemetry while it is imported
+    os.environ.update(quiet_environment())  # before the import, in which MLflow decides on telemetry
     from mlflow import MlflowClient
 
     for name in ("mlflow", "alembic"):

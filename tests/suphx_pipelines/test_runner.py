@@ -14,7 +14,8 @@ import pytest
 from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Stage, stage_seed
 from suphx_platform.console import Console
-from suphx_platform.tracking import EXPERIMENT, TrackingStore
+from suphx_platform.tracking import TrackingStore
+from suphx_platform.tracking_experiment import EXPERIMENT
 from tests.suphx_pipelines.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
 
 PROGRAM = Path(__file__).with_name("small_run.py")

@@ -29,7 +29,8 @@ from suphx_platform.agent_source import AgentSource
 from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.storage import StorageConfig
-from suphx_platform.tracking import EXPERIMENT, TrackingStore
+from suphx_platform.tracking import TrackingStore
+from suphx_platform.tracking_experiment import EXPERIMENT
 from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
 from tests.suphx_platform.test_mjai_agent import BOT
 

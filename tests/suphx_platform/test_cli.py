@@ -132,7 +132,7 @@ def test_a_taken_port_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: P
         other.listen()
         number = other.getsockname()[1]
         assert cli.main(["ui", "--port", str(number), "--runs", str(tmp_path)]) == 1
-    assert f"port {number} of 127.0.0.1 cannot be used" in capsys.readouterr().err
+    assert f"port {number} on 127.0.0.1 cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""``suphx ui``: MLflow's user interface over the local store of runs."""
+"""``suphx ui``: MLflow's user interface, opened at the list of runs or at one run."""
 
 from __future__ import annotations
 
@@ -15,29 +15,45 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``ui``."""
-    parser = commands.add_parser("ui", parents=[options], help="open MLflow over the runs of this machine")
+    parser = commands.add_parser(
+        "ui",
+        parents=[options],
+        help="open MLflow over the runs of this machine",
+        description="Serve MLflow's pages on 127.0.0.1 until Ctrl-C and print the link to open. "
+        "If MLFLOW_TRACKING_URI is set, print the link into that server and exit.",
+    )
+    parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
     parser.add_argument("--port", type=port, default=5000, metavar="N", help="port on 127.0.0.1 (default: 5000)")
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
 
-def execute(args: argparse.Namespace, console: Console) -> None:
-    """Serve until Ctrl-C; ValueError if there is no store or the port is taken."""
-    from suphx_platform.tracking_ui import serve_ui
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use."""
+    from suphx_platform.tracking import TrackingStore
+    from suphx_platform.tracking_ui import page_address, serve_ui, wait_for_ui
 
+    store = TrackingStore(args.runs)
+    if store.is_server:
+        return {"url": page_address(store, store.uri, args.run_id)}
     _check_free(args.port)
     with serve_ui(args.runs, args.port) as process:
-        console.result({"url": f"http://127.0.0.1:{args.port}"})
-        console.say("Ctrl-C stops it")
+        address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
+        console.say("starting MLflow, which takes some seconds")
+        wait_for_ui(process, args.port)
+        console.result({"url": address})
+        console.say("Press Ctrl-C to stop.")
         exit_code = process.wait()
-    raise ChildProcessError(f"MLflow's server stopped by itself with exit code {exit_code}: see its lines above")
+    raise ChildProcessError(f"MLflow's server ended with exit code {exit_code}: its error is printed above")
 
 
 def _check_free(number: int) -> None:
     with socket.socket() as probe:
-        # As the server itself does: a port whose last user has just gone is free.
+        # As the server does: a port that was closed a moment ago is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", number))
         except OSError as error:
-            raise ValueError(f"port {number} of 127.0.0.1 cannot be used ({error.strerror}): try --port") from error
+            raise ValueError(
+                f"port {number} on 127.0.0.1 cannot be used ({error.strerror}): choose another with --port"
+            ) from error

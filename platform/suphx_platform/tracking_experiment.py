@@ -1,0 +1,61 @@
+"""The experiment of MLflow that holds all runs, shown as one of training runs and models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import Experiment
+
+EXPERIMENT = "suphx"
+_KIND_TAG, _KIND = "mlflow.experimentKind", "custom_model_development"
+"""Without it, MLflow's pages ask whether this is a generative application or model training."""
+PRIMARY_METRIC = "verdict/difference"
+_TAGS = {
+    "mlflow.experiment.primaryMetric.name": PRIMARY_METRIC,
+    "mlflow.experiment.primaryMetric.greaterIsBetter": "False",
+    _KIND_TAG: _KIND,
+    "mlflow.note.content": "Runs of Suphx: one run for each recipe and its records, with its stages nested in it.",
+}
+_DEFAULT_ID, _DEFAULT_NAME = "0", "Default"
+
+
+def find_experiment(client: MlflowClient) -> Experiment | None:
+    """Return the experiment; None if nothing was tracked yet, ValueError if somebody deleted it."""
+    found: Experiment | None = client.get_experiment_by_name(EXPERIMENT)
+    if found is not None and found.lifecycle_stage != "active":
+        raise ValueError(
+            f"the experiment {EXPERIMENT} was deleted in MLflow: restore it with `mlflow experiments restore "
+            f"--experiment-id {found.experiment_id}`, or delete it for good with `mlflow gc`"
+        )
+    return found
+
+
+def make_experiment(client: MlflowClient, place: str | None) -> str:
+    """Return the id of the experiment, which is created, with its artifacts at ``place``, if it is missing."""
+    from mlflow.exceptions import MlflowException
+
+    found = find_experiment(client)
+    if found is None:
+        try:
+            return client.create_experiment(EXPERIMENT, artifact_location=place, tags=_TAGS)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+            found = find_experiment(client)  # another process was first
+            assert found is not None, "MLflow has just said that it exists"
+    for name, text in _TAGS.items():
+        if name not in found.tags:  # of an older version of this program
+            client.set_experiment_tag(found.experiment_id, name, text)
+    return found.experiment_id
+
+
+def remove_empty_default(client: MlflowClient) -> None:
+    """Delete the experiment that MLflow puts into every new store, if it is as MLflow made it and has no runs."""
+    from mlflow.entities import ViewType
+
+    found = client.get_experiment(_DEFAULT_ID)
+    is_as_made = found.name == _DEFAULT_NAME and found.lifecycle_stage == "active" and not found.tags
+    if is_as_made and not client.search_runs([_DEFAULT_ID], run_view_type=ViewType.ALL, max_results=1):
+        client.delete_experiment(_DEFAULT_ID)
