@@ -61,6 +61,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         "paired_difference": match.difference.mean,
         "paired_difference_low": match.difference.interval.low,
         "paired_difference_high": match.difference.interval.high,
+        "hanchans": match.hanchans,
     }
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
 

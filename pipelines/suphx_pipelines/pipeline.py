@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 
+from suphx.features.head import HEAD_NAMES
 from suphx_pipelines import report, reward_predictor
 from suphx_pipelines.ablation import ablation_stages
 from suphx_pipelines.entropy_study import entropy_study_stages
@@ -18,6 +21,7 @@ from suphx_pipelines.reinforcement import reinforcement_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.supervised import supervised_stages
+from suphx_pipelines.verdict import find_verdict
 from suphx_platform.console import Console
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage import Storage
@@ -29,11 +33,15 @@ class PipelineResult:
 
     run: RunResult
     report: Path
+    agent: Path | None = None
+    """Folder of the nets that the run made last; None if it made none."""
 
     def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read: run_id, stages, report, tracking_uri."""
+        """Return the keys that scripts read: run_id, verdict, warnings, stages, report, tracking_uri."""
         return {
             "run_id": self.run.run_id,
+            "verdict": self.run.verdict.sentence if self.run.verdict else None,
+            "warnings": list(self.run.warnings),
             "stages": {name: asdict(stage) for name, stage in self.run.stages.items()},
             "report": str(self.report),
             "tracking_uri": self.run.tracking_uri,
@@ -88,6 +96,28 @@ def run_recipe(
     stages = pipeline_stages(recipe)
     for note in left_out(recipe):
         console.say(note)
-    runner = Runner(recipe, stages, runs=runs, records=records, console=console, storage=storage, run_id=run_id)
+    runner = Runner(
+        recipe,
+        stages,
+        runs=runs,
+        records=records,
+        console=console,
+        storage=storage,
+        run_id=run_id,
+        find_verdict=partial(find_verdict, recipe),
+    )
     result = runner.run()
-    return PipelineResult(run=result, report=result.folder / "report" / report.REPORT_NAME)
+    page = result.folder / "report" / report.REPORT_NAME
+    return PipelineResult(run=result, report=page, agent=_agent(result.folder, stages))
+
+
+def _agent(folder: Path, stages: Sequence[Stage[Recipe]]) -> Path | None:
+    """Return the folder of the last nets: those of self-play, else the supervised ones."""
+    names = [stage.name for stage in stages]
+    made = [name for name in _AGENT_STAGES if name in names]
+    if made:
+        return folder / made[0]
+    return folder / "supervised" if f"supervised/{HEAD_NAMES[0]}" in names else None
+
+
+_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement")

@@ -63,7 +63,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         context.folder / "summary.json",
         {"source": "given" if context.records else "played", **figures, "quarantine": entries},
     )
-    return {name: float(value) for name, value in figures.items()}
+    return {name: float(value) for name, value in figures.items()} | {"played": float(context.records is None)}
 
 
 def play_records(context: StageContext[Recipe]) -> Path:

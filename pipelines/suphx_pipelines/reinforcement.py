@@ -6,7 +6,7 @@ in report.py) and the state from which a killed stage goes on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +90,7 @@ def play_and_learn(
         report.finish()
     _say_end(metrics, config, context.console)
     figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
-    ends = {match["baseline"]: match["difference"] for match in metrics["matches"]}
-    return {name: float(value) for name, value in figures.items()} | {f"difference_to_{n}": v for n, v in ends.items()}
+    return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
 
 
 class _Report:
@@ -171,6 +170,21 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
                 f"{match['difference']:+.3f} ({low:+.3f} to {high:+.3f}, lower is better), {match['hanchans']:,} games"
                 + few_games_note(match["hanchans"])
             )
+
+
+def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the figures of the last match against each baseline."""
+    figures: dict[str, float] = {}
+    for match in matches:
+        name, (low, high) = match["baseline"], match["interval"]
+        figures |= {
+            f"difference_to_{name}": match["difference"],
+            f"{name}_difference": match["difference"],
+            f"{name}_difference_low": low,
+            f"{name}_difference_high": high,
+            f"{name}_hanchans": match["hanchans"],
+        }
+    return {name: float(value) for name, value in figures.items()}
 
 
 def _note(point: Mapping[str, float], head: str) -> str:

@@ -1,8 +1,8 @@
 """Runs the stages of a recipe: finished ones are kept, a killed run continues, everything is tracked.
 
-A run's id comes from its recipe and its records, so the same command finds the same run; keys that only say how the
-work is done (threads, workers) have no part in it. A stage whose inputs are those of a finished stage of another run
-takes that result: a changed recipe key redoes only what depends on it.
+A run's id is derived from its recipe and its records, so the same command finds the same run; keys that only change how
+the work is done (threads, workers) are not part of it. A stage whose inputs are those of a finished stage of another
+run reuses that result: a changed recipe key repeats only what depends on it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,27 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.named_run import LOCK_FILE, RECIPE_FILE, check_named_run
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
+from suphx_pipelines.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
 from suphx_pipelines.stage_storage import StageStorage
+from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
+from suphx_platform.progress_line import duration_text
 from suphx_platform.storage import FINISHED, Storage
 from suphx_platform.tracking import Tracker, TrackingStore
 
+if TYPE_CHECKING:
+    from suphx_pipelines.verdict import Verdict
+
 StageStatus = Literal["finished", "kept", "reused"]
+_STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +49,7 @@ class StageResult:
     metrics: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RunResult:
     """What a run has done."""
 
@@ -50,6 +57,10 @@ class RunResult:
     folder: Path
     tracking_uri: str
     stages: dict[str, StageResult] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    """What came out of it; None if the runner was given no way to find it."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with the results of its stages."""
 
 
 class Runner(Generic[R]):
@@ -69,11 +80,12 @@ class Runner(Generic[R]):
         console: Console,
         storage: Storage | None = None,
         run_id: str | None = None,
+        find_verdict: FindVerdict | None = None,
     ) -> None:
-        """Find the run that the recipe and the records stand for; ValueError if they or the stages make no sense.
+        """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
-        ``storage``: where the stages are kept besides ``runs``, and taken from if another machine got further.
-        ``run_id``: what the run is called where somebody else has named it.
+        ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
+        ``run_id``: the run's name, if it is not derived from the recipe and the records.
         """
         _check_names(recipe.name, stages)
         self._recipe = recipe
@@ -83,7 +95,8 @@ class Runner(Generic[R]):
         self._runs = runs
         self._records = records
         self._console = console
-        files = {} if records is None else digest_files(records)
+        self._find_verdict = find_verdict
+        files = {} if records is None else self._digest_records(records)
         records_digest = digest_json(files) if files else None
         self._records_digest = records_digest or "none given"
         self._is_named = run_id is not None
@@ -95,37 +108,63 @@ class Runner(Generic[R]):
         """Finish every stage in order.
 
         Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
-        and ValueError if another process works on the same run, or it was named and is another one.
+        and ValueError if another process works on the same run, or the run was named and has other settings.
         """
         store = TrackingStore(self._runs)
-        store.reach()  # before anything is written
+        with self._console.activity("opening the MLflow store"):
+            store.reach()  # before anything is written
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _locked(self.folder / LOCK_FILE):
-            params = flatten(self._identity)
-            with (
-                closing(store),
-                store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
-                self._storage.uploads(),
-            ):
-                recipe_file = self.folder / RECIPE_FILE
-                write_atomically(recipe_file, [to_toml(self._recipe).encode()])
-                tracker.log_artifact(recipe_file)
-                result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
-                self._run_stages(result, tracker)
+            names = [stage.name for stage in self._stages]
+            journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
+            return self._run_tracked(store, journal)
+
+    def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
+        params = flatten(self._identity)
+        with (
+            closing(store),
+            store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
+            journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
+            self._storage.uploads(),
+        ):
+            if journal.is_continued:
+                self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
+            else:
+                self._console.say(f"run {self.run_id}: starting, {len(self._stages)} stages")
+            recipe_file = self.folder / RECIPE_FILE
+            write_atomically(recipe_file, [to_toml(self._recipe).encode()])
+            tracker.log_artifact(recipe_file)
+            result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
+            self._run_stages(result, tracker, journal)
+            if self._find_verdict is not None:
+                result.verdict = self._find_verdict({name: stage.metrics for name, stage in result.stages.items()})
+                journal.set_verdict(result.verdict)
+        result.warnings = tuple(journal.summary.warnings)
         return result
 
-    def _run_stages(self, result: RunResult, tracker: Tracker) -> None:
+    def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal) -> None:
         digests: dict[str, str] = {}
         for number, stage in enumerate(self._stages, 1):
             inputs = self._inputs(stage, digests)
             digests[stage.name] = digest_json([stage.name, inputs])
             started = time.monotonic()
-            status, done = self._finish(stage, inputs, digests[stage.name], tracker)
+            with journal.stage(stage.name):
+                status, done = self._finish(stage, inputs, digests[stage.name], tracker)
             seconds = round(time.monotonic() - started, 3)
-            self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {status} in {seconds:.0f} s")
+            warnings = read_warnings(self.folder / stage.name)
+            journal.end_stage(stage.name, status, warnings)
+            how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
+            self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
+            if status != "finished":
+                for warning in warnings:
+                    self._console.warn(warning)
             result.stages[stage.name] = StageResult(status=status, seconds=seconds, metrics=done.metrics)
+
+    def _digest_records(self, records: Path) -> dict[str, str]:
+        with self._console.activity(f"reading the files in {records.name or records}"):
+            return digest_files(records)
 
     def _finish(
         self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, parent: Tracker
@@ -143,21 +182,24 @@ class Runner(Generic[R]):
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
             if found is not None:
                 source, done = found
-                self._console.say(f"{stage.name}: taking the result of {source}")
+                self._console.say(f"{stage.name}: reusing the result of {source}")
                 copy_result(source, folder)
             else:
                 done = self._work(stage, inputs, digest, tracker)
-            tracker.log_metrics(done.metrics)
-            for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
-                tracker.log_artifact(path)
+            with self._console.activity(f"{stage.name}: saving"):
+                tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
+                for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
+                    tracker.log_artifact(path)
         write_done(folder, done)
         self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if found is None else "reused", done
 
     def _work(self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, tracker: Tracker) -> Done:
-        self._console.say(f"{stage.name}: running")
+        number = self._stages.index(stage) + 1
+        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: running")
         folder = self.folder / stage.name
         prepare(folder, digest)
+        clear_warnings(folder)
         context = StageContext(
             folder=folder,
             recipe=self._recipe,
@@ -188,12 +230,14 @@ class Runner(Generic[R]):
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", recipe_name):
-        raise ValueError(f"name is {recipe_name!r}: use small letters, digits, - and _, as it becomes a folder's name")
+        raise ValueError(f"name is {recipe_name!r}: use small letters, digits, - and _, as it becomes a folder name")
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen
         if missing or stage.name in seen:
-            raise ValueError(f"stage {stage.name} stands twice or before what it needs: {', '.join(sorted(missing))}")
+            raise ValueError(
+                f"stage {stage.name} is listed twice or before what it needs: {', '.join(sorted(missing))}"
+            )
         seen.add(stage.name)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from suphx_pipelines.stage_warning import add_warning
 from suphx_platform.console import Console
 from suphx_platform.tracking import Tracker
 from suphx_platform.upload_queue import Save
@@ -55,6 +56,15 @@ class StageContext(Generic[R]):
     keep: Save
     """Has the folder stored as it is at this step, so that another machine can go on; nothing without a storage.
     Returns at once: files must be replaced, not changed in place. Raises OSError of an earlier step's."""
+
+    def warn(self, text: str) -> None:
+        """Warn that something is wrong with the stage's result; the run's summary and report show it too."""
+        self.console.warn(text)
+        add_warning(self.folder, text)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A stage was asked to stop and has saved its state; the text says where, such as ``update 13``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

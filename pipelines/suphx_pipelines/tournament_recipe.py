@@ -70,7 +70,7 @@ class TournamentRecipe:
     name: str
     """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
-    """What the recipe does, in one line (``suphx recipes`` shows it)."""
+    """What the recipe does, in one line."""
     needs_records: bool = False
     """Whether it is meant for your own game records: never, in a tournament."""
     minutes: int = 0

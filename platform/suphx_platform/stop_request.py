@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish to stop, which is granted where nothing is lost by it.
+"""Ctrl-C and SIGTERM: the first one asks a process to stop where nothing is lost, the second one ends it at once.
 
 >>> with StopRequest() as stop:
 ...     while not stop.is_made:
@@ -8,40 +8,76 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+EXIT_CODE = 130
+"""Exit code of a process that was stopped, as shells report it."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
-    """Keeps the first Ctrl-C or SIGTERM inside its block; the second one does what it does elsewhere.
+    """Keeps the first Ctrl-C or SIGTERM inside its block; the second one ends the process.
 
     In another thread than the main one, which gets no signals, nothing is ever kept.
     """
 
     def __init__(self) -> None:
         self.is_made = False
-        """Somebody wants this process to stop."""
+        """The process was asked to stop."""
         self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> StopRequest:
-        if threading.current_thread() is threading.main_thread():
-            self._handlers = {number: signal.signal(number, self._keep) for number in _SIGNALS}
+        self._handlers = _install(self._keep)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._restore()
+        _restore(self._handlers)
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
+        if self.is_made:
+            _end_at_once()
         self.is_made = True
-        self._restore()
+        for handler in self._handlers.values():
+            outer = getattr(handler, "__self__", None)
+            if isinstance(outer, StopRequest):
+                outer.is_made = True
+        _write("stopping: the state is being saved, a second Ctrl-C ends at once")
 
-    def _restore(self) -> None:
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-        self._handlers = {}
+
+class TwoStepStop(StopRequest):
+    """Raises KeyboardInterrupt at the first Ctrl-C or SIGTERM inside its block; the second one ends the process.
+
+    A StopRequest inside the block keeps the first one; the second one still ends the process.
+    """
+
+    def _keep(self, number: int, frame: FrameType | None) -> None:
+        if self.is_made:
+            _end_at_once()
+        self.is_made = True
+        raise KeyboardInterrupt
+
+
+def _install(handler: Any) -> dict[int, Any]:
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    return {number: signal.signal(number, handler) for number in _SIGNALS}
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def _end_at_once() -> None:
+    _write("ended at once: the next start continues from the last saved state")
+    os._exit(EXIT_CODE)
+
+
+def _write(text: str) -> None:
+    os.write(2, f"\nsuphx: {text}\n".encode())  # not print: the signal may have come in the middle of one

@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.runner import Runner
-from suphx_pipelines.stage import Stage, stage_seed
+from suphx_pipelines.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.verdict import Verdict
 from suphx_platform.console import Console
 from suphx_platform.tracking import TrackingStore
 from suphx_platform.tracking_experiment import EXPERIMENT
@@ -232,3 +235,73 @@ def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
     (first.folder / "recipe.toml").write_text("seed = ")
     with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*name another --run-id; nothing was changed"):
         named(runs, SmallRecipe()).run()
+
+
+def test_a_run_leaves_a_summary_and_a_log(runs: Path) -> None:
+    result = small_runner(runs).run()
+    summary = RunSummary.read(result.folder)
+    assert summary is not None
+    assert (summary.run_id, summary.recipe, summary.state) == (result.run_id, "small", "finished")
+    assert {stage.status for stage in summary.stages.values()} == {"finished"}
+    assert summary.error is None
+    assert summary.seconds > 0
+    log = (result.folder / "run.log").read_text()
+    assert "command: " in log
+    assert "[3/3] total: finished in" in log
+    small_runner(runs).run()
+    again = RunSummary.read(result.folder)
+    assert again is not None
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert again.started == summary.started
+    assert again.seconds > summary.seconds
+    assert "continuing, 3 of 3 stages are finished" in (result.folder / "run.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "text"),
+    [(ValueError("the disk is made of cheese"), "failed", "the disk is made of cheese"),
+     (Interrupted("step 7"), "interrupted", None)],
+)  # fmt: skip
+def test_the_summary_tells_how_a_run_ended(runs: Path, error: BaseException, state: str, text: str | None) -> None:
+    def fail(context: Context) -> dict[str, float]:
+        raise error
+
+    runner = Runner(SmallRecipe(), (Stage(name="numbers", run=fail),), runs=runs, records=None, console=Console())
+    with pytest.raises(type(error)):
+        runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.state, summary.error) == (state, text)
+    assert summary.stages["numbers"].status == "running"
+
+
+def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def learn(context: Context) -> dict[str, float]:
+        context.warn("the net has not learned")
+        return {"loss": 1.0}
+
+    stages = (Stage(name="numbers", run=learn),)
+    for _ in range(2):
+        console = Console()
+        result = Runner(SmallRecipe(), stages, runs=runs, records=None, console=console).run()
+        assert console.warnings == ["the net has not learned"]
+        assert result.warnings == ("the net has not learned",)
+        summary = RunSummary.read(result.folder)
+        assert summary is not None
+        assert summary.stages["numbers"].warnings == ["the net has not learned"]
+    assert capsys.readouterr().err.count("warning: the net has not learned") == 2
+
+
+def test_the_verdict_is_found_from_the_metrics_of_all_stages(runs: Path) -> None:
+    def find(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
+        return Verdict(outcome="better", sentence=f"The total is {metrics['total']['total']:.0f}.")
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), find_verdict=find)
+    result = runner.run()
+    assert result.verdict is not None
+    assert result.verdict.sentence == "The total is 294."
+    summary = RunSummary.read(result.folder)
+    assert summary is not None
+    assert (summary.verdict, summary.outcome) == ("The total is 294.", "better")

@@ -6,12 +6,14 @@ The only place of the platform that knows the pipelines: the command line is whe
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_platform.commands.parsing import add_recipe, add_runs, run_id
 
 if TYPE_CHECKING:
+    from suphx_pipelines.pipeline import PipelineResult
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
@@ -22,43 +24,92 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "run",
         parents=[options],
         help="run a recipe from data to report",
-        description="Run all stages of a recipe. Finished stages are kept; the same command continues a killed run.",
+        description="Run all stages of a recipe. Finished stages are kept; the same command continues a stopped run.",
     )
     add_recipe(parser, "a TOML file of pipelines/recipes, or yours")
-    parser.add_argument("--records", type=Path, metavar="DIR", help="game records to learn from (default: made here)")
+    parser.add_argument(
+        "--records",
+        type=Path,
+        metavar="DIR",
+        help="game records to learn from (default: games that the recipe's baseline plays)",
+    )
     add_runs(parser)
     parser.add_argument(
         "--run-id",
         type=run_id,
         metavar="ID",
-        help="name of the run (default: made of its settings); one that is there must have the same settings",
+        help="name of the run (default: derived from its settings); an existing run must have the same settings",
     )
     parser.add_argument(
         "--stop-file",
         type=Path,
         metavar="FILE",
-        help="while this file is there, save and wait: how suphx stop asks a run on a cluster",
+        help="save and pause while this file exists (suphx stop creates it on a cluster)",
     )
     parser.set_defaults(execute=execute)
 
 
-def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Run the recipe; ValueError for a bad recipe or missing records."""
-    from suphx_pipelines.pipeline import run_recipe
-    from suphx_pipelines.recipe import load_recipe
-    from suphx_pipelines.recipe_kind import check_kind
-    from suphx_platform.stop_file import STORED, StopFile
+    with console.activity("importing"):
+        from suphx_pipelines.pipeline import run_recipe
+        from suphx_pipelines.recipe import load_recipe
+        from suphx_pipelines.recipe_kind import check_kind
+        from suphx_pipelines.run_summary import command_line
+        from suphx_pipelines.stage import Interrupted
+        from suphx_platform.stop_file import STORED, StopFile
+        from suphx_platform.stop_request import TwoStepStop
 
-    check_kind(args.recipe, "run")
-    recipe = load_recipe(args.recipe, args.overrides)
+        check_kind(args.recipe, "run")
+        recipe = load_recipe(args.recipe, args.overrides)
     stop = StopFile(args.stop_file)
     while True:
         try:
-            with stop:
+            with TwoStepStop(), stop:
                 result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
-            return result.to_json()
-        except KeyboardInterrupt:
+            return show(result, args.runs, console)
+        except KeyboardInterrupt as error:
             if not stop.is_there:
+                saved = f"Saved at {error}." if isinstance(error, Interrupted) else "All finished stages are saved."
+                console.error(f"{saved} Continue with: {shlex.join(command_line())}")
                 raise
-            console.say(f"suphx: {STORED}")
+            console.error(f"suphx: {STORED}")
             stop.wait_gone()
+
+
+def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
+    """Print what a person wants to know last; return the JSON object if that is wanted instead."""
+    from suphx_platform.console import readable_lines
+
+    values = result.to_json()
+    for line in readable_lines(values):
+        console.detail(line)
+    if console.is_json:
+        return values
+    _show_warnings(result, console)
+    if result.run.verdict is not None:
+        console.line(result.run.verdict.sentence)
+    console.line(f"Report: {result.report}")
+    if console.verbosity != "quiet":
+        for line in next_commands(result, runs):
+            console.line(line)
+    return None
+
+
+def _show_warnings(result: PipelineResult, console: Console) -> None:
+    """Repeat the warnings of a long run, which may have left the screen."""
+    count = len(result.run.warnings)
+    if count:
+        console.line(f"{count} {'warning' if count == 1 else 'warnings'}:")
+        for warning in result.run.warnings:
+            console.line(f"  {warning}")
+
+
+def next_commands(result: PipelineResult, runs: Path) -> list[str]:
+    """Return the two commands that one wants after a run."""
+    place = [] if runs == Path("runs") else ["--runs", str(runs)]
+    lines = [f"All figures and curves: {shlex.join(['suphx', 'ui', result.run.run_id, *place])}"]
+    if result.agent is not None:
+        match = ["suphx", "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
+        lines.append(f"Another match: {shlex.join(match)}")
+    return lines

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from suphx_platform.stop_request import StopRequest, TwoStepStop
+
+PROGRAM = """
+import os, signal, sys
+from suphx_platform.stop_request import StopRequest, TwoStepStop
+number = int(sys.argv[1])
+try:
+    with TwoStepStop():
+        if sys.argv[2] == "saving":
+            with StopRequest() as stop:
+                os.kill(os.getpid(), number)
+                assert stop.is_made
+        else:
+            os.kill(os.getpid(), number)
+except KeyboardInterrupt:
+    print("unwound")
+    sys.exit(3)
+try:
+    with TwoStepStop():
+        try:
+            with StopRequest() as stop:
+                os.kill(os.getpid(), number)
+                if sys.argv[3] == "inside":
+                    os.kill(os.getpid(), number)
+            raise KeyboardInterrupt
+        finally:
+            os.kill(os.getpid(), number)
+finally:
+    print("not reached")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_is_kept_inside_the_block(number: signal.Signals, capfd: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(number)
+    with StopRequest() as stop:
+        assert not stop.is_made
+        os.kill(os.getpid(), number)
+        assert stop.is_made
+    assert signal.getsignal(number) is before
+    assert "a second Ctrl-C ends at once" in capfd.readouterr().err
+
+
+def test_the_first_signal_raises_without_a_request() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), TwoStepStop():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("place", ["inside", "after"])
+def test_the_second_signal_ends_the_process_at_once(number: signal.Signals, place: str) -> None:
+    words = [sys.executable, "-c", PROGRAM, str(number.value), "saving", place]
+    child = subprocess.run(words, capture_output=True, text=True)
+    assert child.returncode == 130
+    assert child.stdout == ""
+    assert "ended at once" in child.stderr
