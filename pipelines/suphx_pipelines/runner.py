@@ -28,7 +28,7 @@ from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepa
 from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
-from suphx_platform.progress_line import duration_text
+from suphx_platform.table_text import duration_text
 from suphx_platform.storage import FINISHED, Storage
 from suphx_platform.tracking import Tracker, TrackingStore
 
@@ -155,7 +155,7 @@ class Runner(Generic[R]):
             seconds = round(time.monotonic() - started, 3)
             warnings = read_warnings(self.folder / stage.name)
             journal.end_stage(stage.name, status, warnings)
-            how = f"finished in {duration_text(seconds)}" if status == "finished" else _STATUS_WORDS[status]
+            how = f"finished in {duration_text(round(seconds))}" if status == "finished" else _STATUS_WORDS[status]
             self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
             if status != "finished":
                 for warning in warnings:

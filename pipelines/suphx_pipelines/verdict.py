@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from suphx.evaluation.match import SEATS
-from suphx.evaluation.statistics import MIN_CLUSTERS
+from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage_folder import DONE

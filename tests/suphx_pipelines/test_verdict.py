@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.match import MatchConfig
+from suphx.evaluation.match_config import MatchConfig
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Figure8Config, Recipe
 from suphx_pipelines.stage_folder import DONE
