@@ -28,8 +28,8 @@ from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepa
 from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
-from suphx_platform.table_text import duration_text
 from suphx_platform.storage import FINISHED, Storage
+from suphx_platform.table_text import duration_text
 from suphx_platform.tracking import Tracker, TrackingStore
 
 if TYPE_CHECKING:
