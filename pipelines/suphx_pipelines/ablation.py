@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
 from suphx.features.head import HEAD_NAMES, head_index
-from suphx.models.checkpoint import PlanesVersion, checkpoint_name, load_checkpoint
+from suphx.models.checkpoint import PlanesVersion, load_checkpoint
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.riichi.store import KyokuStore

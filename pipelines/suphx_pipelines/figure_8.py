@@ -22,7 +22,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.training.reward_config import RewardName
 from suphx_pipelines import oracle, reinforcement
 from suphx_pipelines.json_file import write_json

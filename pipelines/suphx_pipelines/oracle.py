@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.selfplay.player import Player, load_player, seeing_nothing_hidden
 from suphx.training.distillation_config import DistillationConfig
 from suphx.training.oracle_guiding import OracleConfig

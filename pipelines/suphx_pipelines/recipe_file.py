@@ -12,22 +12,24 @@ import math
 import tomllib
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tomlkit
+from suphx.suggestion import closest, did_you_mean
+from suphx_pipelines.recipe_lookup import find_recipe
 
 C = TypeVar("C")
 Table = dict[str, Any]
 
 
 def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] = ()) -> C:
-    """Read the TOML file ``path`` as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
+    """Read a recipe as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
 
-    A file whose first key is ``extends = "other.toml"`` says what is different from the file of that path, as seen from
-    its own folder. Raises ValueError for unknown and missing keys, wrong types, and whatever ``__post_init__`` refuses.
+    ``path`` is a TOML file or the name of a shipped recipe (recipe_lookup.py). A file with ``extends = "other.toml"``
+    changes the recipe of that name or path, relative to its own folder. Raises ValueError for unknown and missing keys,
+    wrong types, and values that ``__post_init__`` refuses.
     """
     table = read_table(path)
     for key, text in overrides:
@@ -36,8 +38,8 @@ def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] =
 
 
 def read_table(path: Path) -> Table:
-    """Return the tables of a TOML file and of those that it extends; ValueError if it is none."""
-    return _read(path, ())
+    """Return the tables of a recipe, by path or name, and of those that it extends; ValueError if there is none."""
+    return _read(find_recipe(path), ())
 
 
 def to_table(config: object) -> Table:
@@ -63,6 +65,8 @@ def to_plain(value: Any) -> Any:
 
 def to_toml(config: object) -> str:
     """Return a config as TOML text that ``load_config`` reads back to an equal one."""
+    import tomlkit  # a tenth of a second, which commands that only read do not need
+
     return tomlkit.dumps(to_table(config))
 
 
@@ -122,19 +126,21 @@ class _Place:
 def _read(path: Path, below: tuple[Path, ...]) -> Table:
     """Return the tables of a file and of those that it extends; ``below``: the files that extend it."""
     if path.resolve() in below:
-        raise ValueError(f"{path}: extends: it extends itself: name another file, or leave the key out")
+        raise ValueError(f"{path}: extends: it extends itself: name another file, or remove the key")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ValueError(f"{path}: no such recipe: name a TOML file, such as pipelines/recipes/laptop.toml") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not TOML: {error}") from error
     extended = table.pop("extends", None)
     if extended is None:
         return table
     if not isinstance(extended, str):
-        raise ValueError(f"{path}: extends: {extended!r} is not a text in quotes: name a TOML file")
-    return _merged(_read(path.parent / extended, (*below, path.resolve())), table)
+        raise ValueError(f"{path}: extends: {extended!r} is not a text in quotes: name a recipe or a TOML file")
+    try:
+        base = find_recipe(Path(extended), near=path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: extends: {error}") from error
+    return _merged(_read(base, (*below, path.resolve())), table)
 
 
 def _merged(base: Table, changes: Table) -> Table:
@@ -151,7 +157,7 @@ def _set(table: Table, key: str, text: str) -> None:
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):
-            raise ValueError(f"--set {key}={text}: {parent} is a value, it has no keys: say --set {parent}=VALUE")
+            raise ValueError(f"--set {key}={text}: {parent} is a value and has no keys: use --set {parent}=VALUE")
     table[last] = _Override(key, text)
 
 
@@ -161,8 +167,10 @@ def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for key, value in table.items():
         if key not in fields:
-            there = _Place(place.file, place.inside(key).key, value if isinstance(value, _Override) else None)
-            raise there.error(f"there is no such key: use {', '.join(fields)}")
+            there = _Place(place.file, place.inside(key).key, _override_in(value))
+            meant = _meant_key(cls, key)
+            remedy = f"use {', '.join(fields)}" if meant is None else f"did you mean {place.inside(meant).key}?"
+            raise there.error(f"there is no such key: {remedy}")
     values = {}
     for name, field in fields.items():
         if name in table:
@@ -177,6 +185,30 @@ def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any
         return cls(**values)
     except ValueError as error:
         raise place.error(str(error)) from error
+
+
+def _override_in(value: Any) -> _Override | None:
+    """Return the ``--set`` that a value comes from, also if it made a table around it; None for one of a file."""
+    if isinstance(value, dict):
+        return next((found for item in value.values() if (found := _override_in(item)) is not None), None)
+    return value if isinstance(value, _Override) else None
+
+
+def _meant_key(cls: type[Any], key: str) -> str | None:
+    """Return the key that was probably meant: the same one in a table below, or a similar one."""
+    keys = list(_keys_of(cls))
+    below = [path for path in keys if path.endswith(f".{key}")]
+    if below:
+        return min(below, key=lambda path: path.count("."))
+    return closest(key, [path for path in keys if "." not in path])
+
+
+def _keys_of(cls: type[Any], prefix: str = "") -> Iterator[str]:
+    """Yield all keys of a config, ``a`` and ``a.b``."""
+    for name, hint in typing.get_type_hints(cls).items():
+        yield prefix + name
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from _keys_of(hint, f"{prefix}{name}.")
 
 
 def _default_of(field: dataclasses.Field[Any], base: Any) -> Any:
@@ -212,7 +244,8 @@ def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
     example = (
         f""": write --set '{place.key}={_list_example(arguments[0])}'""" if origin is tuple and place.override else ""
     )
-    raise place.error(f"{value!r} is not {type_name(hint)}{example}")
+    hint_text = did_you_mean(value, arguments) if origin is typing.Literal and type(value) is str else ""
+    raise place.error(f"{value!r} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
 
 
 def _typed(hint: Any, text: str) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from suphx.evaluation.match_config import few_games_note
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.reward_predictor import weights_of
 from suphx.selfplay.player import Player, load_player, random_player

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from suphx.features.head import HEAD_NAMES, head_index
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.riichi.store import KyokuStore
 from suphx.training.head_data import head_data
 from suphx.training.supervised import HeadTraining, Report, train_head

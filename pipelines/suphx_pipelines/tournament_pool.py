@@ -13,13 +13,14 @@ from pathlib import Path
 
 from suphx.evaluation.tournament import SEATS
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name, load_header
-from suphx.selfplay.agent import split_address
-from suphx.selfplay.player import find_checkpoint
+from suphx.models.checkpoint import load_header
+from suphx.models.checkpoint_name import checkpoint_name
+from suphx.selfplay.checkpoint_folder import find_checkpoint, split_address
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.stage import StageContext
 from suphx_pipelines.tournament_recipe import TournamentRecipe
-from suphx_platform.agent_loading import load_any_agent, split_wrapper
+from suphx_platform.agent_forms import split_wrapper
+from suphx_platform.agent_loading import load_any_agent
 from suphx_platform.agent_source import BUCKET, AgentSource
 from suphx_platform.model_registry import ModelRegistry
 

@@ -22,7 +22,7 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import MAX_SEED
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_start import draw_starts
-from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adaptation_trial import TrialResults, try_hands
 from suphx.training.adapter import Adapter
 from suphx.training.deal_reward import PredictedChange

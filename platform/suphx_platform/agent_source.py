@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
-from suphx.selfplay.agent import split_address
-from suphx.selfplay.player import find_checkpoint
+from suphx.models.checkpoint_name import checkpoint_name
+from suphx.selfplay.checkpoint_folder import find_checkpoint, has_nets, split_address
 from suphx_platform import model_registry
-from suphx_platform.agent_loading import has_nets, is_program, split_wrapper
+from suphx_platform.agent_forms import is_program, split_wrapper
 from suphx_platform.storage import Storage, StorageConfig, Version
 from suphx_platform.tracking import TrackingStore
 

@@ -1,68 +1,84 @@
 """The ``suphx`` command: parses arguments, runs one sub-command, turns errors into one line and an exit code.
 
-Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl-C. Sub-commands import what is heavy (torch,
-numba, mlflow) only when they run, so that ``--help`` and ``--version`` answer at once.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl-C, 141 the output's reader has closed its pipe.
+This module imports next to nothing, so that Ctrl-C during the imports is one line too. Sub-commands import what is
+heavy (torch, numba, mlflow) only after they have checked their arguments.
 """
 
 from __future__ import annotations
 
-import argparse
-import signal
 import sys
-import threading
-import traceback
-from collections.abc import Sequence
-from contextlib import redirect_stdout
-from importlib.metadata import version
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
-from suphx_platform.commands import adapt, bench, cluster, evaluate, records, reference, run, tournament, ui, warmup
-from suphx_platform.console import Console
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
-COMMANDS = (run, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
+    from suphx_platform.console import Console
+
 STOPPED = 130  # as shells report it
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+PIPE_CLOSED = 141
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    # Suppressed defaults, so that an option may stand before or behind the sub-command.
-    options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
-    options.add_argument("--json", action="store_true", help="print one JSON object as the last line on stdout")
-    options.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    description = "Train, evaluate and inspect Suphx, a Riichi Mahjong agent."
-    parser = _Parser(prog="suphx", description=description, parents=[options])
-    parser.add_argument("--version", action="version", version=f"suphx {version('suphx')}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        command.add_parser(commands, options)
-    return parser
+    from suphx_platform.command_parser import new_parser
+
+    return new_parser()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
-    args = build_parser().parse_args(arguments, argparse.Namespace(json=False, debug=False))
-    console = Console(is_json=args.json)
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # `kill` ends a command as tidily as Ctrl-C
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()  # here, so that a closed pipe is noticed in this function
+    except KeyboardInterrupt:
+        print("suphx: stopped", file=sys.stderr, flush=True)
+        return STOPPED
+    except BrokenPipeError:
+        from suphx_platform.closed_pipe import has_closed_output, silence_output
+
+        if not has_closed_output():
+            raise
+        silence_output()
+        return PIPE_CLOSED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    import argparse
+
+    from suphx_platform.console import Console
+    from suphx_platform.interrupt import take_interrupts
+
+    take_interrupts()
+    parser = build_parser()
+    if not arguments:
+        parser.print_help()
+        return 0
+    args = parser.parse_args(arguments, argparse.Namespace(json=False, debug=False, verbosity="normal"))
+    return _execute(args, Console(is_json=args.json, verbosity=args.verbosity))
+
+
+def _execute(args: argparse.Namespace, console: Console) -> int:
+    from contextlib import redirect_stdout
+
     try:
         with redirect_stdout(sys.stderr):
             result = args.execute(args, console)
         if result is not None:
             console.result(result)
-    except KeyboardInterrupt:
-        console.say("suphx: stopped")
-        return STOPPED
-    except Exception as error:  # noqa: BLE001 - the one edge where every error becomes one line
+    except Exception as error:
+        from suphx_platform.closed_pipe import has_closed_output
+
+        if isinstance(error, BrokenPipeError) and has_closed_output():
+            raise
         if args.debug:
+            import traceback
+
             traceback.print_exc()
-        console.say(f"suphx: {describe(error)}")
+        console.error(f"suphx: {describe(error)}")
         return 1
     return 0
 
@@ -79,9 +95,9 @@ def describe(error: Exception) -> str:
 
 
 def _describe_os_error(error: OSError) -> str:
-    if error.filename is None:  # raised by our own code with the whole story as its text, or there is no more to say
+    if error.filename is None:  # raised by our own code with the whole message as its text, or no more is known
         return error.strerror or str(error)
-    remedy = _REMEDIES.get(type(error), "see that the disk has room and the folder can be written, then try again")
+    remedy = _REMEDIES.get(type(error), "check that the disk has free space and the folder is writable, then retry")
     return f"{error.strerror}: {error.filename}: {remedy}"
 
 
@@ -89,7 +105,7 @@ _REMEDIES: dict[type[OSError], str] = {
     FileNotFoundError: "check the path",
     NotADirectoryError: "name a folder",
     IsADirectoryError: "name a file",
-    PermissionError: "choose a place that you may read and write",
+    PermissionError: "choose a place that you can read and write",
     FileExistsError: "choose another name or remove it",
 }
 

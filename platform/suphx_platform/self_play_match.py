@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
 START_FOLDER = "start"

@@ -7,11 +7,15 @@ The keys of a result are those of its JSON; the ending of a key gives the unit (
 from __future__ import annotations
 
 import math
+import shutil
+import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 MAX_WIDTH = 100
 """A wider table is turned by 90 degrees if that makes it narrower."""
 _INDENT = "  "
+_NARROWEST = 24
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _PLAIN_WHOLE_NUMBERS = ("seed", "port", "version", "position", "step")  # names rather than amounts: no commas
 _UNITS = {"_microseconds": " µs", "_milliseconds": " ms"}
@@ -61,6 +65,24 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
             for text, width, right in zip(row, widths, is_right, strict=True)
         ]
         lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Return a table whose last column, a text, is wrapped so that lines have at most ``width`` characters.
+
+    Without ``width`` it is that of the terminal; output that goes elsewhere is not wrapped.
+    """
+    if width is None:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    before = text_table(header[:-1], [row[:-1] for row in rows])
+    offset = max(map(len, before)) + 2
+    room = max(_NARROWEST, width - offset)
+    lines = []
+    for start, last in zip(before, (header[-1], *(row[-1] for row in rows)), strict=True):
+        parts = textwrap.wrap(last, room) if len(last) > room else [last]
+        lines.append(f"{start:<{offset}}{parts[0]}".rstrip())
+        lines += [" " * offset + part for part in parts[1:]]
     return lines
 
 

@@ -71,11 +71,6 @@ def oracle_version(config: NetConfig) -> PlanesVersion | None:
     return PlanesVersion.of(ORACLE) if config.num_oracle_planes else None
 
 
-def checkpoint_name(head: str, *, is_weak: bool = False) -> str:
-    """Return the file name of a head's checkpoint: of its best weights, or of the weak ones of an early step."""
-    return f"{head}-weak.safetensors" if is_weak else f"{head}.safetensors"
-
-
 def save_checkpoint(path: Path, weights: PolicyNet | dict[str, Tensor], header: CheckpointHeader) -> None:
     """Write a net, or its state dict, as ``path``; on failure the old file stays and OSError says what to do."""
     tensors = weights if isinstance(weights, dict) else weights.state_dict()

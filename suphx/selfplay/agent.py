@@ -26,9 +26,10 @@ from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.selfplay.answer import yes_scores
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire
+from suphx.selfplay.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.choice import BASELINES, Answers
 from suphx.selfplay.decision import decide
-from suphx.selfplay.player import find_checkpoint, load_player
+from suphx.selfplay.player import load_player
 
 
 class Agent(Protocol):
@@ -143,9 +144,9 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     if not folder.is_dir():
         raise ValueError(
             f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
-            f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in _WORDS)}"
+            f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
         )
-    is_weak = _WEAK in words
+    is_weak = WEAK in words
     discard = find_checkpoint(folder, HEAD_NAMES[DISCARD], is_weak=is_weak)
     header = load_header(discard)
     encoder = find_encoder(_encoder_name(header))
@@ -159,24 +160,6 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         device=device,
         gamma=float(header.extra.get("gamma", 1.0)),
     )
-
-
-_WEAK = "weak"
-_WORDS = (_WEAK, *get_args(Answers))
-
-
-def split_address(address: str) -> tuple[str, set[str]]:
-    """Return the place and the words behind its colon; a colon before anything else belongs to the place.
-
-    ValueError for words that do not go together.
-    """
-    place, _, text = address.rpartition(":")
-    words = set(text.split(","))
-    if not place or not words <= set(_WORDS):
-        return address, set()
-    if len(words - {_WEAK}) > 1:
-        raise ValueError(f"{address!r} says yes in two ways: use one of {', '.join(get_args(Answers))}")
-    return place, words
 
 
 def _encoder_name(header: CheckpointHeader) -> str:

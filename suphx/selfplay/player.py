@@ -14,16 +14,11 @@ from suphx.features.encoder import Encoder
 from suphx.features.head import HEAD_NAMES, RIICHI
 from suphx.features.oracle import ORACLE
 from suphx.models.calibration import Calibration
-from suphx.models.checkpoint import (
-    CheckpointHeader,
-    PlanesVersion,
-    checkpoint_name,
-    load_checkpoint,
-    oracle_version,
-    save_checkpoint,
-)
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, oracle_version, save_checkpoint
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import CallHead, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.selfplay.checkpoint_folder import find_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +46,6 @@ def load_player(folder: Path, encoder: Encoder, *, is_weak: bool = False) -> Pla
         nets.append(net)
         calibrations.append(header.calibration or Calibration())
     return Player(tuple(nets), tuple(calibrations))
-
-
-def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
-    """Return the path of a head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if none."""
-    name = checkpoint_name(head, is_weak=is_weak)
-    for path in (folder / name, folder / head / name):
-        if path.is_file():
-            return path
-    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")
 
 
 def save_player(

@@ -7,8 +7,6 @@ steps of equation 6 change the copy. Here are the pure functions; adapter.py pla
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -17,57 +15,8 @@ from torch import Tensor
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.deal_play import SeatDecisions
 from suphx.selfplay.question import F32
+from suphx.training.adaptation_config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
 from suphx.training.policy_gradient import policy_loss
-
-RolloutBaseline = Literal["deal", "mean", "none"]
-
-ALL_BLOCKS = -1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdaptationConfig:
-    """Rollouts and gradient steps of one hand."""
-
-    num_rollouts: int = 1024
-    """K of the paper (which has 100,000): trajectories that are played for a hand."""
-    rollouts_per_deal: int = 8
-    """So many of them share what was dealt anew, and differ in our seat's discards only: their mean is what the deal
-    was worth, which leaves less to chance."""
-    baseline: RolloutBaseline = "deal"
-    """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, or
-    nothing (the plain formula)."""
-    reward_unit: float = 5000.0
-    """Rewards are divided by it."""
-    learning_rate: float = 1e-4
-    """Of Adam."""
-    num_epochs: int = 1
-    """How often every trajectory is learned from."""
-    batch_rollouts: int = 256
-    """Trajectories of a gradient step."""
-    max_ratio: float = 2.0
-    """Importance ratios of trajectories above it count as this much; 0 = no limit."""
-    trained_blocks: int = ALL_BLOCKS
-    """Residual blocks, the last ones, that are adapted beside the output; -1 = the whole net."""
-
-    def __post_init__(self) -> None:
-        for name in ("num_rollouts", "rollouts_per_deal", "num_epochs", "batch_rollouts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
-        if self.num_rollouts % self.rollouts_per_deal:
-            raise ValueError(
-                f"num_rollouts is {self.num_rollouts}: use a multiple of rollouts_per_deal, {self.rollouts_per_deal}"
-            )
-        if self.baseline not in get_args(RolloutBaseline):
-            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(RolloutBaseline))}")
-        if self.baseline == "deal" and self.rollouts_per_deal == 1:
-            raise ValueError("baseline is 'deal', but a deal has one rollout: use more rollouts_per_deal, or 'mean'")
-        for name in ("reward_unit", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use a positive number")
-        if self.max_ratio < 0:
-            raise ValueError(f"max_ratio is {self.max_ratio}: use a positive ratio, or 0 for no limit")
-        if self.trained_blocks < ALL_BLOCKS:
-            raise ValueError(f"trained_blocks is {self.trained_blocks}: use -1 (all) or a number of blocks")
 
 
 def rollout_advantages(rewards: F32, rollouts_per_deal: int, baseline: RolloutBaseline) -> F32:

@@ -15,7 +15,8 @@ from suphx.riichi.simulator import MAX_SEED
 from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
 from suphx.selfplay.question import F32
-from suphx.training.adaptation import AdaptationConfig, adapt_net
+from suphx.training.adaptation import adapt_net
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.deal_reward import DealReward, points_won
 
 _MAX_ROLLOUTS = 4096

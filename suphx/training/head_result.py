@@ -14,7 +14,8 @@ from torch import Tensor
 from suphx.atomic_file import write_atomically
 from suphx.features.head import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet, num_weights
 from suphx.training.compute import predict

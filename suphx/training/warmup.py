@@ -29,7 +29,7 @@ from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent
 from suphx.selfplay.question import Questions, Replies
 from suphx.selfplay.rollout import play_games
 from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adapter import Adapter
 from suphx.training.global_reward import GlobalReward, Prediction
 from suphx.training.reward_config import GlobalRewardConfig

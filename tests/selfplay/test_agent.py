@@ -10,7 +10,8 @@ import torch
 from suphx.features.encoder import ENCODERS
 from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
-from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, checkpoint_name, save_checkpoint
+from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.riichi.record import Records

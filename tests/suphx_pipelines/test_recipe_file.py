@@ -59,7 +59,7 @@ def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (GOOD + "[learner2]\n", "learner2: there is no such key: use name, size, layers, learner, heads"),
+        (GOOD + "[learner2]\n", "learner2: there is no such key: did you mean learner?"),
         (GOOD.replace("layers", "layer"), "layer: there is no such key"),
         (GOOD.replace('name = "a"', ""), "name: this key is missing: add it (a text in quotes)"),
         (
@@ -121,11 +121,14 @@ def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str
         ("learner.learning_rat", "1", "--set learner.learning_rat=1: there is no such key"),
         ("learner.steps", "many", "--set learner.steps=many: 'many' is not a whole number"),
         ("learner.is_augmented", "True", "--set learner.is_augmented=True: 'True' is not true or false"),
-        ("name.first", "b", "--set name.first=b: name is a value, it has no keys: say --set name=VALUE"),
+        ("name.first", "b", "--set name.first=b: name is a value and has no keys: use --set name=VALUE"),
         ("size", "huge", "--set size=huge: 'huge' is not one of"),
         ("learner", "3", "--set learner=3: 3 is a value: this is a table, set learner.KEY, with KEY one of "),
         ("layers", "4", "4 is not a list, each a whole number: write --set 'layers=[1, 2]'"),
-        ("nothing.here", "1", "nothing: there is no such key"),
+        ("nothing.here", "1", "--set nothing.here=1: there is no such key: use name, size, layers, learner, heads"),
+        ("learning_rate", "1", "--set learning_rate=1: there is no such key: did you mean learner.learning_rate?"),
+        ("learner.step", "1", "--set learner.step=1: there is no such key: did you mean learner.steps?"),
+        ("size", "tinny", "is not one of 'tiny', 'small': did you mean 'tiny'?"),
     ],
 )
 def test_a_bad_override_is_refused(recipe: Path, key: str, text: str, message: str) -> None:

@@ -18,7 +18,7 @@ def test_each_recipe_is_for_one_command(name: str) -> None:
     kind: Kind = "tournament" if name in TOURNAMENTS else "run"
     other: Kind = "run" if name in TOURNAMENTS else "tournament"
     check_kind(path, kind)
-    with pytest.raises(ValueError, match=rf"has the key \w+: say suphx {kind} .*{name}\.toml"):
+    with pytest.raises(ValueError, match=rf"has the key \w+: use suphx {kind} .*{name}\.toml"):
         check_kind(path, other)
 
 

@@ -92,7 +92,7 @@ def test_from_supervised_nets_it_comes_after_them() -> None:
 def test_a_wrong_key_or_value_says_where_it_stands() -> None:
     with pytest.raises(ValueError, match=r"reinforcement\.simulator: num_tables is 3: use an even number"):
         small_recipe(**{"reinforcement.simulator.num_tables": "3"})
-    with pytest.raises(ValueError, match=r"--set .*entropy\.taget=1\.0: there is no such key: use target"):
+    with pytest.raises(ValueError, match=r"--set .*entropy\.taget=1\.0: there is no such key: did you mean .*target"):
         small_recipe(**{"reinforcement.learner.entropy.taget": "1.0"})
 
 

@@ -73,7 +73,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
     path = tmp_path / "recipe.toml"
     path.write_text(to_toml(SMALL))
     assert load_tournament_recipe(path) == SMALL
-    with pytest.raises(ValueError, match=r"--set pool\.newst=3: there is no such key: use agents, newest"):
+    with pytest.raises(ValueError, match=r"--set pool\.newst=3: there is no such key: did you mean pool\.newest"):
         load_tournament_recipe(path, [("pool.newst", "3")])
     for key, value, message in (
         ("pool.agents", '["ukeire", "ukeire"]', "name each once"),

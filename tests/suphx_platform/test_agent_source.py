@@ -8,7 +8,7 @@ import pytest
 
 from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
-from suphx.models.checkpoint import checkpoint_name
+from suphx.models.checkpoint_name import checkpoint_name
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.player import save_player
 from suphx_platform.agent_source import (

@@ -3,18 +3,20 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import os
+import shlex
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from suphx_platform import cli
+from suphx_platform import cli, command_parser
 from suphx_platform.console import Console
 
-if TYPE_CHECKING:
-    pass
+HEAVY = {"torch", "ray", "numba", "mlflow", "matplotlib", "scipy", "boto3", "kubernetes"}
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -23,13 +25,162 @@ def run(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_help_and_version_import_nothing_heavy() -> None:
-    code = (
-        "import sys; from suphx_platform.cli import build_parser; build_parser();"
-        "print([m for m in ('torch', 'numba', 'numpy', 'mlflow', 'matplotlib') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+def heavy_imports(*arguments: str, folder: Path) -> tuple[int, str, set[str]]:
+    """Run the real command: exit code, its lines on stderr, the heavy packages that it imported."""
+    command = [sys.executable, "-X", "importtime", "-m", "suphx_platform.cli", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    lines = done.stderr.splitlines()
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines if line.startswith("import time:")}
+    assert "argparse" in imported  # it is this output that is read here
+    return done.returncode, "\n".join(each for each in lines if not each.startswith("import time:")), imported & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["recipes"], [], ["run", "--help"], ["bench", "selfplay", "--help"]],
+    ids=" ".join,
+)
+def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    assert heavy_imports(*arguments, folder=tmp_path) == (0, "", set())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
+        ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
+        ("records verfy x", 2, "there is no command 'verfy': did you mean 'verify'?"),
+        ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),
+        ("bench inference --size tinny", 2, "invalid choice: 'tinny': did you mean 'tiny'?"),
+        ("run labtop", 1, "labtop: no such recipe: did you mean 'laptop'?"),
+        ("run laptop --set supervised.max_step=3", 1, "there is no such key: did you mean supervised.max_steps?"),
+        ("run laptop --set net.size=tinny", 1, "'tinny' is not one of 'tiny', 'small', 'medium', 'paper': did you"),
+        ("run laptop --set evaluation.hanchans=9", 1, "use a multiple of 4"),
+        ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("run laptop --records .", 1, ". is an empty folder"),
+        ("tournament nigthly", 1, "nigthly: no such recipe: did you mean 'nightly'?"),
+        ("tournament nightly --set pool.newst=3", 1, "there is no such key: did you mean pool.newest?"),
+        ("tournament nightly --set pool.newest=many", 1, "'many' is not a whole number"),
+        ("tournament laptop", 1, "laptop is a recipe of another command"),
+        ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+        ("evaluate --candidate ukiere --baseline random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+        ("evaluate --candidate random --baseline none/supervised", 1, "there is no 'none' in ."),
+        ("evaluate --candidate random --baseline ukeire --hanchans 9", 1, "9 hanchans: use a multiple of 4"),
+        ("adapt --agent nowhere", 1, "'nowhere' is no agent"),
+        ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
+        ("bench hands --peer mahjon", 2, "'mahjon' is not an engine to compare with: did you mean 'mahjong'?"),
+        ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("bench features --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("bench training --encoder sufx", 2, "invalid choice: 'sufx': did you mean 'suphx'?"),
+    ],
+)
+def test_a_mistake_is_known_before_anything_heavy_is_imported(
+    arguments: str, code: int, message: str, tmp_path: Path
+) -> None:
+    result, error, heavy = heavy_imports(*arguments.split(), folder=tmp_path)
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert (result, heavy) == (code, set())
+
+
+def test_without_arguments_the_help_has_every_command_in_a_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    text = capsys.readouterr().out
+    for title, names in command_parser.GROUPS:
+        assert f"\n{title}:\n" in text
+        assert f"\n  {names[0]} " in text
+    assert "\nmore:\n" not in text
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from parsers(each)
+
+
+ALL_PARSERS = list(parsers(cli.build_parser()))
+
+
+@pytest.mark.parametrize("parser", ALL_PARSERS, ids=lambda parser: parser.prog)
+def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) -> None:
+    assert parser.description, parser.prog
+    assert parser.description.endswith("."), parser.prog
+    for action in parser._actions:
+        assert action.help or isinstance(action, argparse._SubParsersAction), f"{parser.prog} {action.dest}"
+    parser.format_help()  # a stray % would fail here
+
+
+EXAMPLES = [line.split(maxsplit=1)[1] for each in ALL_PARSERS for line in (each.epilog or "").splitlines()[1:]]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_help_can_be_parsed(example: str) -> None:
+    args = cli.build_parser().parse_args(shlex.split(example))
+    assert callable(args.execute)
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_pipe_ends_the_command_in_silence(closed: str, tmp_path: Path) -> None:
+    arguments = ["recipes"] if closed == "stdout" else ["run", "nowhere"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    others = {"stderr": subprocess.PIPE} if closed == "stdout" else {"stdout": subprocess.PIPE}
+    command = [sys.executable, "-m", "suphx_platform.cli", *arguments]
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, **{closed: writer}, **others)  # type: ignore[call-overload]
+    os.close(writer)
+    output = "".join(text for text in process.communicate(timeout=60) if text)
+    assert (process.returncode, output) == (cli.PIPE_CLOSED, "")
+
+
+# The signal comes while a module is imported, in a command, or in a callback of C code, where Python drops exceptions.
+IMPORT = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "suphx_platform.commands":
+            signal.raise_signal(NUMBER)
+sys.meta_path.insert(0, Finder())
+from suphx_platform import cli
+sys.exit(cli.main(["recipes"]))
+"""
+COMMAND = """
+import signal, sys
+from suphx_platform import cli
+from suphx_platform.commands import recipes
+def execute(args, console):
+    signal.raise_signal(NUMBER)
+recipes.execute = execute
+sys.exit(cli.main(["recipes"]))
+"""
+CALLBACK = """
+import ctypes, signal, sys, time
+from suphx_platform import cli
+from suphx_platform.commands import recipes
+def execute(args, console):
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(NUMBER))()
+    time.sleep(30)
+recipes.execute = execute
+sys.exit(cli.main(["recipes"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        (IMPORT, signal.SIGINT),
+        (COMMAND, signal.SIGINT),
+        (COMMAND, signal.SIGTERM),
+        (CALLBACK, signal.SIGINT),
+        (CALLBACK, signal.SIGTERM),
+    ],
+    ids=["Ctrl-C in an import", "Ctrl-C", "kill", "Ctrl-C in a callback", "kill in a callback"],
+)
+def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int, tmp_path: Path) -> None:
+    program = program.replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,8 +193,8 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "arguments are required: COMMAND"),
-        (["dance"], "invalid choice: 'dance'"),
+        (["--json"], "arguments are required: COMMAND"),
+        (["dance"], "there is no command 'dance': use one of run, "),
         (["records"], "arguments are required: COMMAND"),
         (["records", "verify"], "arguments are required: PATH"),
         (["records", "verify", "x", "--limit", "0"], "'0' is not a whole number of at least 1"),
@@ -51,7 +202,9 @@ def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         (["records", "convert", "a", "b", "--to", "sgf"], "invalid choice: 'sgf'"),
         (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),
         (["ui", "--port", "70000"], "'70000' is not a port"),
-        (["run", "a.toml", "--speed", "9"], "unrecognized arguments: --speed 9"),
+        (["run", "a.toml", "--speed", "9"], "unknown option --speed"),
+        (["run", "a.toml", "--run=x"], "unknown option --run: did you mean '--runs'?"),
+        (["run", "a.toml", "b.toml"], "unexpected argument 'b.toml'"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(
@@ -69,7 +222,8 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
 def test_a_missing_recipe_is_one_line_and_exit_code_1() -> None:
     code, out, err = run("run", "nowhere.toml", "--json")
     assert (code, out) == (1, "")
-    assert err == "suphx: nowhere.toml: no such recipe: name a TOML file, such as pipelines/recipes/laptop.toml\n"
+    assert err.startswith("suphx: nowhere.toml: no such recipe: use a TOML file, or one of ablation, ")
+    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize("arguments", [["--debug", "ui", "--runs", "nowhere"], ["ui", "--runs", "nowhere", "--debug"]])
@@ -86,14 +240,14 @@ def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], caps
         (ValueError("two\n  lines"), "two lines"),
         (
             OSError(errno.ENOSPC, "No space left", "runs/a.bin"),
-            "No space left: runs/a.bin: see that the disk has room and the folder can be written, then try again",
+            "No space left: runs/a.bin: check that the disk has free space and the folder is writable, then retry",
         ),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.xml"), "No such file: a.xml: check the path"),
         (OSError(errno.ENOSPC, "cannot write x: disk full; free space"), "cannot write x: disk full; free space"),
         (KeyError("tile"), "unexpected KeyError: 'tile'; add --debug for the traceback"),
     ],
 )
-def test_every_error_is_told_in_one_line(error: Exception, line: str) -> None:
+def test_every_error_is_one_line(error: Exception, line: str) -> None:
     assert cli.describe(error) == line
 
 
@@ -117,7 +271,7 @@ class _Failing:
 def test_chatter_goes_to_stderr_and_the_exit_code_tells_how_it_ended(
     error: BaseException, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli, "COMMANDS", (_Failing(error),))
+    monkeypatch.setattr(command_parser, "command_modules", lambda: (_Failing(error),))
     assert cli.main(["fail", "--json"]) == code
     output = capsys.readouterr()
     assert output.out == ""

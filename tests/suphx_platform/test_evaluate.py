@@ -56,5 +56,5 @@ def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
         save_random(run / stage)
     (run / "records").mkdir()
     assert evaluate(runs, str(run)) == 1
-    told = f"name one of those in it, {run}/reinforcement, {run}/reinforcement/start"
+    told = f"name one of the folders in it, {run}/reinforcement, {run}/reinforcement/start"
     assert capsys.readouterr().err.splitlines()[-1].endswith(told)

@@ -11,6 +11,7 @@ from suphx_platform.table_text import (
     result_lines,
     text_table,
     value_text,
+    wrapped_table,
 )
 
 
@@ -142,3 +143,13 @@ def test_numbers_are_aligned_to_the_right_and_texts_to_the_left() -> None:
         "bcdef  1,000",
     ]
     assert text_table(("name", "games"), []) == ["name  games"]
+
+
+def test_the_last_column_is_wrapped_under_itself() -> None:
+    text = "one two three four five six seven eight"
+    assert wrapped_table(("name", "about"), [["a", text], ["bcd", "short"]], width=30) == [
+        "name  about",
+        "a     one two three four five",
+        "      six seven eight",
+        "bcd   short",
+    ]

@@ -11,14 +11,8 @@ from suphx.features.planes import row_bytes
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.deal_play import SeatDecisions
-from suphx.training.adaptation import (
-    AdaptationConfig,
-    RolloutBaseline,
-    adapt_net,
-    copy_for_adaptation,
-    rollout_advantages,
-    trajectory_loss,
-)
+from suphx.training.adaptation import adapt_net, copy_for_adaptation, rollout_advantages, trajectory_loss
+from suphx.training.adaptation_config import AdaptationConfig, RolloutBaseline
 from tests.training import adaptation_twin as twin
 
 NUM_PLANES = 20

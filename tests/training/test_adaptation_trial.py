@@ -7,7 +7,7 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.agent import BaselineAgent
 from suphx.selfplay.deal_play import play_deals
 from suphx.selfplay.deal_start import draw_starts
-from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adaptation_trial import TrialResults, play_either_way, try_hands
 from suphx.training.adapter import Adapter
 from tests.selfplay.small_agent import small_agent

@@ -7,7 +7,7 @@ from suphx.riichi.record import Records
 from suphx.riichi.rules import tenhou
 from suphx.selfplay.agent import BaselineAgent
 from suphx.selfplay.deal_start import draw_starts
-from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adapter import Adapter
 from suphx.training.deal_reward import points_won
 from tests.selfplay.small_agent import small_agent

@@ -8,7 +8,7 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.selfplay.agent import Agent
 from suphx.selfplay.rollout import play_games
-from suphx.training.adaptation import AdaptationConfig
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adapter import Adapted, Adapter
 from suphx.training.adaptive_agent import AdaptiveAgent, MoveConfig
 from tests.selfplay.small_agent import small_agent

@@ -22,7 +22,8 @@ from suphx.selfplay.agent import NetAgent
 from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions
 from suphx.selfplay.deal_start import draw_starts
 from suphx.selfplay.player import random_player
-from suphx.training.adaptation import AdaptationConfig, copy_for_adaptation
+from suphx.training.adaptation import copy_for_adaptation
+from suphx.training.adaptation_config import AdaptationConfig
 from suphx.training.adapter import Adapter
 from suphx_platform.agent_loading import load_net_agent
 

@@ -1,68 +1,91 @@
-"""``suphx adapt``: run-time policy adaptation on many initial hands, and whether it pays (paper, section 4.3)."""
+"""``suphx adapt``: run-time policy adaptation on many initial hands, and whether it helps (paper, section 4.3)."""
 
 from __future__ import annotations
 
 import argparse
 import time
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
+from suphx.training.adaptation_config import AdaptationConfig, RolloutBaseline
+from suphx_platform.agent_forms import check_net_agent
+from suphx_platform.command_parser import examples
 from suphx_platform.commands.parsing import add_workers, not_negative, positive
 
 if TYPE_CHECKING:
-    from suphx.training.adaptation import AdaptationConfig
     from suphx_platform.adaptation_experiment import AdaptationExperiment, AdaptationReport
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
     from suphx_platform.tracking import Tracker
 
-BASELINES = ("deal", "mean", "none")
-
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``adapt``."""
-    parser = commands.add_parser("adapt", parents=[options], help="adapt to initial hands and say whether that pays")
-    parser.add_argument("--agent", required=True, metavar="AGENT", help="a folder of checkpoints, perhaps with :weak")
-    parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
-    parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals of a hand (default: 512)")
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="of hands and deals (default: 0)")
-    parser.add_argument(
-        "--reward-predictor", default="", metavar="FILE", help="what counts is its prediction (default: points won)"
+    parser = commands.add_parser(
+        "adapt",
+        parents=[options],
+        help="adapt an agent to initial hands and measure whether that helps",
+        description="Run-time policy adaptation (pMCPA, section 3.4 of the paper): adapt a copy of the discard net to "
+        "each of many initial hands, then compare it with the original net in test deals of the same hand.",
+        epilog=examples(
+            "suphx adapt --agent runs/RUN/supervised --hands 20 --tests 64",
+            "suphx adapt --agent runs/RUN/supervised --rollouts 4096 --runs runs",
+        ),
     )
-    parser.add_argument("--runs", type=Path, metavar="DIR", help="write a run to the MLflow store of this folder")
+    parser.add_argument("--agent", required=True, metavar="AGENT", help="folder of checkpoints, also with :weak")
+    parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
+    parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals per hand (default: 512)")
+    parser.add_argument(
+        "--seed", type=not_negative, default=0, metavar="S", help="seed of hands and deals (default: 0)"
+    )
+    parser.add_argument(
+        "--reward-predictor",
+        default="",
+        metavar="FILE",
+        help="checkpoint of a reward predictor, whose prediction is the reward (default: points won)",
+    )
+    parser.add_argument("--runs", type=Path, metavar="DIR", help="record the result in the MLflow store of this folder")
     add_config(parser)
     add_workers(parser)
     parser.set_defaults(execute=execute)
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add what ``AdaptationConfig`` has; the defaults stand there."""
-    group = parser.add_argument_group("adaptation (suphx/training/adaptation.py)", argument_default=argparse.SUPPRESS)
-    group.add_argument("--rollouts", type=positive, dest="num_rollouts", metavar="K", help="trajectories of a hand")
-    group.add_argument("--rollouts-per-deal", type=positive, metavar="N", help="of them share a deal")
-    group.add_argument("--baseline", choices=BASELINES, help="what is taken off a reward")
-    group.add_argument("--learning-rate", type=float, metavar="X", help="of Adam")
-    group.add_argument("--epochs", type=positive, dest="num_epochs", metavar="N", help="over the trajectories")
-    group.add_argument("--batch-rollouts", type=positive, metavar="N", help="trajectories of a gradient step")
-    group.add_argument("--max-ratio", type=float, metavar="X", help="limit of importance ratios; 0: none")
-    group.add_argument("--trained-blocks", type=int, metavar="N", help="last blocks that are adapted; -1: all")
+    """Add the settings of ``AdaptationConfig``, which has the defaults."""
+    defaults = {each.name: each.default for each in fields(AdaptationConfig)}
+    group = parser.add_argument_group("adaptation", argument_default=argparse.SUPPRESS)
+
+    def add(option: str, field: str, text: str, **options: Any) -> None:
+        group.add_argument(option, dest=field, help=f"{text} (default: {defaults[field]})", **options)
+
+    add("--rollouts", "num_rollouts", "trajectories per hand", type=positive, metavar="K")
+    add("--rollouts-per-deal", "rollouts_per_deal", "trajectories that share a deal", type=positive, metavar="N")
+    add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
+    add("--learning-rate", "learning_rate", "learning rate of Adam", type=float, metavar="X")
+    add("--epochs", "num_epochs", "passes over the trajectories", type=positive, metavar="N")
+    add("--batch-rollouts", "batch_rollouts", "trajectories per gradient step", type=positive, metavar="N")
+    add("--max-ratio", "max_ratio", "limit of importance ratios; 0: no limit", type=float, metavar="X")
+    add("--trained-blocks", "trained_blocks", "last residual blocks to adapt; -1: all", type=int, metavar="N")
 
 
 def config_of(args: argparse.Namespace) -> AdaptationConfig:
-    """Return what was given, and the defaults for the rest; ValueError for what makes no sense."""
-    from dataclasses import fields
-
-    from suphx.training.adaptation import AdaptationConfig
-
+    """Return the settings that were given, and the defaults for the rest; ValueError for those that are not valid."""
     given = {field.name: getattr(args, field.name) for field in fields(AdaptationConfig) if hasattr(args, field.name)}
     return AdaptationConfig(**given)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Run the experiment; ValueError for an agent without nets."""
-    from suphx_platform.adaptation_experiment import AdaptationExperiment, run_experiment
+    config = config_of(args)
+    check_net_agent(args.agent)
+    if args.reward_predictor and not Path(args.reward_predictor).is_file():
+        raise ValueError(
+            f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
+        )
+    with console.activity("importing"):
+        from suphx_platform.adaptation_experiment import AdaptationExperiment, run_experiment
 
     experiment = AdaptationExperiment(
         agent=args.agent,
@@ -71,7 +94,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         seed=args.seed,
         reward_predictor=args.reward_predictor,
         workers=args.workers,
-        config=config_of(args),
+        config=config,
     )
     started = time.perf_counter()
     with ExitStack() as stack:
@@ -87,7 +110,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
 
 def _tracked(experiment: AdaptationExperiment, runs: Path, stack: ExitStack) -> Tracker:
-    """Return the run of MLflow that the experiment shall stand in, which ends when the stack does."""
+    """Return the MLflow run of the experiment, which ends when the stack does."""
     from suphx_platform.tracking import TrackingStore
 
     store = TrackingStore(runs)

@@ -1,4 +1,4 @@
-"""``suphx bench``: how fast rules and encoder are here; the other subjects have files of their own."""
+"""``suphx bench``: the speed of rules and encoder on this machine; bench_*.py have the other subjects."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx.suggestion import did_you_mean
+from suphx_platform.command_parser import examples
 from suphx_platform.commands import bench_adapt, bench_net, bench_selfplay
 from suphx_platform.commands.parsing import positive, seconds
+from suphx_platform.commands.record_path import check_records
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -15,45 +18,77 @@ if TYPE_CHECKING:
 
 SIMULATOR_SECONDS = 1.0
 HANDS_SECONDS = 0.5
-_SECONDS_HELP = "an engine's share of each of 3 rounds, at least (default: %(default)s)"
+HAND_PEERS = ("mahjong", "riichienv")
+_SECONDS_HELP = "least time of an engine in each of 3 rounds (default: %(default)s)"
+_THREADS_HELP = "threads of our engine (default: 1)"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its sub-commands."""
-    parser = commands.add_parser("bench", help="measure speed on this machine, beside other engines")
+    parser = commands.add_parser(
+        "bench",
+        help="measure speed on this machine, also of other engines",
+        epilog=examples(
+            "suphx bench simulator --peer riichienv",
+            "suphx bench hands --peer mahjong,riichienv",
+            "suphx bench training --size small --batch 256 1024",
+            "suphx bench selfplay --ray",
+        ),
+    )
     subjects = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    simulator = subjects.add_parser("simulator", parents=[options], help="random hanchans a second; time to begin")
-    simulator.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
-    simulator.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of ours (default: 1)")
-    simulator.add_argument("--hanchans", type=positive, default=300, metavar="N", help="at a time (default: 300)")
-    simulator.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
-    simulator.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
-    simulator.add_argument("--skip-start", action="store_true", help="do not measure cold and warm start (minutes)")
-    simulator.set_defaults(execute=execute_simulator)
-
-    hands = subjects.add_parser("hands", parents=[options], help="wins scored and shanten counted a second")
-    hands.add_argument("--peer", type=_names, default=[], metavar="NAME,NAME", help="of mahjong, riichienv")
-    hands.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
-    hands.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
-    hands.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
-    hands.set_defaults(execute=execute_hands)
+    _add_simulator(subjects, options)
+    _add_hands(subjects, options)
+    _add_features(subjects, options)
     bench_net.add_parsers(subjects, options)
     bench_selfplay.add_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)
 
-    features = subjects.add_parser("features", parents=[options], help="decisions encoded a second")
-    features.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
-    features.add_argument("--records", type=Path, metavar="DIR", help="positions of these games, not of ukeire's own")
-    features.add_argument("--decisions", type=positive, default=20_000, metavar="N", help="different ones (20000)")
-    features.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of ours (default: 1)")
-    features.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
-    features.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
-    features.set_defaults(execute=execute_features)
+
+def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser("simulator", parents=[options], help="random hanchans per second, and start-up time")
+    parser.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
+    parser.add_argument("--hanchans", type=positive, default=300, metavar="N", help="games at a time (default: 300)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.add_argument("--skip-start", action="store_true", help="skip the cold and warm start, which takes minutes")
+    parser.set_defaults(execute=execute_simulator)
+
+
+def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser("hands", parents=[options], help="wins scored and shanten computed per second")
+    parser.add_argument(
+        "--peer",
+        type=_peers,
+        default=[],
+        metavar="NAME,NAME",
+        help=f"other engines to compare with: {', '.join(HAND_PEERS)}",
+    )
+    parser.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.set_defaults(execute=execute_hands)
+
+
+def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser("features", parents=[options], help="decisions encoded per second")
+    parser.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="take positions from these games (default: games that ukeire plays)"
+    )
+    parser.add_argument(
+        "--decisions", type=positive, default=20_000, metavar="N", help="different decisions (default: 20000)"
+    )
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.set_defaults(execute=execute_features)
 
 
 def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
+    if args.records is not None:
+        check_records(args.records)
     from suphx_platform.bench.features import bench_features
 
     return bench_features(
@@ -89,5 +124,10 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
     return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=console.say)
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _peers(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in HAND_PEERS:
+            remedy = did_you_mean(name, HAND_PEERS) or f"use {' or '.join(HAND_PEERS)}"
+            raise argparse.ArgumentTypeError(f"{name!r} is not an engine to compare with: {remedy.strip()}")
+    return names

@@ -1,12 +1,13 @@
-"""``suphx bench adapt``: what run-time adaptation costs beside its parts alone."""
+"""``suphx bench adapt``: the cost of run-time adaptation, and of its parts alone."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
+from suphx_platform.agent_forms import check_net_agent
 from suphx_platform.commands import adapt
-from suphx_platform.commands.bench_net import SIZES
+from suphx_platform.commands.bench_net import ENCODERS, SIZES
 from suphx_platform.commands.parsing import not_negative, positive, seconds
 
 if TYPE_CHECKING:
@@ -16,19 +17,26 @@ if TYPE_CHECKING:
 
 def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add the sub-command to those of ``bench``."""
-    parser = subjects.add_parser("adapt", parents=[options], help="run-time adaptation beside its parts alone")
+    parser = subjects.add_parser("adapt", parents=[options], help="run-time adaptation, and its parts alone")
     parser.add_argument("--agent", default="", metavar="AGENT", help="folder of checkpoints (default: untrained nets)")
-    parser.add_argument("--size", choices=SIZES, default="tiny", help="of untrained nets (default: tiny)")
-    parser.add_argument("--encoder", default="suphx", metavar="NAME", help="whose planes (default: suphx)")
-    parser.add_argument("--hands", type=positive, default=4, metavar="N", help="side by side (default: 4)")
-    parser.add_argument("--seconds", type=seconds, default=3.0, metavar="T", help="of self-play a round (default: 3)")
-    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="of hands and nets (default: 0)")
+    parser.add_argument("--size", choices=SIZES, default="tiny", help="size of untrained nets (default: tiny)")
+    parser.add_argument(
+        "--encoder", choices=ENCODERS, default="suphx", help="encoder of untrained nets (default: suphx)"
+    )
+    parser.add_argument("--hands", type=positive, default=4, metavar="N", help="hands adapted together (default: 4)")
+    parser.add_argument(
+        "--seconds", type=seconds, default=3.0, metavar="T", help="time of self-play per round (default: 3)"
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of hands and nets (default: 0)")
     adapt.add_config(parser)
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure; ValueError for an agent without nets and for an unknown encoder."""
+    """Measure; ValueError for an agent without nets and for settings that are not valid."""
+    config = adapt.config_of(args)
+    if args.agent:
+        check_net_agent(args.agent)
     from suphx_platform.bench.adapt import AdaptCase, bench_adapt
 
     case = AdaptCase(
@@ -38,6 +46,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         num_hands=args.hands,
         seconds=args.seconds,
         seed=args.seed,
-        config=adapt.config_of(args),
+        config=config,
     )
     return bench_adapt(case, say=console.say)

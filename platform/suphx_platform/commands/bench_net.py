@@ -1,71 +1,104 @@
-"""``suphx bench inference | training``: how fast nets answer and learn on this machine, beside its peak."""
+"""``suphx bench inference | training``: the speed of inference and training, and the share of the peak."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from suphx.features.head import HEAD_NAMES
+from suphx.models.computation import Compilation, DeviceName, Formulation, Precision
+from suphx.models.net_config import Normalization, Size
 from suphx_platform.commands.parsing import positive, seconds
+from suphx_platform.commands.record_path import check_records
 
 if TYPE_CHECKING:
     from suphx_platform.bench.net_case import NetCase
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
-# As the packages define them, which are not imported for --help; tests/suphx_platform/test_bench_net.py compares.
-SIZES = ("tiny", "small", "medium", "paper")
-HEADS = ("discard", "riichi", "chow", "pong", "kong")
-FORMULATIONS = ("conv1d", "channels_last", "matmul")
-COMPILATIONS = ("auto", "none", "default", "max-autotune")
+# As features/encoder.py defines them, which takes seconds to import; tests/suphx_platform/test_bench_net.py compares.
+ENCODERS = ("mini", "suphx", "suphx-plain")
+SIZES = get_args(Size)
 
 
 def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add the two sub-commands to those of ``bench``."""
     net = _net_options()
-    inference = subjects.add_parser("inference", parents=[options, net], help="positions that a net answers a second")
+    inference = subjects.add_parser("inference", parents=[options, net], help="decisions of a net per second")
     inference.set_defaults(execute=execute_inference)
-    training = subjects.add_parser("training", parents=[options, net], help="samples that a net learns from a second")
+    training = subjects.add_parser("training", parents=[options, net], help="training samples of a net per second")
     training.set_defaults(execute=execute_training)
 
 
 def _net_options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="default: cuda if there is")
-    parser.add_argument("--size", choices=SIZES, default="paper", help="of the net (default: paper)")
     parser.add_argument(
-        "--batch", type=positive, nargs="+", default=[], metavar="N", help="rows of a batch, several to compare"
+        "--device",
+        choices=get_args(DeviceName),
+        default="auto",
+        help="where to compute (default: auto, cuda if available)",
+    )
+    parser.add_argument("--size", choices=SIZES, default="paper", help="size of the net (default: paper)")
+    parser.add_argument(
+        "--batch", type=positive, nargs="+", default=[], metavar="N", help="batch sizes to compare (default: by device)"
     )
     parser.add_argument(
-        "--seconds", type=seconds, default=5.0, metavar="T", help="for each batch size, after warming up (default: 5)"
+        "--seconds", type=seconds, default=5.0, metavar="T", help="time per batch size, after a warm-up (default: 5)"
     )
-    parser.add_argument("--head", choices=HEADS, default="discard", help="which net (default: discard)")
-    parser.add_argument("--encoder", default="suphx", metavar="NAME", help="whose planes (default: suphx)")
-    parser.add_argument("--records", type=Path, metavar="DIR", help="games to take positions of (default: plays some)")
-    parser.add_argument("--normalization", choices=("batch", "none"), default="batch", help="default: batch")
-    parser.add_argument("--precision", choices=("auto", "bf16", "fp32"), default="auto", help="default: auto")
-    parser.add_argument("--formulation", choices=FORMULATIONS, default="channels_last", help="of the convolutions")
-    parser.add_argument("--compile", choices=COMPILATIONS, default="auto", help="default: auto (on a GPU only)")
-    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="of a CPU (default: 1)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the positions (default: 0)")
+    parser.add_argument("--head", choices=HEAD_NAMES, default="discard", help="the net (default: discard)")
+    parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="encoder of the planes (default: suphx)")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="take positions from these games (default: plays some)"
+    )
+    parser.add_argument(
+        "--normalization",
+        choices=get_args(Normalization),
+        default="batch",
+        help="normalization of the net (default: batch)",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=get_args(Precision),
+        default="auto",
+        help="number format (default: auto, bf16 where the hardware has it)",
+    )
+    parser.add_argument(
+        "--formulation",
+        choices=get_args(Formulation),
+        default="channels_last",
+        help="how convolutions are computed (default: channels_last)",
+    )
+    parser.add_argument(
+        "--compile",
+        choices=get_args(Compilation),
+        default="auto",
+        help="mode of torch.compile (default: auto, default on a GPU, none on a CPU)",
+    )
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="CPU threads of torch (default: 1)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the positions (default: 0)")
     return parser
 
 
 def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure inference; ValueError for cuda where there is none and for an unknown encoder."""
+    case = _case(args)
     from suphx_platform.bench.inference import bench_inference
 
-    return bench_inference(_case(args), args.batch, say=console.say)
+    return bench_inference(case, args.batch, say=console.say)
 
 
 def execute_training(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure training; ValueError for cuda where there is none and for an unknown encoder."""
+    case = _case(args)
     from suphx_platform.bench.training import bench_training
 
-    return bench_training(_case(args), args.batch, say=console.say)
+    return bench_training(case, args.batch, say=console.say)
 
 
 def _case(args: argparse.Namespace) -> NetCase:
+    if args.records is not None:
+        check_records(args.records)
     from suphx_platform.bench.net_case import NetCase
 
     return NetCase(

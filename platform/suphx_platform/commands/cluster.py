@@ -48,7 +48,7 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         help="start a recipe on a cluster",
         description="Start a recipe on a Kubernetes cluster with our chart. The same recipe is never started twice.",
     )
-    add_recipe(launch, "a TOML file of pipelines/recipes, or yours")
+    add_recipe(launch)
     launch.add_argument("--preset", metavar="P", help="size of the cluster (default: that of the chart's values)")
     launch.add_argument("--release", metavar="NAME", help="installation of the chart, if there are several")
     launch.add_argument("--dry-run", action="store_true", help="have the cluster check the objects, and create nothing")

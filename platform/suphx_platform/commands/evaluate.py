@@ -9,21 +9,39 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from suphx_platform.agent_forms import AGENT_FORMS
-from suphx_platform.commands.parsing import add_runs, add_workers, positive
+from suphx.evaluation.match_config import check_hanchans
+from suphx_platform.agent_forms import AGENT_FORMS, check_agent
+from suphx_platform.command_parser import examples
+from suphx_platform.commands.parsing import add_runs, add_workers, not_negative, positive
+from suphx_platform.table_text import label, value_text
 
 if TYPE_CHECKING:
+    from suphx.evaluation.match import MatchReport
+    from suphx_platform.agent_source import AgentSource
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``evaluate``."""
-    parser = commands.add_parser("evaluate", parents=[options], help="play a match and say who is stronger")
-    parser.add_argument("--candidate", required=True, metavar="AGENT", help=AGENT_FORMS)
-    parser.add_argument("--baseline", required=True, metavar="AGENT", help=AGENT_FORMS)
-    parser.add_argument("--hanchans", type=positive, default=1000, metavar="N", help="games to play (default: 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser = commands.add_parser(
+        "evaluate",
+        parents=[options],
+        help="play a match between two agents and report who is stronger",
+        description="Play a match of one candidate against three copies of a baseline. Every wall is played four "
+        f"times, with the candidate at each seat once, so that the luck of the draw counts less. AGENT: {AGENT_FORMS}.",
+        epilog=examples(
+            "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
+            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
+            "suphx evaluate --candidate models:/suphx@champion --baseline runs/RUN/supervised:weak",
+        ),
+    )
+    parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent to measure, at one seat")
+    parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
+    parser.add_argument(
+        "--hanchans", type=positive, default=1000, metavar="N", help="games, a multiple of 4 (default: 1000)"
+    )
+    parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
@@ -31,13 +49,24 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
-    from suphx.evaluation.match import play_match
-    from suphx_platform.agent_loading import load_any_agent
-    from suphx_platform.agent_source import AgentSource
-    from suphx_platform.tracking import TrackingStore
+    check_hanchans(args.hanchans)
+    for agent in (args.candidate, args.baseline):
+        check_agent(agent)
+    with console.activity("importing"):
+        from suphx_platform.agent_source import AgentSource
+        from suphx_platform.tracking import TrackingStore
 
     started = time.perf_counter()
-    source = AgentSource(TrackingStore(args.runs))
+    report = _play(args, AgentSource(TrackingStore(args.runs)), console)
+    console.say(report.verdict())
+    seconds = round(time.perf_counter() - started, 1)
+    return {**report.to_json(), "seconds": seconds} if console.is_json else _shown(report, seconds)
+
+
+def _play(args: argparse.Namespace, source: AgentSource, console: Console) -> MatchReport:
+    from suphx.evaluation.match import play_match
+    from suphx_platform.agent_loading import load_any_agent
+
     with TemporaryDirectory(prefix="suphx-agents-") as space, console.progress("hanchans", args.hanchans) as progress:
         report = play_match(
             source.fetch(args.candidate, Path(space) / "candidate"),
@@ -48,6 +77,23 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             progress=progress.advance,
             load=load_any_agent,
         )
-    report = replace(report, candidate=args.candidate, baseline=args.baseline)
-    console.say(report.verdict())
-    return {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
+    return replace(report, candidate=args.candidate, baseline=args.baseline)
+
+
+def _shown(report: MatchReport, seconds: float) -> dict[str, object]:
+    """Return what people see: the two sides as the columns of one table."""
+    sides = {"candidate": report.statistics.to_json(), "baseline": report.baseline_statistics.to_json()}
+    difference = report.difference
+    return {
+        "hanchans": report.hanchans,
+        "walls": report.walls,
+        "seed": report.seed,
+        "average_placement_difference": difference.mean,
+        "interval": [difference.interval.low, difference.interval.high],
+        "seconds": seconds,
+        "figures": [
+            {"": label(key), **{side: value_text(key, figures[key]) for side, figures in sides.items()}}
+            for key in sides["candidate"]
+            if key != "player"
+        ],
+    }

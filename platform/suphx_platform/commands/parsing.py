@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DEFAULT_RUNS = Path("runs")
+RECIPE_HELP = "name of a recipe (`suphx recipes` lists them), or a TOML file"
 
 
 def positive(text: str) -> int:
@@ -58,12 +59,12 @@ def assignment(text: str) -> tuple[str, str]:
 def run_id(text: str) -> str:
     """Return a name that can be a folder and an object of a cluster."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no id of a run: use small letters, digits, - and _")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a run id: use lower-case letters, digits, - and _")
     return text
 
 
-def add_recipe(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add ``RECIPE``, a file, and ``--set KEY=VALUE`` for changes of its values."""
+def add_recipe(parser: argparse.ArgumentParser, text: str = RECIPE_HELP) -> None:
+    """Add ``RECIPE``, a name or a file, and ``--set KEY=VALUE`` for changes of its values."""
     parser.add_argument("recipe", type=Path, metavar="RECIPE", help=text)
     parser.add_argument(
         "--set",
@@ -72,14 +73,14 @@ def add_recipe(parser: argparse.ArgumentParser, text: str) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="overrides",
-        help='change one value, as TOML has it: net.size=small, \'reinforcement.heads=["discard", "riichi"]\'',
+        help='change one value, in TOML syntax: net.size=small, \'reinforcement.heads=["discard", "riichi"]\'',
     )
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add ``--workers N``, by default one a core."""
+    """Add ``--workers N``, by default one per core."""
     parser.add_argument(
-        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: one a core)"
+        "--workers", type=positive, default=os.cpu_count() or 1, metavar="N", help="processes (default: one per core)"
     )
 
 

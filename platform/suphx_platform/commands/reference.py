@@ -1,10 +1,13 @@
-"""``suphx reference``: RLlib's stock PPO on the simulator, to hold our own learner against."""
+"""``suphx reference``: RLlib's stock PPO on the simulator, to compare with our own learner."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
+from suphx.selfplay.choice import BASELINES
+from suphx_platform.command_parser import examples
+from suphx_platform.commands.bench_net import ENCODERS
 from suphx_platform.commands.parsing import positive
 
 if TYPE_CHECKING:
@@ -14,22 +17,32 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``reference``."""
-    parser = commands.add_parser("reference", parents=[options], help="train RLlib's stock PPO on the simulator")
-    parser.add_argument("--iterations", type=positive, default=20, metavar="N", help="sample and learn (default: 20)")
-    parser.add_argument(
-        "--decisions", type=positive, default=4096, metavar="N", help="decisions an iteration (default: 4096)"
+    parser = commands.add_parser(
+        "reference",
+        parents=[options],
+        help="train RLlib's stock PPO on the simulator, to compare with our learner",
+        epilog=examples("suphx reference --iterations 50 --opponent ukeire"),
     )
     parser.add_argument(
-        "--opponent", default="random", metavar="NAME", help="random, tsumogiri, ukeire, or self for all four seats"
+        "--iterations", type=positive, default=20, metavar="N", help="rounds of sampling and learning (default: 20)"
     )
-    parser.add_argument("--encoder", default="mini", metavar="NAME", help="planes: mini, suphx, suphx-plain")
+    parser.add_argument(
+        "--decisions", type=positive, default=4096, metavar="N", help="decisions per iteration (default: 4096)"
+    )
+    parser.add_argument(
+        "--opponent",
+        choices=(*BASELINES, "self"),
+        default="random",
+        help="agent at the other seats; self: PPO plays all four (default: random)",
+    )
+    parser.add_argument("--encoder", choices=ENCODERS, default="mini", help="encoder of the planes (default: mini)")
     parser.add_argument("--env-runners", type=positive, default=1, metavar="N", help="processes that play (default: 1)")
     parser.add_argument("--seed", type=int, default=1, metavar="S", help="seed of walls and weights (default: 1)")
     parser.set_defaults(execute=execute)
 
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Train and return the last figures; ValueError for a setting that makes no sense."""
+    """Train and return the last figures; ValueError for a setting that is not valid."""
     from suphx_platform.rllib_ppo import Iteration, ReferenceConfig, train_reference
 
     config = ReferenceConfig(

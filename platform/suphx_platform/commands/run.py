@@ -10,7 +10,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx_platform.command_parser import examples
 from suphx_platform.commands.parsing import add_recipe, add_runs, run_id
+from suphx_platform.commands.record_path import check_records
 
 if TYPE_CHECKING:
     from suphx_pipelines.pipeline import PipelineResult
@@ -25,8 +27,13 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="run a recipe from data to report",
         description="Run all stages of a recipe. Finished stages are kept; the same command continues a stopped run.",
+        epilog=examples(
+            "suphx run laptop",
+            "suphx run rl_1 --records DIR",
+            "suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small",
+        ),
     )
-    add_recipe(parser, "a TOML file of pipelines/recipes, or yours")
+    add_recipe(parser)
     parser.add_argument(
         "--records",
         type=Path,
@@ -51,17 +58,20 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Run the recipe; ValueError for a bad recipe or missing records."""
+    from suphx_pipelines.recipe import load_recipe
+    from suphx_pipelines.recipe_kind import check_kind
+
+    check_kind(args.recipe, "run")
+    recipe = load_recipe(args.recipe, args.overrides)
+    if args.records is not None:
+        check_records(args.records)
     with console.activity("importing"):
         from suphx_pipelines.pipeline import run_recipe
-        from suphx_pipelines.recipe import load_recipe
-        from suphx_pipelines.recipe_kind import check_kind
         from suphx_pipelines.run_summary import command_line
         from suphx_pipelines.stage import Interrupted
         from suphx_platform.stop_file import STORED, StopFile
         from suphx_platform.stop_request import TwoStepStop
 
-        check_kind(args.recipe, "run")
-        recipe = load_recipe(args.recipe, args.overrides)
     stop = StopFile(args.stop_file)
     while True:
         try:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from suphx_platform.agent_forms import check_agent
+from suphx_platform.command_parser import examples
 from suphx_platform.commands.parsing import add_recipe, add_runs
 
 if TYPE_CHECKING:
@@ -21,9 +23,11 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "tournament",
         parents=[options],
         help="rate many agents and promote a clear winner to champion",
-        description="Play the tournament of a recipe, once a night: the same command gives or goes on with the same.",
+        description="Play the tournament of a recipe: the newest checkpoints, the champion and the baselines. "
+        "A tournament is played once a night; the same command continues it or prints its result.",
+        epilog=examples("suphx tournament nightly", "suphx tournament nightly --set night=second --set pool.newest=5"),
     )
-    add_recipe(parser, "pipelines/recipes/nightly.toml, or yours")
+    add_recipe(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
@@ -31,9 +35,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the tournament; ValueError for a bad recipe or unknown agents."""
     from suphx_pipelines.recipe_kind import check_kind
-    from suphx_pipelines.tournament import run_tournament
     from suphx_pipelines.tournament_recipe import load_tournament_recipe
 
     check_kind(args.recipe, "tournament")
     recipe = load_tournament_recipe(args.recipe, args.overrides)
+    for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.baseline])):
+        check_agent(agent)
+    with console.activity("importing"):
+        from suphx_pipelines.tournament import run_tournament
     return run_tournament(recipe, runs=args.runs, console=console).to_json()

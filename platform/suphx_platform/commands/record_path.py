@@ -1,0 +1,20 @@
+"""Folders of game records, checked before anything is imported that takes seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suphx.suggestion import did_you_mean
+
+
+def check_records(path: Path, option: str = "--records") -> None:
+    """Raise ValueError if ``path`` does not exist or is a folder without any file."""
+    if not path.exists():
+        raise ValueError(f"{path}: no such file or folder of records: {_hint(path)}check {option}")
+    if path.is_dir() and not any(each.is_file() for each in path.rglob("*")):
+        raise ValueError(f"{path} is an empty folder: put game records there, or check {option}")
+
+
+def _hint(path: Path) -> str:
+    names = [str(each) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    return did_you_mean(str(path), names)

@@ -1,0 +1,29 @@
+"""Ctrl-C and ``kill``: both end a command by KeyboardInterrupt, wherever it is."""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import sys
+import threading
+
+_RETRY_SECONDS = 0.05
+
+
+def take_interrupts() -> None:
+    """Make SIGTERM a KeyboardInterrupt, and let none be lost in a callback; nothing happens off the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.unraisablehook = _hook
+
+
+def _hook(raised: sys.UnraisableHookArgs) -> None:
+    """Raise a lost KeyboardInterrupt again a moment later; other exceptions are printed as ever.
+
+    Python prints and drops an exception inside a callback of C code (while numba compiles) or of a destructor.
+    """
+    if isinstance(raised.exc_value, KeyboardInterrupt):
+        threading.Timer(_RETRY_SECONDS, _thread.interrupt_main).start()
+    else:
+        sys.__unraisablehook__(raised)
