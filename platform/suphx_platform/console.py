@@ -21,6 +21,7 @@ from suphx_platform.progress_line import ProgressState, plain_line
 
 if TYPE_CHECKING:
     from suphx_platform.progress_bars import ProgressBars
+from suphx_platform.table_text import result_lines
 
 __all__ = ["Console", "Progress", "Verbosity"]
 
@@ -107,8 +108,8 @@ class Console:
             yield
 
     def result(self, values: Mapping[str, object]) -> None:
-        """Print the result of the command: one JSON line with ``--json``, else a readable list."""
-        lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else readable_lines(values)
+        """Print the result of the command: one JSON line with ``--json``, else aligned lines and tables."""
+        lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else result_lines(values)
         print("\n".join(lines), file=self._stdout, flush=True)
 
     def _shown(self, progress: Progress) -> AbstractContextManager[None]:
@@ -134,27 +135,5 @@ class Console:
             log.flush()
 
 
-def readable_lines(values: Mapping[str, object], indent: str = "") -> Iterator[str]:
-    """Return the lines of nested ``values`` as a person reads them."""
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            yield f"{indent}{key}:"
-            yield from readable_lines(value, indent + "  ")
-        else:
-            yield f"{indent}{key}: {_text(value)}"
-
-
 def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_text(item) for item in value) + "]" if value else "none"
-    return str(value)

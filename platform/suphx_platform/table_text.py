@@ -87,11 +87,13 @@ def wrapped_table(header: Sequence[str], rows: Sequence[Sequence[str]], width: i
 
 
 def label(key: str) -> str:
-    """Return a key in words: ``"cold_start_seconds"`` is "cold start", as its value has the unit.
+    """Return a key in words: ``"cold_start_seconds"`` is "cold start", as its value has the unit; a name stays.
 
     >>> label("hanchans_per_second"), label("seconds"), label("lookahead_microseconds")
     ('hanchans per second', 'time', 'lookahead')
     """
+    if not key.isidentifier():  # such as the id of a run
+        return key
     if key == "seconds":
         return "time"
     for ending in ("_seconds", *_UNITS):
@@ -156,7 +158,7 @@ def _number_with_unit(key: str, value: float) -> str:
     for ending, unit in _UNITS.items():
         if key.endswith(ending):
             return number_text(value) + unit
-    if key.endswith("share") or (key.endswith("_rate") and key != "learning_rate"):
+    if key.endswith(("share", "accuracy")) or (key.endswith("_rate") and key != "learning_rate"):
         return share_text(value)
     if key.endswith("bytes"):
         return bytes_text(value)

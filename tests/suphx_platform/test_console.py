@@ -25,26 +25,15 @@ def test_json_is_one_line_on_stdout_and_messages_go_to_stderr(capsys: pytest.Cap
     assert output.err == "working\n"
 
 
-def test_without_json_the_result_is_a_readable_list(capsys: pytest.CaptureFixture[str]) -> None:
-    Console().result(
-        {
-            "games": 12_345,
-            "rate": 0.21961,
-            "stages": {"a": {"files": ["x", "y"]}},
-            "left": [],
-            "ok": True,
-            "champion": None,
-        }
-    )
+def test_without_json_the_result_is_aligned_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().result({"games": 12_345, "win_rate": 0.21961, "stages": {"a": {"files": ["x", "y"]}}, "champion": None})
     assert capsys.readouterr().out.splitlines() == [
-        "games: 12,345",
-        "rate: 0.2196",
+        "games:    12,345",
+        "win rate: 22.0 %",
+        "",
         "stages:",
-        "  a:",
-        "    files: [x, y]",
-        "left: none",
-        "ok: True",
-        "champion: none",
+        "     files",
+        "  a  x, y",
     ]
 
 

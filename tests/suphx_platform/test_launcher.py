@@ -399,7 +399,7 @@ def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pyte
     assert cli.main(["stop", run_id, "--now", "--wait", "1"]) == 1  # no operator: it stays as it is
     assert "whether the operator runs" in capsys.readouterr().err
     assert cli.main(["status", run_id]) == 0
-    assert "state: stopping" in capsys.readouterr().out
+    assert ["state:", "stopping"] in [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_logs_of_several_pods_say_whose_they_are(

@@ -129,10 +129,11 @@ def test_amounts_of_memory_have_binary_units() -> None:
 
 
 def test_the_unit_of_a_key_is_shown_with_the_value_only() -> None:
-    assert [label(key) for key in ("cold_start_seconds", "seconds", "hanchans_per_second")] == [
+    assert [label(key) for key in ("cold_start_seconds", "seconds", "hanchans_per_second", "rl_1-9f2e")] == [
         "cold start",
         "time",
         "hanchans per second",
+        "rl_1-9f2e",
     ]
 
 

@@ -89,10 +89,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
 def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
     """Print what a person wants to know last; return the JSON object if that is wanted instead."""
-    from suphx_platform.console import readable_lines
+    from suphx_platform.table_text import result_lines
 
     values = result.to_json()
-    for line in readable_lines(values):
+    for line in result_lines(values):
         console.detail(line)
     if console.is_json:
         return values
