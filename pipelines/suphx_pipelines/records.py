@@ -16,6 +16,7 @@ import numpy as np
 
 from suphx.riichi.archive import Quarantine, parse_all
 from suphx.riichi.gamelog import GameLog
+from suphx.riichi.record_error import AGAINST_THE_RULES, DUPLICATE
 from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tenhou
 from suphx.riichi.store import StoreWriter
@@ -85,13 +86,14 @@ def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) 
     seen: set[str] = set()
     for log in logs:
         if log.id in seen:
-            quarantine.add(log.id, "whole game", "the same game was already there")
+            quarantine.add(log.id, "whole game", "the same game was already there", kind=DUPLICATE)
             continue
         seen.add(log.id)
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
-            quarantine.add(log.id, f"kyoku {first.kyoku}, step {first.step}", first.what)
+            place = f"kyoku {first.kyoku}, step {first.step}"
+            quarantine.add(log.id, place, first.what, kind=AGAINST_THE_RULES)
         else:
             yield log
 

@@ -1,4 +1,4 @@
-"""Games into files: one file a game in a folder, or one table (.tsv, .tsv.xz) with a line a game."""
+"""Writes games to files: one file per game in a folder, or one table (.tsv, .tsv.xz) with a line per game."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import lzma
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from suphx.riichi.gamelog import GameLog
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.mjlog_writer import write_mjlog
 from suphx.riichi.quarantine import Quarantine
+from suphx.riichi.record_error import AGAINST_THE_RULES, NOT_WRITABLE
 
 RecordForm = Literal["mjlog", "mjai"]
 
@@ -23,17 +25,16 @@ def write_records(
 ) -> int:
     """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
 
-    Folders are made when missing. A table appears under its name only when it is whole. A game whose moves cannot be
-    played is set aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai
-    (many lines a game) and for mjlog of games that came from mjai, OSError if writing fails.
+    Folders are created if missing, but not for nothing. A table appears under its name only when it is complete. A game
+    that cannot be written (its moves contradict the rules, or it came from mjai and mjlog needs han and yaku) is set
+    aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai (many lines per
+    game), OSError if writing fails.
     """
     written = _written(logs, form, quarantine)
     if not target.name.endswith((".tsv", ".tsv.xz")):
-        target.mkdir(parents=True, exist_ok=True)
         return _write_folder(written, target, form)
     if form == "mjai":
-        raise ValueError(f"{target} is a table of one line a game and mjai has many: name a folder, or use --to mjlog")
-    target.parent.mkdir(parents=True, exist_ok=True)
+        raise ValueError(f"{target} is a table with one line per game and mjai has many: choose a folder or --to mjlog")
     return _write_table(written, target)
 
 
@@ -44,10 +45,11 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
         try:
             text = write(log)
         except ValueError as error:
-            has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
-            if quarantine is None or (form == "mjlog" and not has_results):
+            if quarantine is None:
                 raise
-            quarantine.add(log.id, "", f"cannot be written as {form}: {error}")
+            has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
+            kind = AGAINST_THE_RULES if form == "mjai" or has_results else NOT_WRITABLE
+            quarantine.add(log.id, "", f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text
 
@@ -55,6 +57,7 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
 def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm) -> int:
     names: set[str] = set()
     for log, text in written:
+        folder.mkdir(parents=True, exist_ok=True)
         name = _file_name(log.id, names)
         if form == "mjlog":
             # mtime 0: the same games give the same bytes
@@ -66,14 +69,19 @@ def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: Re
 
 def _write_table(written: Iterable[tuple[GameLog, str]], path: Path) -> int:
     num_written = 0
+    games = iter(written)
+    first = next(games, None)
+    if first is None:
+        return 0
 
     def lines() -> Iterator[bytes]:
         nonlocal num_written
-        for log, mjlog in written:
+        for log, mjlog in chain([first], games):
             game_id, text = re.sub(r"\s", "_", log.id), mjlog.replace("\n", "")
             yield f"{game_id}\t\t{text}\n".encode()
             num_written += 1
 
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, _packed(lines()) if path.suffix == ".xz" else lines())
     return num_written
 
@@ -86,7 +94,7 @@ def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _file_name(game_id: str, used: set[str]) -> str:
-    """Return a file name for an id that a stranger wrote: no folders in it, and not used before."""
+    """Return a file name for the id of any record: without folders, and not used before."""
     plain = re.sub(r"[^\w-]", "_", game_id)[:100] or "game"
     name, number = plain, 1
     while name in used:

@@ -32,7 +32,7 @@ from suphx.riichi.mjai import parse_mjai
 from suphx.riichi.mjlog import parse_mjlog
 from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
 from suphx.riichi.raw_record import RawRecord, iter_texts
-from suphx.riichi.record_error import ForeignRecord, RecordError
+from suphx.riichi.record_error import RecordError
 
 __all__ = [
     "Quarantine",
@@ -88,7 +88,7 @@ def _kept(parsed: Iterable[_Parsed], quarantine: Quarantine) -> Iterator[GameLog
         if isinstance(item, GameLog):
             yield item
         else:
-            quarantine.add(item.file, item.position, item.reason, is_foreign=item.is_foreign)
+            quarantine.add_entry(item)
 
 
 def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | QuarantinedRecord:
@@ -99,7 +99,7 @@ def parse_record(is_fragment_allowed: bool, raw: RawRecord) -> GameLog | Quarant
         return parse_mjlog(raw.text, raw.id, raw.seed, is_fragment_allowed=is_fragment_allowed)
     except RecordError as error:
         place = f"{raw.position}, {error.position}" if raw.position else error.position
-        return QuarantinedRecord(raw.source, place, error.reason, isinstance(error, ForeignRecord))
+        return QuarantinedRecord(raw.source, place, error.reason, error.kind)
 
 
 def _parse_chunk(is_fragment_allowed: bool, chunk: list[RawRecord]) -> list[_Parsed]:

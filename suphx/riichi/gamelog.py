@@ -15,6 +15,7 @@ from suphx.riichi.rules import Rules
 from suphx.riichi.table import RESULT
 
 ACTION_BITS = 7
+NO_SEED = "no seed in the record"
 MAX_ID_BYTES = 48
 """Of the id of a game that is stored (store.py)."""
 
@@ -65,6 +66,8 @@ class GameLog:
     room: str = ""
     """"general", "advanced", "expert", "phoenix" or ""."""
     kyokus: list[KyokuLog] = field(default_factory=list)
+    seed_problem: str = NO_SEED
+    """Why the draws are not compared with a shuffle seed; "" if they are."""
     final_scores: tuple[int, int, int, int] | None = None
     """Points at the end, left-over sticks given to the first; None if the record stops earlier."""
 

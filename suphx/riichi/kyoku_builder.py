@@ -106,7 +106,8 @@ class KyokuBuilder:
         self._result = NO_RESULT
         self._deltas = [0, 0, 0, 0]
         self._tenpai: Sequence[int] = (0, 0, 0, 0)
-        self._deal = self._take_deal(hands)
+        self.dealt = self._take_deal(hands)
+        """The 52 dealt tile ids in drawing order."""
         self.reveal(indicator)
 
     @property
@@ -253,7 +254,7 @@ class KyokuBuilder:
             is_wall_from_seed=seed_wall is not None,
             moves=np.array(self._moves, np.uint16),
             result=self._result_record(),
-            deal=np.array(self._deal, np.uint8),
+            deal=np.array(self.dealt, np.uint8),
             draws=np.array(self._draws, np.uint8),
             is_result_complete=is_result_complete,
             dice=dice,
@@ -356,7 +357,7 @@ class KyokuBuilder:
         if self.num_live_left < 0:
             raise ValueError(f"{len(self._draws)} tiles are drawn: the wall ends before")
         wall = [-1] * NUM_TILES
-        wall[: len(self._deal)] = self._deal
+        wall[: len(self.dealt)] = self.dealt
         wall[DEALT : DEALT + len(self._live)] = self._live
         for places, tiles in (
             (RINSHAN, self._rinshan),

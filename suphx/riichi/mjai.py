@@ -14,9 +14,17 @@ from typing import Any
 
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
-from suphx.riichi.mjlog import does_tenpai_end_game
 from suphx.riichi.mjlog_meld import Meld
-from suphx.riichi.record_error import ForeignRecord, RecordError
+from suphx.riichi.record_error import (
+    NO_END,
+    NO_KYOKU,
+    NO_RED_FIVES,
+    OTHER_FORMAT,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
+from suphx.riichi.rule_date import does_tenpai_end_game
 from suphx.riichi.rules import Rules
 from suphx.riichi.table import (
     ANKAN_MELD,
@@ -106,8 +114,7 @@ class _GameReader:
 
     def __init__(self, game_id: str) -> None:
         self.place = "the head"
-        rules = Rules(tenpai_ends_game=does_tenpai_end_game(game_id))
-        self._log = GameLog(id=game_id, rules=rules, names=("", "", "", ""))
+        self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
         self._kyoku: _KyokuReader | None = None
         self._scores = [Rules().start_points] * 4
         self._kyotaku = 0
@@ -131,29 +138,31 @@ class _GameReader:
         elif name == "end_game":
             self._end_game(event)
         elif self._kyoku is None:
-            raise ValueError(f"event {name!r:.40} stands outside a kyoku")
+            raise ValueError(f"event {name!r:.40} is outside a kyoku")
         else:
             self._kyoku.read(str(name), event)
 
     def finish(self, is_fragment_allowed: bool) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_ended and not is_fragment_allowed:
-            raise ValueError("the record ends without end_game: it is truncated")
+            raise RecordError("the record ends without end_game: it is truncated", self.place, NO_END)
         if self._kyoku is not None and self._kyoku.builder.is_over:
             self._finish_kyoku()
         if not self._log.kyokus:
-            raise ValueError("the record has no finished kyoku")
+            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+        self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
     def _start_game(self, event: JsonObject) -> None:
         self._is_started = True
         if event.get("aka_flag", True) is False:
-            raise ForeignRecord("a game without red fives", "start_game")
+            raise ForeignRecord("a game without red fives", "start_game", NO_RED_FIVES)
         names = event.get("names", [""] * 4)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ValueError("names is not a list of texts")
         if len(names) != 4:
-            raise ForeignRecord(f"a game of {len(names)} players", "start_game")
+            kind = THREE_PLAYERS if len(names) == 3 else OTHER_FORMAT
+            raise ForeignRecord(f"a game of {len(names)} players", "start_game", kind)
         for name in names:
             name.encode()  # a lone surrogate could not be written again
         self._log.names = (names[0], names[1], names[2], names[3])

@@ -1,20 +1,18 @@
 """Reads Tenhou's mjlog XML: one game text becomes a GameLog (riichi.md, Real records).
 
-Strict about tags, tiles, turns and scores, indifferent to attributes that it does not know. What a triple ron says is
-not in the record: ``ron3`` stands after the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
-three others said ron). A seat that is absent when a kyoku starts has a LEAVE mark first of all.
+Strict about tags, tiles, turns and scores, indifferent to unknown attributes. The wins of a triple ron are not
+in the record: ``ron3`` follows the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
+three others won). A seat that is absent when a kyoku starts has a LEAVE mark first of all.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from dataclasses import replace
 
-from suphx.riichi.gamelog import GameLog, KyokuLog
+from suphx.riichi.gamelog import GameLog
 from suphx.riichi.kyoku_builder import KyokuBuilder, Win
 from suphx.riichi.mjlog_meld import decode_meld
 from suphx.riichi.mjlog_text import (
-    Attributes,
     attribute,
     changes_in,
     name_in,
@@ -27,8 +25,11 @@ from suphx.riichi.mjlog_text import (
     seat_in,
     tiles_in,
 )
-from suphx.riichi.record_error import ForeignRecord, RecordError
+from suphx.riichi.mjlog_xml import Attributes
+from suphx.riichi.record_error import CHIPS, NO_END, NO_KYOKU, NO_RED_FIVES, THREE_PLAYERS, ForeignRecord, RecordError
+from suphx.riichi.rule_date import does_tenpai_end_game
 from suphx.riichi.rules import Rules
+from suphx.riichi.seeded_wall import SeededWalls
 from suphx.riichi.table import (
     EXHAUSTIVE_DRAW,
     FOUR_KANS_DRAW,
@@ -38,7 +39,6 @@ from suphx.riichi.table import (
     NINE_TERMINALS_DRAW,
     TRIPLE_RON_DRAW,
 )
-from suphx.riichi.tenhou_wall import SEED_PREFIX, Deal, tenhou_deals
 
 DRAW_TYPES = {
     "": EXHAUSTIVE_DRAW,
@@ -54,16 +54,13 @@ DRAW_TYPES = {
 ROOMS = {0: "general", 0x80: "advanced", 0x20: "expert", 0xA0: "phoenix"}
 """Bits 0x20 and 0x80 of the GO type -> room."""
 
-NO_RED, NO_OPEN_TANYAO, HANCHAN, THREE_PLAYERS = 0x02, 0x04, 0x08, 0x10
+NO_RED, NO_OPEN_TANYAO, HANCHAN, SANMA = 0x02, 0x04, 0x08, 0x10
 ROOM_MASK = 0xA0
 DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
 
-_OLD_SEED_PREFIX = "mt19937ar,"  # 2009: another shuffle, with a short seed for each kyoku; not computed here
-# By the records: five games up to 2010-05-06 go on after such a draw, every one from 2010-06-13 on ends.
-_TENPAI_ENDS_GAME_SINCE = "20100601"
-_TENHOU_ID = re.compile(r"([0-9]{8})[0-9]{2}gm-")
 _ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
 _MAX_KYOKU = 11  # West 4
+_NUM_SC, _NUM_SC_WITH_CHIPS = 8, 16
 _MAX_POINTS = 1_000_000  # hundreds
 # Bounds of what one win can be worth by any rules, so that sums fit their fields
 _MAX_YAKU, _MAX_FU, _MAX_DORA = 40, 999, 99
@@ -75,9 +72,10 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
     """Return the game of one mjlog text (from ``<mjloggm`` to ``</mjloggm>``).
 
     ``seed`` is the SHUFFLE seed if it is stored apart from the text; with one, every wall is the computed wall and
-    ``deal`` and ``draws`` keep what the record shows, so that the replay can compare. A record that is closed properly
-    but has no final score is refused unless ``is_fragment_allowed``: then its finished kyokus are returned.
-    Raises RecordError with reason and position; ForeignRecord for three players or no red fives.
+    ``deal`` and ``draws`` keep what the record shows, so that the replay can compare. A seed that cannot be used is
+    named in ``seed_problem``. A record that is closed properly but has no final score is refused unless
+    ``is_fragment_allowed``: then its finished kyokus are returned.
+    Raises RecordError with reason and position; ForeignRecord for three players, no red fives or chips.
     """
     tokens = read_tokens(text)
     reader = _GameReader(game_id, seed, is_fragment_allowed)
@@ -96,12 +94,6 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
         raise RecordError(str(error), f"{reader.place}, tag {index + 1}, character {offset}") from error
 
 
-def does_tenpai_end_game(game_id: str) -> bool:
-    """Tell from a Tenhou game id, which begins with the date, whether rules.py's ``tenpai_ends_game`` held then."""
-    date = _TENHOU_ID.match(game_id)
-    return date is None or date[1] >= _TENPAI_ENDS_GAME_SINCE
-
-
 class _GameReader:
     """Consumes tags in order; ``finish`` gives the game."""
 
@@ -109,25 +101,23 @@ class _GameReader:
         self.place = "the head"
         self._is_fragment_allowed = is_fragment_allowed
         self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
-        self._deals: Iterator[Deal] | None = None
+        self._walls = SeededWalls(seed)
         self._builder: KyokuBuilder | None = None
         self._absent: list[int] = []
         self._seen: set[str] = set()
         self._is_closed = False
-        if seed:
-            self._deals = _deals(seed)
 
     def read_tile(self, letter: str, tile: int, slash: str) -> None:
         """Read a draw (T U V W) or a discard (D E F G) of seats 0-3."""
         builder = self._builder
         if builder is None or self._is_closed or not slash:
-            raise ValueError(f"tag {letter}{tile} stands outside a kyoku or is not closed")
+            raise ValueError(f"tag {letter}{tile} is outside a kyoku or is not closed")
         if letter >= "T":
             builder.draw(ord(letter) - 84, tile)
         else:
             builder.discard(ord(letter) - 68, tile)
 
-    def read_tag(self, name: str, text: str, slash: str) -> None:
+    def read_tag(self, name: str, text: str | Attributes, slash: str) -> None:
         """Read any other tag."""
         read = _READERS.get(name)
         if read is None:
@@ -135,7 +125,7 @@ class _GameReader:
         if bool(slash) == (name in ("mjloggm", "/mjloggm")):
             raise ValueError(f"tag {name} is not closed properly")
         if self._is_closed or (name == "mjloggm") == bool(self._seen):
-            raise ValueError(f"tag {name} stands outside the record")
+            raise ValueError(f"tag {name} is outside the record")
         if name in _ONCE and name in self._seen:
             raise ValueError(f"tag {name} comes twice")
         if self._log.final_scores is not None and name not in ("BYE", "UN", "/mjloggm"):
@@ -146,11 +136,13 @@ class _GameReader:
     def finish(self) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_closed:
-            raise ValueError("the record ends without </mjloggm>: it is truncated")
+            raise RecordError("the record ends without </mjloggm>: it is truncated", self.place, NO_END)
         if self._log.final_scores is None and not self._is_fragment_allowed:
-            raise ValueError("the record ends before the game: the last kyoku has no owari")
+            raise RecordError("the record ends before the game: the last kyoku has no owari", self.place, NO_END)
         if not self._log.kyokus:
-            raise ValueError("the record has no finished kyoku")
+            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+        self._log.seed_problem = self._walls.problem
+        self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
     # ---- the head
@@ -160,27 +152,21 @@ class _GameReader:
 
     def read_shuffle(self, attributes: Attributes) -> None:
         """Read SHUFFLE: the seed, unless it was given apart."""
-        seed = attributes.get("seed", "")
-        if seed and self._deals is None:
-            self._deals = _deals(seed)
+        self._walls.read_seed(attributes.get("seed", ""))
 
     def read_go(self, attributes: Attributes) -> None:
         """Read GO: room and rules from the bits of the type."""
         kind = number_in(attributes, "type", 0, 0xFFFF)
-        if kind & THREE_PLAYERS:
-            raise ForeignRecord("a game of three players", "tag GO")
+        if kind & SANMA:
+            raise ForeignRecord("a game of three players", "tag GO", THREE_PLAYERS)
         if kind & NO_RED:
-            raise ForeignRecord("a game without red fives", "tag GO")
+            raise ForeignRecord("a game without red fives", "tag GO", NO_RED_FIVES)
         self._log.room = ROOMS[kind & ROOM_MASK]
-        self._log.rules = Rules(
-            num_winds=2 if kind & HANCHAN else 1,
-            open_tanyao=not kind & NO_OPEN_TANYAO,
-            tenpai_ends_game=does_tenpai_end_game(self._log.id),
-        )
+        self._log.rules = Rules(num_winds=2 if kind & HANCHAN else 1, open_tanyao=not kind & NO_OPEN_TANYAO)
 
     def read_un(self, attributes: Attributes) -> None:
         """Read UN: all players at the head, later the one who comes back."""
-        if "UN" not in self._seen:
+        if not self._seen & {"UN", "INIT"}:
             first, second, third, fourth = (name_in(attribute(attributes, name)) for name in _SEAT_NAMES)
             self._log.names = (first, second, third, fourth)
             if "dan" in attributes:
@@ -219,8 +205,8 @@ class _GameReader:
 
     def read_init(self, attributes: Attributes) -> None:
         """Read INIT: the deal."""
-        if not {"GO", "UN", "TAIKYOKU"} <= self._seen:
-            raise ValueError("tag INIT stands before GO, UN and TAIKYOKU")
+        if "GO" not in self._seen:
+            raise ValueError("tag INIT comes before GO, which has the rules of the game")
         self._finish_kyoku()
         kyoku, honba, kyotaku, first_die, second_die, indicator = numbers_in(attributes, "seed", 0, 999, 6)
         if kyoku > _MAX_KYOKU or number_in(attributes, "oya", 0, 3) != kyoku % 4:
@@ -228,8 +214,7 @@ class _GameReader:
         if first_die > 5 or second_die > 5:
             raise ValueError(f"dice {first_die}, {second_die} are not 0 to 5")
         self.place = f"kyoku {kyoku} honba {honba}"
-        if (kyoku or honba) and "INIT" not in self._seen:
-            self._deals = None  # a fragment: nobody knows how many walls came before
+        self._walls.start_kyoku(is_start_of_game=not (kyoku or honba), shuffle=attributes.get("shuffle", ""))
         scores = points_in(attributes, "ten")
         if self._builder is not None and scores != self._builder.scores:
             raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._builder.scores}")
@@ -302,14 +287,14 @@ class _GameReader:
     @property
     def _running(self) -> KyokuBuilder:
         if self._builder is None:
-            raise ValueError("the tag stands before the first INIT")
+            raise ValueError("the tag comes before the first INIT")
         return self._builder
 
     @property
     def _playing(self) -> KyokuBuilder:
         builder = self._running
         if builder.is_over:
-            raise ValueError("the tag stands after the end of the kyoku")
+            raise ValueError("the tag comes after the end of the kyoku")
         return builder
 
     def _compare_scores(self, scores: list[int]) -> None:
@@ -319,7 +304,10 @@ class _GameReader:
     def _compare_table(self, attributes: Attributes) -> None:
         """Compare honba, sticks and scores of an end tag with what went before."""
         _, kyotaku = numbers_in(attributes, "ba", 0, 999, 2)
-        self._compare_scores([100 * value for value in numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, 8)[::2]])
+        if attribute(attributes, "sc").count(",") == _NUM_SC_WITH_CHIPS - 1:
+            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.place, CHIPS)
+        scores = numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, _NUM_SC)[::2]
+        self._compare_scores([100 * value for value in scores])
         if not self._running.is_over and kyotaku != self._running.kyotaku:
             raise ValueError(f"{kyotaku} sticks are recorded, but {self._running.kyotaku} lie on the table")
 
@@ -335,9 +323,8 @@ class _GameReader:
     def _finish_kyoku(self) -> None:
         if self._builder is None:
             return
-        deal = next(self._deals) if self._deals is not None else None
-        kyoku: KyokuLog = self._builder.finish(deal.wall if deal is not None else None)
-        self._log.kyokus.append(kyoku)
+        wall = self._walls.finish_kyoku(self._builder.dealt, self._builder.indicators[0])
+        self._log.kyokus.append(self._builder.finish(wall))
 
 
 _READERS = {
@@ -355,16 +342,6 @@ _READERS = {
     "RYUUKYOKU": _GameReader.read_ryuukyoku,
     "/mjloggm": _GameReader.read_end,
 }
-
-
-def _deals(seed: str) -> Iterator[Deal] | None:
-    """Return the walls of a seed; None for the old kind, which cannot be computed."""
-    if seed.startswith(_OLD_SEED_PREFIX) and not seed.startswith(SEED_PREFIX):
-        return None
-    try:
-        return tenhou_deals(seed)
-    except ValueError as error:
-        raise RecordError(str(error), "the shuffle seed") from error
 
 
 def _win(attributes: Attributes, seat: int) -> Win:

@@ -82,7 +82,7 @@ def _players(log: GameLog) -> str:
 class _KyokuWriter:
     def __init__(self, log: GameLog, kyoku: KyokuLog, final_scores: tuple[int, ...] | None) -> None:
         if not kyoku.is_result_complete:
-            raise ValueError(f"game {log.id} has no han, fu and yaku (mjai): it cannot be written as mjlog")
+            raise ValueError(f"game {log.id} has no han, fu and yaku (it came from mjai): mjlog needs them")
         self._log = log
         self._kyoku = kyoku
         self._owari = "" if final_scores is None else f' owari="{_owari(final_scores, log.rules.target_points)}"'

@@ -1,15 +1,19 @@
-"""Finds the texts of game records in files and folders; what holds no readable text is set aside (see archive.py)."""
+"""Finds the texts of game records in files and folders; files without readable text are set aside (see archive.py)."""
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
 
 from suphx.riichi.gamelog import MAX_ID_BYTES
 from suphx.riichi.quarantine import Quarantine
+from suphx.riichi.record_error import NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE
 from suphx.riichi.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
@@ -22,23 +26,31 @@ from suphx.riichi.record_stream import (
 from suphx.riichi.tar_stream import iter_members
 
 _PACKED = (".gz", ".xz")
-_MJLOG, _MJAI, _TABLE, _TAR = "mjlog", "mjai", "table", "tar"
+_MJLOG, _MJAI, _TABLE, _TAR, _ZIP = "mjlog", "mjai", "table", "tar", "zip"
 _KIND_OF_SUFFIX = {
     ".mjlog": _MJLOG,
     ".xml": _MJLOG,
     ".mjai": _MJAI,
     ".jsonl": _MJAI,
     ".json": _MJAI,
+    ".mjson": _MJAI,
     ".tsv": _TABLE,
     ".tar": _TAR,
     ".tgz": _TAR,
+    ".zip": _ZIP,
 }
+_TENHOU_ID = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,}-[0-9a-fx]+(?![\w-])", re.ASCII)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GAMES, _SEEDS = "games", "seeds"
 _MAX_SEEDS_AHEAD = 50_000
 _MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
 
 _TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
-_NOT_A_RECORD = "not a game record"
+_NO_MJAI = "it has no line with an mjai start_game"
+_TENHOU_JSON = "it is JSON of Tenhou's log editor (tenhou.net/6), which has no tile ids"
+_ARRAY = "it is one JSON array: mjai has one event per line"
+_ARCHIVE = "an archive in an archive: unpack it"
+_ZIPPED = "zip archives are not read: unpack it, or pack the records as .tar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +85,7 @@ def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord
             with path.open("rb") as file:
                 yield from source.texts(path.name, decompressed(file), _seed_table(path))
         except DAMAGED_STREAM as error:
-            quarantine.add(str(path), source.position, _unreadable(error))
+            quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
 
 
 def _record_files(path: Path) -> list[Path]:
@@ -88,14 +100,19 @@ def _record_files(path: Path) -> list[Path]:
     if not path.is_file():
         raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
     if not _kind(path.name):
-        raise ValueError(f"{path} is no record file by its name: use {known}, plain or .gz or .xz")
+        raise ValueError(f"the name of {path} is not that of a record file: use {known}, plain or .gz or .xz")
     return [path]
 
 
 def _kind(name: str) -> str | None:
-    """Return the form of a file by its name; None for what is no record, the tables of seeds among it."""
+    """Return the form of a file by its name; None for other files, tables of seeds among them.
+
+    A name with the id of a Tenhou game is that of an mjlog record whatever its suffix: browsers save addresses.
+    """
     pure = _unpacked_name(name)
     kind = _KIND_OF_SUFFIX.get(pure.suffix.lower())
+    if kind is None and _tenhou_id(name):
+        return _MJLOG
     return None if kind == _TABLE and pure.stem == _SEEDS else kind
 
 
@@ -116,9 +133,18 @@ def _unreadable(error: Exception) -> str:
     return f"cannot be read further: {error or type(error).__name__}"
 
 
+def _tenhou_id(name: str) -> str | None:
+    """Return the id of a Tenhou game in a name, an address, or a percent-encoded address."""
+    match = _TENHOU_ID.search(unquote(name)) if "gm-" in name else None
+    return match[0] if match else None
+
+
 def _fitting_id(name: str) -> str:
-    """Return ``name``, its end replaced by a digest if it is too long; what is not UTF-8 in a file's name by ``?``."""
-    data = name.encode("utf-8", "replace")
+    """Return the id of the Tenhou game in ``name``, or else ``name``, its end replaced by a digest if it is too long.
+
+    Bytes of a file's name that are not UTF-8 become ``?``.
+    """
+    data = (_tenhou_id(name) or name).encode("utf-8", "replace")
     if len(data) <= MAX_ID_BYTES:
         return data.decode()
     digest = hashlib.sha256(data).hexdigest()[:16]
@@ -126,7 +152,7 @@ def _fitting_id(name: str) -> str:
 
 
 class _Source:
-    """One file, or one member of an archive, on its way to texts; ``position`` tells how far it was read."""
+    """One file, or one member of an archive, on its way to texts; ``position`` is how far it was read."""
 
     def __init__(self, name: str, quarantine: Quarantine) -> None:
         self.position = ""
@@ -136,7 +162,7 @@ class _Source:
     def texts(self, file_name: str, file: ByteSource, seeds: Path | None = None) -> Iterator[RawRecord]:
         """Yield the records of a decompressed file whose form its name says."""
         kind = _kind(file_name)
-        record_id = _unpacked_name(file_name).stem
+        record_id = _tenhou_id(file_name) or _unpacked_name(file_name).stem
         if kind == _MJLOG:
             yield from self._record(record_id, "", read_bounded(file))
         elif kind == _MJAI:
@@ -145,17 +171,20 @@ class _Source:
             yield from self._table(file, seeds)
         elif kind == _TAR:
             yield from self._members(file)
+        elif kind == _ZIP:
+            self._quarantine.add(self._name, "", _ZIPPED, kind=UNREADABLE)
 
     def _record(
         self, record_id: str, position: str, data: bytes | None, seed: str | None = None
     ) -> Iterator[RawRecord]:
         if data is None:
-            self._quarantine.add(self._name, position, _TOO_LONG)
+            self._quarantine.add(self._name, position, _TOO_LONG, kind=TOO_LARGE)
             return
+        encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8"
         try:
-            text = data.decode("utf-8")
+            text = data.decode(encoding)
         except UnicodeDecodeError as error:
-            reason = f"not UTF-8: {error.reason} at byte {error.start}"
+            reason = f"not {encoding.upper()}: {error.reason} at byte {error.start}"
             self._quarantine.add(self._name, position, reason)
             return
         yield RawRecord(self._name, position, _fitting_id(record_id), text, seed)
@@ -169,14 +198,14 @@ class _Source:
             for line in iter_lines(file):
                 self.position = f"line {line.number}"
                 if line.data is None:
-                    self._quarantine.add(self._name, self.position, _TOO_LONG)
+                    self._quarantine.add(self._name, self.position, _TOO_LONG, kind=TOO_LARGE)
                     continue
                 first, tab, rest = line.data.rstrip(b"\r").partition(b"\t")
                 if not tab and not first.strip():
                     continue
                 if not tab:
                     reason = "the line is not: id, tab, anything, tab, record"
-                    self._quarantine.add(self._name, self.position, reason)
+                    self._quarantine.add(self._name, self.position, reason, kind=NOT_A_RECORD)
                     continue
                 record_id = first.decode("utf-8", "replace")
                 seed = seeds.find(record_id) if seeds is not None else None
@@ -196,13 +225,23 @@ class _Source:
                 num_games += 1
                 game = _MjaiGame(line.number)
             elif not num_games:
-                self._quarantine.add(self._name, self.position, _NOT_A_RECORD)
+                self._refuse_start(line.data or b"")
                 return
             game.add(line)
         if num_games:
             yield from self._mjai_game(record_id, num_games, game)
         else:
-            self._quarantine.add(self._name, self.position, _NOT_A_RECORD)
+            self._refuse_start(b"")
+
+    def _refuse_start(self, start: bytes) -> None:
+        """Set aside a file whose first line does not begin an mjai game."""
+        kind, reason = NOT_A_RECORD, _NO_MJAI
+        text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+        if text.startswith(b"["):
+            kind, reason = OTHER_FORMAT, _ARRAY
+        elif text.startswith(b"{") and b'"log"' in text:
+            kind, reason = OTHER_FORMAT, _TENHOU_JSON
+        self._quarantine.add(self._name, self.position, reason, kind=kind)
 
     def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
         numbered = record_id if number == 1 else f"{record_id}-{number}"
@@ -215,14 +254,14 @@ class _Source:
             if kind is None:
                 continue
             name = f"{self._name}/{member.name}"
-            if kind == _TAR:
-                self._quarantine.add(name, "", "an archive in an archive: unpack it")
+            if kind in (_TAR, _ZIP):
+                self._quarantine.add(name, "", _ARCHIVE, kind=UNREADABLE)
                 continue
             source = _Source(name, self._quarantine)
             try:
                 yield from source.texts(member.name, decompressed(member))
             except DAMAGED_STREAM as error:
-                self._quarantine.add(name, source.position, _unreadable(error))
+                self._quarantine.add(name, source.position, _unreadable(error), kind=UNREADABLE)
 
 
 class _MjaiGame:
@@ -273,7 +312,7 @@ class _Seeds:
         try:
             line = next(self._lines, None)
         except DAMAGED_STREAM as error:
-            self._quarantine.add(str(self._path), "", _unreadable(error))
+            self._quarantine.add(str(self._path), "", _unreadable(error), kind=UNREADABLE)
             line = None
         if line is None:
             self._is_exhausted = True

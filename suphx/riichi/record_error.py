@@ -1,20 +1,54 @@
-"""What can be wrong with a game record.
+"""What can be wrong with a game record, and what to do about it.
 
 ValueError
 └── RecordError        the record is damaged or contradicts itself
-    └── ForeignRecord  a sound record of a game that we do not play: three players, no red fives
+    └── ForeignRecord  a sound record of a game that we do not play: three players, no red fives, chips
 """
 
 from __future__ import annotations
 
+DAMAGED = "damaged"
+NO_END = "no end of the game"
+NO_KYOKU = "no finished kyoku"
+UNREADABLE = "unreadable file"
+TOO_LARGE = "too large"
+NOT_A_RECORD = "not a game record"
+OTHER_FORMAT = "another record format"
+THREE_PLAYERS = "three players"
+NO_RED_FIVES = "no red fives"
+CHIPS = "chips"
+DUPLICATE = "duplicate"
+AGAINST_THE_RULES = "against the rules"
+NOT_WRITABLE = "cannot be converted"
+
+REMEDIES = {
+    DAMAGED: "download the record again",
+    NO_END: "download the record again: its end is missing",
+    NO_KYOKU: "remove the file: it has nothing to replay",
+    UNREADABLE: "unpack or download the file again",
+    TOO_LARGE: "split the file into one file per game",
+    NOT_A_RECORD: "remove the file, or check that it is mjlog XML or mjai JSON lines",
+    OTHER_FORMAT: "download the game as mjlog XML",
+    THREE_PLAYERS: "nothing: only games of four players are read",
+    NO_RED_FIVES: "nothing: only games with red fives are read",
+    CHIPS: "nothing: only games without chips are read",
+    DUPLICATE: "nothing: the game is already there",
+    AGAINST_THE_RULES: "run suphx records verify and report the first difference",
+    NOT_WRITABLE: "keep the game in its own format",
+}
+"""Why a record is set aside -> what its owner can do."""
+
+FOREIGN_KINDS = frozenset((THREE_PLAYERS, NO_RED_FIVES, CHIPS))
+
 
 class RecordError(ValueError):
-    """A record that cannot be read: ``reason`` says what is wrong, ``position`` where in the record."""
+    """A record that cannot be read: what is wrong, where, and its kind, a key of REMEDIES."""
 
-    def __init__(self, reason: str, position: str) -> None:
-        super().__init__(reason, position)
+    def __init__(self, reason: str, position: str, kind: str = DAMAGED) -> None:
+        super().__init__(reason, position, kind)
         self.reason = reason
         self.position = position
+        self.kind = kind
 
     def __str__(self) -> str:
         return f"{self.reason} (at {self.position})"

@@ -170,6 +170,8 @@ class Replayer:
         self.num_decisions = 0
         self.num_draws_checked = 0
         """Draws compared with a wall that came from a shuffle seed."""
+        self.num_draws_unchecked = 0
+        """Draws of kyoku without such a wall."""
 
     def replay(self, game: GameLog) -> list[Difference]:
         """Return the first difference of every deal of ``game``, and those between deals; empty when all agrees."""
@@ -198,6 +200,8 @@ class Replayer:
         self.num_decisions += int(table["num_decisions"])
         if log.is_wall_from_seed:
             self.num_draws_checked += int(self._cursor[DRAWS])
+        else:
+            self.num_draws_unchecked += int(self._cursor[DRAWS])
         if code != _SAME:
             return self._explain(code, log)
         return compare_results(table, log.result, log.is_result_complete)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -11,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from suphx.riichi.archive import Quarantine, RawRecord, iter_texts, map_records, parse_record
+from suphx.riichi.gamelog import NO_SEED
 from suphx.riichi.quarantine import QuarantinedRecord
 from suphx.riichi.replay import Difference, Replayer
 
@@ -19,7 +21,7 @@ _MAX_SHOWN = 10
 
 @dataclass(slots=True, kw_only=True)
 class VerifyReport:
-    """What a verification found. Foreign games (three players, no red fives) are among the quarantined."""
+    """What a verification found. Foreign games (three players, no red fives, chips) are among the quarantined."""
 
     games: int = 0
     kyoku: int = 0
@@ -27,24 +29,32 @@ class VerifyReport:
     """Choices that were compared with the legal mask, passes included."""
     draws_checked: int = 0
     """Draws compared with walls computed from shuffle seeds."""
+    draws_unchecked: Counter[str] = field(default_factory=Counter)
+    """Draws that could not be compared, by the reason."""
     differences: int = 0
     first_differences: list[Difference] = field(default_factory=list)
     quarantine: Quarantine = field(default_factory=Quarantine)
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, object]:
-        """Return the keys that scripts read; ``quarantine_reasons`` counts every reason."""
+        """Return the keys that scripts read.
+
+        ``quarantined_by_reason`` counts the kinds of reasons, ``quarantine_reasons`` every text.
+        """
         return {
             "games": self.games,
             "kyoku": self.kyoku,
             "decisions": self.decisions,
             "draws_checked": self.draws_checked,
+            "draws_unchecked": self.draws_unchecked.total(),
+            "draws_unchecked_by_reason": dict(self.draws_unchecked.most_common()),
             "differences": self.differences,
             "first_differences": [asdict(difference) for difference in self.first_differences],
             "quarantined": self.quarantine.count,
             "quarantined_foreign": self.quarantine.num_foreign,
+            "quarantined_by_reason": self.quarantine.by_reason,
             "quarantine": [
-                {"file": entry.file, "position": entry.position, "reason": entry.reason}
+                {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
                 for entry in self.quarantine.entries[:_MAX_SHOWN]
             ],
             "quarantine_reasons": _count_reasons(self.quarantine.entries),
@@ -59,6 +69,8 @@ class _Checked:
     kyoku: int
     decisions: int
     draws_checked: int
+    draws_unchecked: int
+    seed_problem: str
     differences: list[Difference]
 
 
@@ -71,7 +83,7 @@ def verify_records(
 ) -> VerifyReport:
     """Replay every game of ``paths`` (at most ``limit`` records) in ``workers`` processes (default: one a core).
 
-    ``progress`` is told the number of games just finished. A record that cannot be read is set aside, one that closes
+    ``progress`` receives the number of games just finished. A record that cannot be read is set aside, one that closes
     without an end counts with the deals that it has. ValueError for a missing path or a folder without records.
     """
     start = time.monotonic()
@@ -79,14 +91,14 @@ def verify_records(
     texts = islice(iter_texts(paths, quarantine=report.quarantine), limit)
     for outcome in _check_all(texts, workers or os.cpu_count() or 1):
         if isinstance(outcome, QuarantinedRecord):
-            report.quarantine.add(
-                outcome.file, outcome.position, outcome.reason, is_foreign=outcome.is_foreign
-            )  # fmt: skip
+            report.quarantine.add_entry(outcome)
             continue
         report.games += 1
         report.kyoku += outcome.kyoku
         report.decisions += outcome.decisions
         report.draws_checked += outcome.draws_checked
+        if outcome.draws_unchecked:
+            report.draws_unchecked[outcome.seed_problem or NO_SEED] += outcome.draws_unchecked
         report.differences += len(outcome.differences)
         room = _MAX_SHOWN - len(report.first_differences)
         report.first_differences += outcome.differences[:room]
@@ -120,12 +132,15 @@ def _check(raw: RawRecord) -> _Checked | QuarantinedRecord:
     if isinstance(game, QuarantinedRecord):
         return game
     replayer = _replayer()
-    decisions, draws = replayer.num_decisions, replayer.num_draws_checked
+    decisions = replayer.num_decisions
+    checked, unchecked = replayer.num_draws_checked, replayer.num_draws_unchecked
     differences = replayer.replay(game)
     return _Checked(
         kyoku=len(game.kyokus),
         decisions=replayer.num_decisions - decisions,
-        draws_checked=replayer.num_draws_checked - draws,
+        draws_checked=replayer.num_draws_checked - checked,
+        draws_unchecked=replayer.num_draws_unchecked - unchecked,
+        seed_problem=game.seed_problem,
         differences=differences,
     )
 

@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suphx.riichi.action import LEAVE, RETURN, TSUMOGIRI
-from suphx.riichi.gamelog import move
-from suphx.riichi.mjlog import does_tenpai_end_game, parse_mjlog
-from suphx.riichi.mjlog_text import MAX_TAGS
+from suphx.riichi.gamelog import NO_SEED, move
+from suphx.riichi.mjlog import parse_mjlog
 from suphx.riichi.mjlog_writer import write_mjlog
-from suphx.riichi.record_error import ForeignRecord, RecordError
+from suphx.riichi.mjlog_xml import MAX_TAGS
+from suphx.riichi.record_error import CHIPS, NO_RED_FIVES, THREE_PLAYERS, ForeignRecord, RecordError
 from suphx.riichi.replay import Replayer
+from suphx.riichi.seeded_wall import OTHER_SEED, UNREADABLE_SEED
 from suphx.riichi.table import WIN_RESULT
-from suphx.riichi.tenhou_wall import SEED_PREFIX, tenhou_deals
+from suphx.riichi.tenhou_wall import SEED_PREFIX, kyoku_deal, tenhou_deals
 from tests.riichi.random_game import random_game
 from tests.riichi.record_text import drawn_game, shuffled_wall
 
@@ -54,17 +55,19 @@ def test_the_bits_of_go_give_room_and_rules(kind: int, room: str, num_winds: int
     assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == (room, num_winds, open_tanyao)
 
 
-@pytest.mark.parametrize(("kind", "reason"), [(185, "three players"), (143, "red fives")])
-def test_a_foreign_game_is_told_from_a_damaged_one(kind: int, reason: str) -> None:
-    with pytest.raises(ForeignRecord, match=reason):
-        parse_mjlog(SHORT.replace('GO type="9"', f'GO type="{kind}"'), ID)
-
-
-def test_the_last_dealers_tenpai_ends_games_since_june_2010() -> None:
-    assert not does_tenpai_end_game("2010050612gm-00a9-0000-00000000")
-    assert does_tenpai_end_game("2010061312gm-00a9-0000-00000000")
-    for other in ("my game", "11866455710-0", "19991231"):  # numbers that are no date
-        assert does_tenpai_end_game(other)
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ('GO type="9"', 'GO type="185"', THREE_PLAYERS),
+        ('GO type="9"', 'GO type="143"', NO_RED_FIVES),
+        ('sc="250,0,250,0,250,0,250,0"', 'sc="250,0,250,0,250,0,250,0,0,0,0,0,0,0,0,0"', CHIPS),
+    ],
+)
+def test_a_foreign_game_is_not_called_damaged(old: str, new: str, kind: str) -> None:
+    assert old in SHORT
+    with pytest.raises(ForeignRecord) as caught:
+        parse_mjlog(SHORT.replace(old, new), ID)
+    assert caught.value.kind == kind
 
 
 def test_moves_of_a_game_of_tsumogiri() -> None:
@@ -124,16 +127,48 @@ def test_with_its_seed_a_record_has_the_computed_walls() -> None:
             assert np.array_equal(kyoku.draws, deal.wall[52:122])
 
 
-def test_a_record_that_contradicts_its_seed_is_left_to_the_replay() -> None:
-    log = parse_mjlog(SHORT, ID, SEED)
-    assert log.kyokus[0].is_wall_from_seed
+def test_a_record_that_contradicts_its_seed_after_the_first_deal_is_left_to_the_replay() -> None:
+    first = next(tenhou_deals(SEED))
+    log = parse_mjlog(write_mjlog(drawn_game(first.wall, shuffled_wall(2))), ID, SEED)
+    assert [kyoku.is_wall_from_seed for kyoku in log.kyokus] == [True, True]
     assert "deal differs" in Replayer().replay(log)[0].what
 
 
-def test_a_seed_of_2009_is_not_used_and_a_damaged_seed_is_refused() -> None:
-    assert not parse_mjlog(SHORT, ID, "mt19937ar,4324C796").kyokus[0].is_wall_from_seed
-    with pytest.raises(RecordError, match="bytes: it must have 2496"):
-        parse_mjlog(SHORT, ID, SEED[:-8])
+@pytest.mark.parametrize(
+    ("seed", "problem"),
+    [
+        (SEED, OTHER_SEED),
+        (SEED[:-8], UNREADABLE_SEED),
+        ("mt19937ar,4324C796", UNREADABLE_SEED),
+        ("mt19937ar-sha512-n288,4324C796,zz", UNREADABLE_SEED),
+        ("", NO_SEED),
+    ],
+)
+def test_a_seed_that_cannot_be_used_never_costs_a_game(seed: str, problem: str) -> None:
+    for log in (parse_mjlog(SHORT, ID, seed), parse_mjlog(SHORT.replace('seed=""', f'seed="{seed}"'), ID)):
+        assert log.seed_problem == problem
+        assert len(log.kyokus) == 2
+        assert not any(kyoku.is_wall_from_seed for kyoku in log.kyokus)
+
+
+def test_the_seeds_of_2009_give_every_wall() -> None:
+    shuffles = [f"mt19937ar,{number:X},FD7D2F48,8857571D" for number in (7, 8)]
+    text = write_mjlog(drawn_game(*(kyoku_deal(shuffle).wall for shuffle in shuffles)))
+    for number, shuffle in enumerate(shuffles):
+        text = text.replace(f'<INIT seed="{number},', f'<INIT shuffle="{shuffle}" seed="{number},')
+    log = parse_mjlog(text, ID)
+    assert log.seed_problem == ""
+    assert all(kyoku.is_wall_from_seed for kyoku in log.kyokus)
+    differences = Replayer().replay(log)
+    assert not any("differs" in difference.what for difference in differences)  # the game is too short, no more
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_hexadecimal_seeds_are_read_with_either_order_of_the_dead_wall(is_turned: bool) -> None:
+    seed = "mt19937ar-sha512-n288,AFA75809,084799aa,FEF333B8"
+    deals = [deal.with_turned_pairs() if is_turned else deal for deal in islice(tenhou_deals(seed), 2)]
+    log = parse_mjlog(write_mjlog(drawn_game(*(deal.wall for deal in deals))), ID, seed)
+    assert [np.array_equal(kyoku.wall, deal.wall) for kyoku, deal in zip(log.kyokus, deals, strict=True)] == [True] * 2
 
 
 # ---- what is refused
@@ -142,7 +177,12 @@ def test_a_seed_of_2009_is_not_used_and_a_damaged_seed_is_refused() -> None:
 DAMAGE = {
     "unknown tag": (r"<RYUUKYOKU", "<SOMETHING", "unknown tag SOMETHING"),
     "missing attribute": (r' oya="0" hai0', " hai0", "oya is missing"),
-    "text between tags": (r"<TAIKYOKU", "hello<TAIKYOKU", "'hello<TAI"),
+    "text between tags": (r"<TAIKYOKU", "hello<TAIKYOKU", "'hello' is not a tag"),
+    "a document type": (r"<mjloggm", "<!DOCTYPE mjloggm><mjloggm", "document type"),
+    "a web page": (r"<mjloggm", "<!DOCTYPE html><mjloggm", "a web page"),
+    "a tag in a tag": (r"<INIT([^>]*)/>(<T\d+/>)", r"<INIT\1>\2</INIT>", "INIT is not closed properly"),
+    "a tag and a comment in a tag": (r"<INIT([^>]*)/>(<T\d+/>)", r"<INIT\1><!-- -->\2</INIT>", "inside tag INIT"),
+    "an unknown entity": (r"<GO ", '<GO a="&lol;" ', "undefined entity"),
     "no end": (r"</mjloggm>", "", "truncated"),
     "no final score": (r' owari="[^"]*"', "", "no owari"),
     "a tile that is not in the hand": (r"<D\d+/>", "<D999/>", "not in its hand"),

@@ -29,9 +29,9 @@ def test_tags_fall_into_draws_discards_and_named_tags() -> None:
 
 
 def test_the_first_piece_that_is_no_tag_is_named_with_its_place() -> None:
-    with pytest.raises(RecordError, match="'oops<T1/>' is not a tag") as caught:
-        read_tokens("<T1/><T2/>oops<T1/>")
-    assert caught.value.position == "character 10"
+    with pytest.raises(RecordError, match="'oops' is not a tag") as caught:
+        read_tokens("<r><T1/><T2/>oops<T1/></r>")
+    assert caught.value.position == "character 13"
 
 
 def test_attributes_are_found_by_name_and_must_be_single() -> None:

@@ -6,14 +6,17 @@ from pathlib import Path
 import pytest
 
 from suphx.riichi.quarantine import MAX_TEXT_LENGTH, Quarantine, QuarantinedRecord
+from suphx.riichi.record_error import CHIPS, DAMAGED, REMEDIES
 
 
 def test_everything_is_counted_and_the_first_entries_are_kept() -> None:
     quarantine = Quarantine(limit=2)
     for number in range(5):
-        quarantine.add("file", f"line {number}", "damaged", is_foreign=number == 4)
+        quarantine.add("file", f"line {number}", "tile 3 twice", kind=CHIPS if number == 4 else DAMAGED)
     assert (quarantine.count, quarantine.num_foreign) == (5, 1)
-    assert quarantine.entries[1] == QuarantinedRecord("file", "line 1", "damaged")
+    assert quarantine.by_reason == {DAMAGED: 4, CHIPS: 1}
+    assert quarantine.entries[1] == QuarantinedRecord("file", "line 1", "tile 3 twice", DAMAGED)
+    assert quarantine.entries[1].remedy == REMEDIES[DAMAGED]
     assert len(quarantine.entries) == 2
 
 
@@ -38,6 +41,7 @@ def test_it_is_written_as_json_lines_that_say_what_was_not_kept(tmp_path: Path) 
     quarantine.write(path)
     lines = path.read_text().splitlines()
     assert "日本" in lines[0]
+    assert json.loads(lines[0])["remedy"] == REMEDIES[DAMAGED]
     assert json.loads(lines[1]) == {"omitted": 1}
     assert [file.name for file in tmp_path.iterdir()] == ["quarantine.jsonl"]
 

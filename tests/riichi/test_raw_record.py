@@ -14,6 +14,7 @@ from suphx.riichi import raw_record
 from suphx.riichi.gamelog import MAX_ID_BYTES
 from suphx.riichi.quarantine import Quarantine
 from suphx.riichi.raw_record import RawRecord, iter_texts
+from suphx.riichi.record_error import NOT_A_RECORD, OTHER_FORMAT
 from suphx.riichi.record_stream import MAX_RECORD_BYTES
 
 START = '{"type":"start_game"}'
@@ -124,12 +125,21 @@ def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
     assert reasons(quarantine) == [("a.jsonl", "line 2", "longer than 16,777,216 bytes")]
 
 
-@pytest.mark.parametrize("content", ["", '{"ver":2.3,"log":[]}', "hello"])
-def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "reason", "kind"),
+    [
+        ("", "no line with an mjai start_game", NOT_A_RECORD),
+        ("hello", "no line with an mjai start_game", NOT_A_RECORD),
+        ('{"ver":2.3,"log":[]}', "Tenhou's log editor", OTHER_FORMAT),
+        ('\n [{"type":"hello"}]', "one JSON array", OTHER_FORMAT),
+    ],
+)
+def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str, kind: str) -> None:
     (tmp_path / "a.json").write_text(content)
     raws, quarantine = read(tmp_path)
     assert raws == []
-    assert [entry.reason for entry in quarantine.entries] == ["not a game record"]
+    assert [entry.kind for entry in quarantine.entries] == [kind]
+    assert reason in quarantine.entries[0].reason
 
 
 def tar_of(members: dict[str, bytes]) -> bytes:
@@ -188,7 +198,7 @@ def test_a_missing_path_an_empty_folder_and_a_strange_name_are_refused_at_the_ca
     for path, reason in (
         (tmp_path / "missing", "does not exist"),
         (tmp_path, "has no game records"),
-        (tmp_path / "LICENSE", "no record file by its name"),
+        (tmp_path / "LICENSE", "not that of a record file"),
         (tmp_path / "pipe.mjlog", "neither a file nor a folder"),
     ):
         with pytest.raises(ValueError, match=reason):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.riichi.tenhou_wall import SEED_PREFIX, tenhou_deals
+from suphx.riichi.tenhou_wall import HEX_SEED_PREFIX, KYOKU_SEED_PREFIX, SEED_PREFIX, kyoku_deal, tenhou_deals
 
 SEED_BYTES = np.random.default_rng(5).bytes(624 * 4)
 SEED = SEED_PREFIX + base64.b64encode(SEED_BYTES).decode()
@@ -38,6 +38,36 @@ def test_walls_and_dice_equal_those_of_a_slow_twin() -> None:
     assert deals == slow_deals(SEED_BYTES, 12)
 
 
+def test_hexadecimal_seeds_give_the_walls_of_a_slow_twin() -> None:
+    words = np.frombuffer(SEED_BYTES, "<u4")[:32]
+    seed = HEX_SEED_PREFIX + ",".join(f"{word:08X}" for word in words.tolist())
+    deals = [(deal.wall.tolist(), deal.dice) for deal in islice(tenhou_deals(seed), 12)]
+    assert deals == slow_deals(SEED_BYTES[: 4 * 32], 12)
+
+
+@pytest.mark.parametrize("num_words", [8, 32])
+def test_the_seed_of_one_kyoku_shuffles_without_sha_and_turns_the_dead_wall(num_words: int) -> None:
+    key = SEED_BYTES[: 4 * num_words]
+    generator = random.Random(int.from_bytes(key, "little"))
+    yama = list(range(136))
+    for i in range(135):
+        j = i + generator.getrandbits(32) % (136 - i)
+        yama[i], yama[j] = yama[j], yama[i]
+    dice = (generator.getrandbits(32) % 6, generator.getrandbits(32) % 6)
+    turned = [yama[i ^ 1] if i < 14 else yama[i] for i in range(136)]
+    deal = kyoku_deal(KYOKU_SEED_PREFIX + ",".join(f"{word:X}" for word in np.frombuffer(key, "<u4").tolist()))
+    assert deal.wall.tolist() == turned[::-1]
+    assert deal.dice == dice
+
+
+@pytest.mark.parametrize(
+    "shuffle", ["", "4324C796", "mt19937ar,", "mt19937ar,xyz", "mt19937ar,1,,2", "mt19937ar,123456789"]
+)
+def test_a_damaged_seed_of_one_kyoku_is_refused(shuffle: str) -> None:
+    with pytest.raises(ValueError, match="shuffle"):
+        kyoku_deal(shuffle)
+
+
 def test_every_wall_has_each_tile_once() -> None:
     for deal in islice(tenhou_deals(SEED), 5):
         assert deal.wall.dtype == np.uint8
@@ -49,6 +79,10 @@ def test_every_wall_has_each_tile_once() -> None:
     [
         ("mt19937ar,4324C796", "only 'mt19937ar-sha512"),
         (SEED_PREFIX + "!!!!", "not base64"),
+        (SEED_PREFIX + "é", "not base64"),
+        (HEX_SEED_PREFIX, "hexadecimal words"),
+        (HEX_SEED_PREFIX + "12,-3", "hexadecimal words"),
+        (HEX_SEED_PREFIX + ",".join(["1"] * 625), "at most 624"),
         (SEED_PREFIX + base64.b64encode(b"short").decode(), "5 bytes"),
         ("", "only"),
     ],

@@ -12,6 +12,7 @@ from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import ACTION_BITS, GameLog
 from suphx.riichi.mjai import parse_mjai
 from suphx.riichi.mjai_writer import write_mjai
+from suphx.riichi.record_error import NOT_WRITABLE
 from suphx_platform import cli
 from suphx_platform.record_writer import RecordForm, write_records
 from tests.riichi.random_game import random_game
@@ -73,7 +74,7 @@ def test_a_table_that_fails_half_way_leaves_nothing(games: list[GameLog], tmp_pa
 
 
 def test_a_table_of_mjai_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="many: name a folder"):
+    with pytest.raises(ValueError, match="many: choose a folder"):
         write_records([], tmp_path / "games.tsv", "mjai")
 
 
@@ -89,15 +90,19 @@ def test_a_game_that_cannot_be_played_is_set_aside_alone(tmp_path: Path, form: R
         write_records([damaged], tmp_path, form)
 
 
-def test_mjlog_of_games_without_results_is_refused_as_a_whole(tmp_path: Path) -> None:
+def test_games_without_results_are_set_aside_from_mjlog(tmp_path: Path) -> None:
     game = parse_mjai(write_mjai(random_game(0)), "x")
+    quarantine = Quarantine()
+    assert write_records([game, random_game(1)], tmp_path / "out", "mjlog", quarantine=quarantine) == 1
+    assert quarantine.by_reason == {NOT_WRITABLE: 1}
     with pytest.raises(ValueError, match="no han, fu and yaku"):
-        write_records([game], tmp_path, "mjlog", quarantine=Quarantine())
+        write_records([game], tmp_path / "none", "mjlog")
+    assert not (tmp_path / "none").exists()
 
 
 def test_records_are_not_written_over_themselves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["records", "convert", str(tmp_path), str(tmp_path), "--to", "mjai"]) == 1
-    assert "name another place" in capsys.readouterr().err
+    assert "choose another OUT" in capsys.readouterr().err
 
 
 @pytest.mark.records
