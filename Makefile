@@ -5,7 +5,7 @@ RECORDS ?=
 FUZZ ?= 1000000
 TARGET ?= cpu
 BIN := .venv/bin
-RECIPE ?= pipelines/recipes/laptop.toml
+RECIPE ?= laptop
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -27,7 +27,7 @@ setup: .venv/installed  ## make .venv with the pinned packages and this project 
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-train: warmup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=file another recipe
+train: warmup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=name another recipe (suphx recipes)
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
 
 # Once before the tests: their processes would all compile the same kernels side by side.

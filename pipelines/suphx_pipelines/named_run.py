@@ -7,12 +7,12 @@ from pathlib import Path
 
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe_file import flatten, load_config, to_table, without
+from suphx_pipelines.run_lock import LOCK_FILE
 from suphx_pipelines.stage import R, Stage
 from suphx_pipelines.stage_folder import DONE
 from suphx_platform.same_settings import check_same_settings
 
 RECIPE_FILE = "recipe.toml"
-LOCK_FILE = "lock"
 
 
 def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records: str) -> None:

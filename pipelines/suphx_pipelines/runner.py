@@ -7,22 +7,21 @@ run reuses that result: a changed recipe key repeats only what depends on it.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from suphx.atomic_file import write_atomically
-from suphx_pipelines.named_run import LOCK_FILE, RECIPE_FILE, check_named_run
+from suphx_pipelines.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.run_journal import FindVerdict, RunJournal
+from suphx_pipelines.run_lock import locked
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
 from suphx_pipelines.stage_storage import StageStorage
@@ -116,7 +115,7 @@ class Runner(Generic[R]):
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)
-        with _locked(self.folder / LOCK_FILE):
+        with locked(self.folder):
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
@@ -243,22 +242,3 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
 
 def _tags() -> dict[str, str]:
     return {"mlflow.source.git.commit": git_commit()}
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the run for this process; ValueError if another one has it.
-
-    A POSIX lock, not flock: worker processes that outlive a killed run must not keep it.
-    """
-    with path.open("a+", encoding="ascii") as file:
-        try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            file.seek(0)
-            owner = file.read().strip() or "unknown"
-            raise ValueError(f"{path.parent} is being run by process {owner}: wait for it, or stop it") from error
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield

@@ -42,12 +42,13 @@ def command_modules() -> Sequence[Command]:
         records,
         reference,
         run,
+        runs,
         tournament,
         ui,
         warmup,
     )
 
-    return (run, recipes, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
+    return (run, recipes, runs, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
 
 
 def new_parser() -> argparse.ArgumentParser:

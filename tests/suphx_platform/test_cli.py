@@ -58,6 +58,8 @@ def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_p
         ("run laptop --set evaluation.hanchans=9", 1, "use a multiple of 4"),
         ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
         ("run laptop --records .", 1, ". is an empty folder"),
+        ("runs list --runs nowhere", 1, "nowhere: no such folder of runs"),
+        ("runs show laptop-1", 1, "runs: no such folder of runs"),
         ("tournament nigthly", 1, "nigthly: no such recipe: did you mean 'nightly'?"),
         ("tournament nightly --set pool.newst=3", 1, "there is no such key: did you mean pool.newest?"),
         ("tournament nightly --set pool.newest=many", 1, "'many' is not a whole number"),
