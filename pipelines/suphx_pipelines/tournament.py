@@ -30,7 +30,7 @@ from suphx.evaluation.tournament import (
     placements_of,
     play_lineups,
 )
-from suphx_pipelines import tournament_pool, tournament_report
+from suphx_pipelines import tournament_pool, tournament_promotion, tournament_report
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
@@ -38,7 +38,6 @@ from suphx_pipelines.tournament_pool import Context, Pool, read_pool
 from suphx_pipelines.tournament_recipe import TournamentRecipe
 from suphx_platform.agent_loading import load_any_agent
 from suphx_platform.console import Console
-from suphx_platform.model_registry import ModelRegistry
 from suphx_platform.storage import Storage
 
 _LONGEST_METRIC = 200  # MLflow takes 250
@@ -98,7 +97,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             needs=(POOL, ROUND_ROBIN),
             artifacts=(decision,),
         ),
-        Stage(name=PROMOTION, run=promote, needs=(POOL, DECISION), artifacts=(promotion,)),
+        Stage(name=PROMOTION, run=tournament_promotion.run, needs=(POOL, DECISION), artifacts=(promotion,)),
         Stage(
             name=REPORT,
             run=tournament_report.run,
@@ -173,31 +172,6 @@ def decide(context: Context) -> dict[str, float]:
     write_json(context.folder / tournament_report.DECISION_NAME, decision)
     low, high = match.difference.interval.low, match.difference.interval.high
     return {"is_won": is_won, "difference": match.difference.mean, "difference_low": low, "difference_high": high}
-
-
-def promote(context: Context) -> dict[str, float]:
-    """Move the champion's alias if the candidate has won, and leave ``promotion.json``."""
-    folder, registry = context.upstream[POOL], context.recipe.registry
-    pool = read_pool(folder)
-    decision = read_json(context.upstream[DECISION] / tournament_report.DECISION_NAME)
-    version = None
-    if decision["is_won"]:
-        winner = next(entrant for entrant in pool.entrants if entrant.name == decision["candidate"])
-        version = ModelRegistry(context.tracker.store, registry).promote(
-            winner.nets_in(folder),
-            context.tracker,
-            digest=winner.digest,
-            replaces=pool.version,
-            night=context.recipe.night,
-        )
-    now = version or ModelRegistry(context.tracker.store, registry).champion()
-    promotion = {
-        "promoted": version is not None,
-        "champion": f"models:/{registry.model}/{now}" if now else None,
-        "reason": tournament_report.reason(decision, is_promoted=version is not None),
-    }
-    write_json(context.folder / tournament_report.PROMOTION_NAME, promotion)
-    return {"promoted": version is not None}
 
 
 def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:

@@ -1,29 +1,37 @@
 """The registered model of MLflow: five nets are one version, and an alias says which version is the champion.
 
 A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
-numbers versions one after the other, so that of two that claim the same place at once everybody sees the same first
-one. Only the first moves the alias, and only while the champion is still the one that it has beaten; whoever finds a
-claim with the same nets before his own, as after a kill, carries that one out.
+numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
+first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
+with the same nets before its own, as after a kill, completes that one.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_platform.mlflow_call import FILES, FIRST
+from suphx_platform.promotion import Promotion
 from suphx_platform.tracking import SERVER, Tracker, TrackingStore
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
+    from mlflow.entities import LoggedModel
     from mlflow.entities.model_registry import ModelVersion
 
 PREFIX = "models:/"
 CLAIM_TAG = "suphx.claim"
 DIGEST_TAG = "suphx.digest"
-_ARTIFACT = "model"
+_PROMOTED_BY_TAG = "suphx.promoted_by"
+_VERSIONS_TAG = "mlflow.modelVersions"
+_MODEL_NOTE = (
+    "The champions of the tournaments: each version is five nets that beat the champion before them. "
+    "`models:/NAME@champion` names the newest one."
+)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
 
@@ -53,7 +61,7 @@ class ModelRegistry:
 
     registry = ModelRegistry(TrackingStore(Path("runs")), RegistryConfig())
     before = registry.champion()
-    version = registry.promote(folder, tracker, digest=digest, replaces=before, night="2026-11-21")
+    version = registry.promote(folder, tracker, Promotion(digest=digest, replaces=before, night="2026-11-21"))
     """
 
     def __init__(self, store: TrackingStore, config: RegistryConfig) -> None:
@@ -69,43 +77,72 @@ class ModelRegistry:
         with self._store.call(FIRST):
             return _aliases(self._store, self._config.model).get(self._config.alias)
 
-    def promote(
-        self, folder: Path, tracker: Tracker, *, digest: str, replaces: str | None, night: str
-    ) -> str | None:  # fmt: skip
-        """Make the nets in ``folder`` the champion in the place of version ``replaces``; return their version.
+    def promote(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
+        """Make the nets in ``folder`` the champion in the place of ``promotion.replaces``; return their version.
 
-        None, with nothing changed, if another one of this ``night`` was first or the alias stands elsewhere by now.
-        ``digest`` says which nets these are; the same call again changes nothing and returns the same. The nets are
-        kept as artifacts of the run ``tracker``.
+        None, with nothing changed, if another promotion of the same night was first or the alias was moved meanwhile.
+        The same call again changes nothing and returns the same. ``tracker`` is the run that promotes. The nets become
+        a model of the run that trained them, to which the version links; of ``tracker`` if MLflow does not have it.
         """
         with self._store.call(FILES):
-            return self._promoted(folder, tracker, digest, replaces, f"{night}/{replaces or 'none'}")
+            return self._promoted(folder, tracker, promotion)
 
-    def _promoted(
-        self, folder: Path, tracker: Tracker, digest: str, replaces: str | None, claim: str
-    ) -> str | None:  # fmt: skip
-        self._store.make_model(self._config.model)
-        if not self._claims(claim):
-            self._register(folder, tracker, claim, digest)
-        first, *late = self._claims(claim)
+    def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
+        self._store.make_model(self._config.model, _MODEL_NOTE)
+        if not self._claims(promotion.claim):
+            self._register(folder, tracker, promotion)
+        first, *late = self._claims(promotion.claim)
         for version in late:
-            if version.run_id == tracker.run_id:  # its own, of this call or of one that was killed
+            if version.tags.get(_PROMOTED_BY_TAG, version.run_id) == tracker.run_id:  # of this call or a killed one
                 self._client.delete_model_version(self._config.model, version.version)
         winner = str(first.version)
         current = self.champion()
-        if first.tags.get(DIGEST_TAG) != digest or current not in (replaces, winner):
+        if first.tags.get(DIGEST_TAG) != promotion.digest or current not in (promotion.replaces, winner):
             return None
         if current != winner:
             self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
         return winner
 
-    def _register(self, folder: Path, tracker: Tracker, claim: str, digest: str) -> None:
-        self._client.log_artifacts(tracker.run_id, str(folder), _ARTIFACT)
-        place = self._client.get_run(tracker.run_id).info.artifact_uri
-        tags = {CLAIM_TAG: claim, DIGEST_TAG: digest}
-        self._client.create_model_version(
-            self._config.model, f"{place}/{_ARTIFACT}", tracker.run_id, tags=tags, await_creation_for=0
+    def _register(self, folder: Path, tracker: Tracker, promotion: Promotion) -> None:
+        found = self._store.find(promotion.trained_in) if promotion.trained_in else None
+        run_id = found.info.run_id if found else tracker.run_id
+        model = self._keep(folder, run_id, promotion)
+        for name, value in promotion.metrics.items():
+            self._client.log_metric(tracker.run_id, name, value, model_id=model.model_id)
+        own = {CLAIM_TAG: promotion.claim, DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id}
+        version = self._client.create_model_version(
+            self._config.model,
+            model.artifact_location,
+            run_id,
+            tags={**promotion.tags, **own},
+            description=promotion.description,
+            await_creation_for=0,
+            model_id=model.model_id,
         )
+        self._link(model.model_id, str(version.version))
+
+    def _link(self, model_id: str, version: str) -> None:
+        """Have the page of a model list the version that it became, as ``mlflow.register_model`` does."""
+        tags = self._client.get_logged_model(model_id).tags
+        link = {"name": self._config.model, "version": version}
+        links = [each for each in json.loads(tags.get(_VERSIONS_TAG, "[]")) if str(each["version"]) != version]
+        self._client.set_logged_model_tags(model_id, {_VERSIONS_TAG: json.dumps([*links, link])})
+
+    def _keep(self, folder: Path, run_id: str, promotion: Promotion) -> LoggedModel:
+        """Return the run's model with these nets; they are copied into a new one unless there is one already."""
+        place = self._client.get_run(run_id).info.experiment_id
+        mine = f"tags.`{DIGEST_TAG}` = '{promotion.digest}'"
+        found = [each for each in self._client.search_logged_models([place], mine) if each.source_run_id == run_id]
+        if found:
+            model = found[0]
+        else:
+            name = re.sub(r"[/:.%\"']+", "-", promotion.name)
+            tags = {DIGEST_TAG: promotion.digest}
+            model = self._client.create_logged_model(place, name, run_id, tags=tags, model_type="five nets")
+        if model.status != "READY":
+            self._client.log_model_artifacts(model.model_id, str(folder))
+            self._client.finalize_logged_model(model.model_id, "READY")
+        return model
 
     def _claims(self, claim: str) -> list[ModelVersion]:
         """Return the versions with this claim, first one first."""

@@ -301,12 +301,12 @@ class TrackingStore:
                     remove_empty_default(self.client)
         return self._experiment
 
-    def make_model(self, name: str) -> None:
+    def make_model(self, name: str, description: str = "") -> None:
         """Create the registered model ``name`` unless it exists."""
         from mlflow.exceptions import MlflowException
 
         try:
-            self.client.create_registered_model(name)
+            self.client.create_registered_model(name, description=description)
         except MlflowException as error:
             if error.error_code != "RESOURCE_ALREADY_EXISTS":
                 raise

@@ -28,6 +28,7 @@ from suphx_platform import cli
 from suphx_platform.agent_source import AgentSource
 from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.promotion import Promotion
 from suphx_platform.storage import StorageConfig
 from suphx_platform.tracking import TrackingStore
 from suphx_platform.tracking_experiment import EXPERIMENT
@@ -166,7 +167,7 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
     other = store.start("the other", key="other")
     registry = ModelRegistry(store, RegistryConfig())
     nets = save_keeper(runs.parent / "keeper", weight=2.0)
-    assert registry.promote(nets, other, digest="keeper 2", replaces="1", night="2") == "2"
+    assert registry.promote(nets, other, Promotion(digest="keeper 2", replaces="1", night="2")) == "2"
     store.client.set_registered_model_alias("suphx", "champion", "1")  # as before the other's last step
     result = play(runs, night(2))
     assert (result["champion"], result["promoted"]) == ("models:/suphx/1", False)

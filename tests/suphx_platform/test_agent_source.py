@@ -19,6 +19,7 @@ from suphx_platform.agent_source import (
     stored_checkpoints,
 )
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.promotion import Promotion
 from suphx_platform.storage import Storage, StorageConfig
 from suphx_platform.tracking import TrackingStore
 from tests.suphx_platform.s3_server import BUCKET, S3Server
@@ -53,7 +54,9 @@ def test_what_is_on_this_machine_stays_as_it_is(runs: Path, tmp_path: Path) -> N
 def test_a_champion_is_fetched_with_the_words_behind_its_name(runs: Path, tmp_path: Path) -> None:
     store = TrackingStore(runs)
     tracker = store.start("night", key="night")
-    ModelRegistry(store, RegistryConfig()).promote(nets(tmp_path / "a"), tracker, digest="a", replaces=None, night="1")
+    ModelRegistry(store, RegistryConfig()).promote(
+        nets(tmp_path / "a"), tracker, Promotion(digest="a", replaces=None, night="1")
+    )
     address = AgentSource(store).fetch("models:/suphx@champion:sampled", tmp_path / "champion")
     assert address == f"{tmp_path / 'champion'}:sampled"
     assert load_agent(address).name == address

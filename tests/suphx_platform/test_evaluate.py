@@ -9,6 +9,7 @@ import pytest
 
 from suphx_platform import cli
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.promotion import Promotion
 from suphx_platform.tracking import TrackingStore
 from tests.suphx_pipelines.tile_keeper import save_random
 
@@ -24,7 +25,7 @@ def test_the_champion_plays_under_its_name(
     store = TrackingStore(runs)
     nets = save_random(tmp_path / "nets")
     tracker = store.start("night", key="night")
-    ModelRegistry(store, RegistryConfig()).promote(nets, tracker, digest="a", replaces=None, night="1")
+    ModelRegistry(store, RegistryConfig()).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
     assert evaluate(runs, "models:/suphx@champion:sampled") == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (result["candidate"], result["baseline"]) == ("models:/suphx@champion:sampled", "tsumogiri")

@@ -17,6 +17,7 @@ from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Stage
 from suphx_platform.console import Console
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig, fetch_model
+from suphx_platform.promotion import Promotion
 from suphx_platform.tracking import TrackingStore
 from tests.suphx_pipelines.small_run import Context, SmallRecipe
 from tests.suphx_platform.faulty_proxy import faulty_proxy
@@ -69,7 +70,7 @@ def test_runs_and_models_are_the_servers_whatever_the_folder(
     tracker.log_artifact(nets / "discard.safetensors")
     registry = ModelRegistry(store, RegistryConfig())
     assert registry.champion() is None
-    assert registry.promote(nets, tracker, digest="a", replaces=None, night="1") == "1"
+    assert registry.promote(nets, tracker, Promotion(digest="a", replaces=None, night="1")) == "1"
     there = TrackingStore(tmp_path / "there")
     assert there.start("night", key="night").run_id == tracker.run_id
     assert fetch_model(there, "models:/suphx@champion", tmp_path / "fetched") == "1"
