@@ -4,116 +4,127 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 
 from suphx_pipelines.headline import headline, verdict_figures
 from suphx_pipelines.run_journal import LOG_FILE
-from suphx_pipelines.run_summary import RunState, RunSummary
+from suphx_pipelines.run_summary import RUN_FILE, RunSummary
+from suphx_pipelines.stage_folder import Done
 from suphx_pipelines.verdict import Verdict
+from suphx_platform.agent_loading import has_nets
 from suphx_platform.tracking import Tracker
 
-_REPORT = Path("report") / "report.html"
-_VALUES_IN_A_POD = "KUBERNETES_SERVICE_HOST"
+_RECORDS, _REPORT = "records", Path("report") / "report.html"
+_STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "supervised")
+_LINE_LENGTH = 72
+_SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
 
 
 class RunPage:
-    """Consumes: what happens to a run. Produces: metrics, tags, files and the description of its run in MLflow.
+    """Consumes: the summary of a run, its finished stages. Produces: metrics, tags, files and a description in MLflow.
 
-    >>> page = RunPage(tracker, folder, summary)
+    >>> page = RunPage(tracker, folder, summary, records=None)
     >>> with page.shown():
-    ...     page.add_stage("evaluation", {"paired_difference": -0.1})
+    ...     page.add_stage("evaluation", done)
     ...     page.add_verdict(verdict)
     """
 
-    def __init__(self, tracker: Tracker, folder: Path, summary: RunSummary) -> None:
-        """``summary`` is read whenever the page changes: the caller keeps it up to date."""
+    def __init__(self, tracker: Tracker, folder: Path, summary: RunSummary, *, records: Path | None) -> None:
+        """``summary``: read at every change of the page; ``records``: None if the run plays the games itself."""
         self._tracker = tracker
         self._folder = folder
         self._summary = summary
+        self._records = records
 
     @contextmanager
-    def shown(self) -> Iterator[None]:
-        """Show the run as running while the block runs, then how it ended."""
+    def shown(self) -> Iterator[Self]:
+        """Describe the run while the block runs; at its end describe how it ended, and add report, log and summary."""
         self._tracker.set_tags(_source_tags(self._summary))
-        self._show("running")
+        self._describe()
         try:
-            yield
-        except KeyboardInterrupt:
-            self._end("interrupted")
-            raise
-        except BaseException as error:
-            self._end("failed", " ".join(str(error).split()) or type(error).__name__)
-            raise
-        self._end("finished")
+            yield self
+        finally:
+            self._tracker.log_metrics({"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)})
+            self._describe()
+            for path in (self._folder / _REPORT, self._folder / LOG_FILE, self._folder / RUN_FILE):
+                if path.is_file():
+                    self._tracker.log_artifact(path)
 
-    def add_stage(self, name: str, metrics: Mapping[str, float]) -> None:
-        """Add the headline figures of a finished stage."""
-        figures = headline(name, metrics)
+    def add_stage(self, name: str, done: Done) -> None:
+        """Add the headline figures of a finished stage, and the games that the run learns from."""
+        figures = headline(name, done.metrics)
         if figures:
             self._tracker.log_metrics(figures)
+        if name == _RECORDS:
+            counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
+            games = self._records.name if self._records else "games played by the baseline"
+            place = (self._records or self._folder / _RECORDS).resolve().as_uri()
+            self._tracker.log_dataset(games, done.digest, source=place, profile=counts)
+        self._describe()
 
     def add_verdict(self, verdict: Verdict) -> None:
-        """Add what came out of the run."""
+        """Add the difference that the verdict is based on."""
         self._tracker.set_tags({"suphx.outcome": verdict.outcome})
         figures = verdict_figures(verdict)
         if figures:
             self._tracker.log_metrics(figures)
 
-    def add_records(self, source: Path | None, digest: str, metrics: Mapping[str, float]) -> None:
-        """Name the games that the run learns from; ``source``: None if it has played them itself."""
-        counts = {name: int(metrics[name]) for name in ("games", "kyoku", "decisions") if name in metrics}
-        name = source.name if source else "games played by the baseline"
-        place = (source or self._folder / "records").resolve().as_uri()
-        self._tracker.log_dataset(name, digest, source=place, profile=counts)
-
-    def _end(self, state: RunState, error: str | None = None) -> None:
-        self._tracker.log_metrics({"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)})
-        self._show(state, error)
-        for path in (self._folder / _REPORT, self._folder / LOG_FILE):
-            if path.is_file():
-                self._tracker.log_artifact(path)
-
-    def _show(self, state: RunState, error: str | None = None) -> None:
-        self._tracker.describe(description(self._summary, state, self._folder, error))
+    def _describe(self) -> None:
+        self._tracker.describe(description(self._summary, self._folder))
 
 
-def description(summary: RunSummary, state: RunState, folder: Path, error: str | None = None) -> str:
-    """Return what the page says about a run in this ``state``, in Markdown."""
-    again = shlex.join(summary.command)
-    texts = [_state_text(summary, state, error)]
-    texts += [f"- Warning: {warning}" for warning in summary.warnings]
-    if state == "finished":
-        runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
-        commands = [
-            ("Command", again),
-            ("This page", shlex.join(["suphx", "ui", summary.run_id, *runs])),
-            ("Figures in the terminal", shlex.join(["suphx", "runs", "show", summary.run_id, *runs])),
-        ]
+def description(summary: RunSummary, folder: Path) -> str:
+    """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings and commands."""
+    warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
+    again = summary.command
+    if summary.state == "running":
+        commands = {"Command": again}
+    elif summary.state != "finished":
+        commands = {"Continue with": again}
     else:
-        commands = [("Continue with" if state != "running" else "Command", again)]
-    lines = [f"{label}:\n\n```\n{command}\n```" for label, command in commands]
-    return "\n\n".join([*texts, *lines, f"Machine: {summary.machine}. Suphx {summary.version}."])
+        commands = {"Command": again, **_next_commands(summary.run_id, folder)}
+    lines = [f"{label}:\n\n```\n{_in_short_lines(command)}\n```" for label, command in commands.items()]
+    machine = f"Machine: {summary.machine}. Version {summary.version}."
+    return "\n\n".join(text for text in (_state_text(summary), warnings, *lines, machine) if text)
 
 
-def _state_text(summary: RunSummary, state: RunState, error: str | None) -> str:
-    if state == "finished":
-        report = " The report is under Artifacts: `report.html`."
-        return f"**{summary.verdict or 'All stages are finished.'}**{report}"
-    done = sum(stage.status in ("finished", "kept", "reused") for stage in summary.stages.values())
-    stages = f"{done} of {len(summary.stages)} stages are finished."
-    if state == "failed":
-        return f"**Failed: {error}** {stages}"
-    return f"**{'Running' if state == 'running' else 'Stopped'}.** {stages}"
+def _state_text(summary: RunSummary) -> str:
+    if summary.state == "finished":
+        return f"**{summary.verdict or 'All stages are finished.'}** The report is `report.html` under Artifacts."
+    finished = sum(stage.status in ("finished", "kept", "reused") for stage in summary.stages.values())
+    stages = f"{finished} of {len(summary.stages)} stages are finished."
+    word = {"failed": f"Failed: {summary.error}", "interrupted": "Stopped."}.get(summary.state, "Running.")
+    return f"**{word}** {stages}"
+
+
+def _in_short_lines(command: Sequence[str]) -> str:
+    """Return a command that a shell takes, in short lines: MLflow's page grows as wide as the longest one."""
+    lines: list[str] = []
+    for word in map(shlex.quote, command):
+        if lines and len(lines[-1]) + len(word) < _LINE_LENGTH:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return " \\\n  ".join(lines)
+
+
+def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
+    runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
+    commands = {"Open this page": ["suphx", "ui", run_id, *runs]}
+    nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
+    if nets is not None:
+        commands["Play another match"] = ["suphx", "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
+    return commands
 
 
 def _source_tags(summary: RunSummary) -> dict[str, str]:
-    """Return MLflow's own tags of where a run comes from."""
-    is_in_a_pod = _VALUES_IN_A_POD in os.environ
+    """Return the tags that MLflow shows as the source of the run, and names to search for."""
     return {
         "mlflow.source.name": shlex.join(summary.command),
-        "mlflow.source.type": "JOB" if is_in_a_pod else "LOCAL",
+        "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
         "suphx.recipe": summary.recipe,
         "suphx.machine": summary.machine,
     }

@@ -21,7 +21,11 @@ from suphx_pipelines.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.run_journal import FindVerdict, RunJournal
+<<<<<<< HEAD
 from suphx_pipelines.run_lock import locked
+=======
+from suphx_pipelines.run_page import RunPage
+>>>>>>> b4c756f (MLflow: the page of a run has headline figures, a description with the verdict, report and log)
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
 from suphx_pipelines.stage_storage import StageStorage
@@ -125,6 +129,7 @@ class Runner(Generic[R]):
         with (
             closing(store),
             store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
+            RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
             journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
             self._storage.uploads(),
         ):
@@ -136,14 +141,15 @@ class Runner(Generic[R]):
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             tracker.log_artifact(recipe_file)
             result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
-            self._run_stages(result, tracker, journal)
+            self._run_stages(result, tracker, journal, page)
             if self._find_verdict is not None:
                 result.verdict = self._find_verdict({name: stage.metrics for name, stage in result.stages.items()})
                 journal.set_verdict(result.verdict)
+                page.add_verdict(result.verdict)
         result.warnings = tuple(journal.summary.warnings)
         return result
 
-    def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal) -> None:
+    def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
         digests: dict[str, str] = {}
         for number, stage in enumerate(self._stages, 1):
             inputs = self._inputs(stage, digests)
@@ -154,6 +160,7 @@ class Runner(Generic[R]):
             seconds = round(time.monotonic() - started, 3)
             warnings = read_warnings(self.folder / stage.name)
             journal.end_stage(stage.name, status, warnings)
+            page.add_stage(stage.name, done)
             how = f"finished in {duration_text(round(seconds))}" if status == "finished" else _STATUS_WORDS[status]
             self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
             if status != "finished":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -36,6 +36,7 @@ from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
 from suphx_pipelines.tournament_pool import Context, Pool, read_pool
 from suphx_pipelines.tournament_recipe import TournamentRecipe
+from suphx_pipelines.verdict import Verdict
 from suphx_platform.agent_loading import load_any_agent
 from suphx_platform.console import Console
 from suphx_platform.storage import Storage
@@ -111,10 +112,38 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
 def run_tournament(recipe: TournamentRecipe, *, runs: Path, console: Console) -> TournamentResult:
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
-    runner = Runner(recipe, tournament_stages(), runs=runs, records=None, console=console, storage=storage)
+    runner = Runner(
+        recipe,
+        tournament_stages(),
+        runs=runs,
+        records=None,
+        console=console,
+        storage=storage,
+        find_verdict=lambda metrics: _verdict(runner.folder, metrics["decision"]),
+    )
     result = TournamentResult(run=runner.run())
     console.say(str(result.to_json()["reason"]))
     return result
+
+
+def _verdict(folder: Path, decision: Mapping[str, float]) -> Verdict:
+    """Return what the tournament in ``folder`` decided."""
+    promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
+    if "difference" not in decision:
+        return Verdict(outcome="none", sentence=_sentence(promotion["reason"]))
+    low, high = decision["difference_low"], decision["difference_high"]
+    return Verdict(
+        outcome="better" if decision["is_won"] else "worse" if low > 0 else "undecided",
+        sentence=_sentence(promotion["reason"]),
+        difference=decision["difference"],
+        low=low,
+        high=high,
+        hanchans=int(decision.get("hanchans", 0)),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def play_round_robin(context: Context) -> dict[str, float]:
@@ -170,8 +199,13 @@ def decide(context: Context) -> dict[str, float]:
     names = {"candidate": best, "baseline": decision["opponent"]}
     decision |= {"match": match.to_json() | names, "is_won": is_won}
     write_json(context.folder / tournament_report.DECISION_NAME, decision)
-    low, high = match.difference.interval.low, match.difference.interval.high
-    return {"is_won": is_won, "difference": match.difference.mean, "difference_low": low, "difference_high": high}
+    return {
+        "is_won": is_won,
+        "difference": match.difference.mean,
+        "difference_low": match.difference.interval.low,
+        "difference_high": match.difference.interval.high,
+        "hanchans": config.hanchans,
+    }
 
 
 def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
