@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from suphx.selfplay.checkpoint_folder import has_nets
 from suphx_pipelines.headline import headline, verdict_figures
 from suphx_pipelines.run_journal import LOG_FILE
 from suphx_pipelines.run_summary import RUN_FILE, RunSummary
 from suphx_pipelines.stage_folder import Done
 from suphx_pipelines.verdict import Verdict
-from suphx_platform..py import has_nets
 from suphx_platform.tracking import Tracker
 
 _RECORDS, _REPORT = "records", Path("report") / "report.html"

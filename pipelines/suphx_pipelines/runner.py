@@ -21,11 +21,8 @@ from suphx_pipelines.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.provenance import digest_files, digest_json, git_commit
 from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.run_journal import FindVerdict, RunJournal
-<<<<<<< HEAD
 from suphx_pipelines.run_lock import locked
-=======
 from suphx_pipelines.run_page import RunPage
->>>>>>> b4c756f (MLflow: the page of a run has headline figures, a description with the verdict, report and log)
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
 from suphx_pipelines.stage_storage import StageStorage
