@@ -58,7 +58,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     if recipe.reinforcement.start == "random" and (self_play or predictor):
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])
-    learning = [*curve_stages(recipe), *supervised_stages(), *summary_stages(recipe), *ablation_stages(recipe)]
+    learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
     return _with_report([records_stage(), *learning, evaluation_stage(), *predictor, *self_play])
 
 

@@ -1,89 +1,167 @@
 """The supervised stages: one net each, learned from the games that the records stage has stored.
 
 Reads the game store in the folder ``store`` of the stage ``records``. Leaves what ``suphx.training.supervised`` writes:
-``<head>.safetensors``, ``metrics.json`` and the training state, from which a killed stage goes on.
+``<head>.safetensors``, ``metrics.json`` and the training state, from which a killed stage continues.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from suphx.features.head import HEAD_NAMES, head_index
+from suphx.features.head import head_index
 from suphx.models.checkpoint_name import checkpoint_name
 from suphx.riichi.store import KyokuStore
 from suphx.training.head_data import head_data
-from suphx.training.supervised import HeadTraining, Report, train_head
+from suphx.training.head_result import METRICS_FILE
+from suphx.training.supervised import HeadTraining, Report, StoppedError, TrainingWatch, train_head
+from suphx.training.supervised_config import SupervisedConfig
+from suphx_pipelines.json_file import read_json
+from suphx_pipelines.learning_check import training_warnings
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import STORE_FOLDER
-from suphx_pipelines.stage import Stage, StageContext
+from suphx_pipelines.stage import Interrupted, Stage, StageContext
+from suphx_platform.console import Console, Progress
 from suphx_platform.data_parallel import checkpoint_place, train_on_workers
+from suphx_platform.stop_request import StopRequest
+from suphx_platform.table_text import duration_text
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
 PERCENT = 100
+TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
+"""Rare decisions first: their nets are finished early, and leave their time to the discard net."""
+_WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
+"""Shares of the time that is left."""
+_LEAST_MINUTES = 0.05
 
 
-def supervised_stages() -> list[Stage[Recipe]]:
-    """Return one stage for each head, in the order of the paper's Table 1."""
-    return [
-        Stage(
-            name=f"supervised/{head}",
-            run=partial(train, head=head),
-            recipe_keys=RECIPE_KEYS,
-            needs=("records",),
-            artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
+def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return one stage for each head; with a limit of their time together, each needs to know what was taken before."""
+    shares_time = recipe.supervised.total_minutes > 0
+    stages: list[Stage[Recipe]] = []
+    for head in TRAINING_ORDER:
+        before = tuple(stage.name for stage in stages) if shares_time else ()
+        stages.append(
+            Stage(
+                name=f"supervised/{head}",
+                run=partial(train, head=head),
+                recipe_keys=RECIPE_KEYS,
+                needs=("records", *before),
+                artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
+            )
         )
-        for head in HEAD_NAMES
-    ]
+    return stages
 
 
 def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
-    """Train the net of ``head``, or go on with it, and return the figures of its test.
+    """Train the net of ``head``, or continue its training, and return the figures of its test.
 
-    ``num_games``: learn from so many training games only; 0 = all.
+    ``num_games``: learn from this many training games only; 0 = all.
     """
-    recipe = context.recipe
-    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
-    data = head_data(store, head_index(head), recipe.encoder, recipe.split, num_games)
-    # torch and numpy take 32 bits; every head gets its own seed from the recipe's and the training's.
-    config = replace(recipe.supervised, seed=(context.seed + recipe.supervised.seed) % 2**31)
-    with context.console.progress("%", PERCENT) as progress:
-        percent_done = 0
+    config = replace(context.recipe.supervised, seed=_seed(context), max_minutes=_minutes(context, head))
+    name = head if not num_games else f"{head}, {num_games:,} games"
+    with context.console.progress("%", PERCENT, name=name) as progress, StopRequest() as stop:
+        watch = _Watch(context.console, progress, stop, name)
 
         def report(state: Report) -> None:
-            nonlocal percent_done
-            now = int(PERCENT * state.share_done)
-            note = (
-                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} rows/s, "
-                f"waiting {state.waiting_share:.1%}"
+            watch.note = (
+                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} samples/s, "
+                f"waiting {state.waiting_share:.0%}"
             )
-            progress.advance(now - percent_done, note)
-            percent_done = now
             context.tracker.log_metrics(_curve_points(state), step=state.step)
 
-        job = HeadTraining(
-            data=data,
-            rules_version=RULES_VERSION,
-            net=recipe.net,
-            config=config,
-            stream=recipe.stream,
-            extra={"recipe": recipe.name, "encoder": recipe.encoder},
-        )
-        if recipe.data_parallel.needs_ray:
-            place = checkpoint_place(recipe.storage, context.storage_name, context.folder)
-            metrics = train_on_workers(job, context.folder, recipe.data_parallel, place, report=report)
-        else:
-            metrics = train_head(job, context.folder, report=report, keep=context.keep)
-    last = metrics["history"][-1]
-    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
-        told = f"{head}: stopped by the clock (supervised.max_minutes = {config.max_minutes:g})"
-        context.console.say(
-            f"{told} after {last['step']:,} steps, {last['rows']:,} samples; more time makes a better net"
-        )
+        metrics = _train(context, _job(context, head, num_games, config), report, watch)
+    _tell_end(context, head, config, metrics)
     figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
-    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share")}
+    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
+    figures["steps"] = metrics["history"][-1]["step"]
     return {name: float(value) for name, value in figures.items() if value is not None}
+
+
+def _seed(context: StageContext[Recipe]) -> int:
+    """Return the seed of the training: torch and numpy take 32 bits, and every head gets its own."""
+    return (context.seed + context.recipe.supervised.seed) % 2**31
+
+
+def _minutes(context: StageContext[Recipe], head: str) -> float:
+    """Return the limit of this training: its share of what the nets before it have left of ``total_minutes``."""
+    config = context.recipe.supervised
+    is_final = (context.folder.parent.name, context.folder.name) == ("supervised", head)  # not a point of a curve
+    if not config.total_minutes or not is_final:
+        return config.max_minutes
+    folders = [context.upstream[f"supervised/{other}"] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
+    taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
+    later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
+    share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
+    minutes = max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
+    return min(minutes, config.max_minutes or minutes)
+
+
+def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
+    recipe = context.recipe
+    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    return HeadTraining(
+        data=head_data(store, head_index(head), recipe.encoder, recipe.split, num_games),
+        rules_version=RULES_VERSION,
+        net=recipe.net,
+        config=config,
+        stream=recipe.stream,
+        extra={"recipe": recipe.name, "encoder": recipe.encoder},
+    )
+
+
+def _train(
+    context: StageContext[Recipe], job: HeadTraining, report: Callable[[Report], None], watch: _Watch
+) -> dict[str, Any]:
+    """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
+    recipe = context.recipe
+    if recipe.data_parallel.needs_ray:
+        place = checkpoint_place(recipe.storage, context.storage_name, context.folder)
+        return train_on_workers(job, context.folder, recipe.data_parallel, place, report=report)
+    try:
+        return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
+    except StoppedError as stopped:
+        raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
+
+
+class _Watch(TrainingWatch):
+    """Consumes: how a training gets on. Produces: the progress bar, lines, and the wish to stop."""
+
+    def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str) -> None:
+        self.name = name
+        self.note = ""
+        self._console, self._progress, self._stop = console, progress, stop
+        self._share = 0.0
+
+    def phase(self, text: str) -> None:
+        self._progress.reach(PERCENT * self._share, text)
+
+    def resumed(self, step: int, share_done: float) -> None:
+        self._console.say(f"{self.name}: continuing from step {step:,}")
+        self._share = share_done
+        self._progress.resume(PERCENT * share_done)
+
+    def progress(self, share_done: float) -> None:
+        self._share = share_done
+        self._progress.reach(PERCENT * share_done, self.note or "first steps")
+
+    def is_stopping(self) -> bool:
+        return self._stop.is_made
+
+
+def _tell_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
+    """Tell what the net has learned, and warn if it has not."""
+    last, test = metrics["history"][-1], metrics["test"]
+    accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
+    limit = ""
+    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+        limit = f"; stopped by its time limit of {duration_text(60 * config.max_minutes)}, more time makes a better net"
+    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples{limit}")
+    for warning in training_warnings(head, metrics):
+        context.warn(warning)
 
 
 def _curve_points(state: Report) -> dict[str, float]:

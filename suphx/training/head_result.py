@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,17 @@ class HeadResult:
         self._write(path, weights, step, {}, calibration)
 
     def finish(
-        self, net: PolicyNet, progress: TrainingProgress, bf16: bool, calibration: Calibration | None
+        self,
+        net: PolicyNet,
+        progress: TrainingProgress,
+        bf16: bool,
+        calibration: Calibration | None,
+        plan: Mapping[str, float],
     ) -> dict[str, Any]:
-        """Test ``net``, which has the best weights; write the checkpoint and, last, the metrics; return these."""
+        """Test ``net``, which has the best weights; write the checkpoint and, last, the metrics; return these.
+
+        ``plan``: batch size, passes and samples of the training.
+        """
         logits, labels = self._test_logits(net, bf16)
         test = classification_report(logits, labels)
         figures = _validation(progress) | {f"test_{name}": test[name] for name in _HEADER_METRICS}
@@ -66,6 +75,7 @@ class HeadResult:
             "train_kyokus": len(self._data.split.train),
             "best_step": progress.best_step,
             "weak_step": progress.weak_step,
+            **plan,
             "rows_per_second": progress.rows / max(progress.seconds, 1e-9),
             "waiting_share": progress.waited_seconds / max(progress.seconds, 1e-9),
             "history": progress.history,

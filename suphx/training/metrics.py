@@ -101,6 +101,20 @@ def expected_calibration_error(bins: list[CalibrationBin]) -> float:
     return sum(b.count * abs(b.confidence - b.accuracy) for b in bins) / total
 
 
+def prior_loss(logits: Floats, labels: Labels) -> float:
+    """Return the loss of a net that has not learned; NaN without samples.
+
+    It answers the shares of the labels, or all legal classes alike if that is better; illegal ones have the logit minus
+    infinity.
+    """
+    if not labels.size:
+        return float("nan")
+    shares = np.bincount(labels) / labels.size
+    shares = shares[shares > 0]
+    entropy = -(shares * np.log(shares)).sum()
+    return float(min(entropy, np.log(np.isfinite(logits).sum(axis=1)).mean()))
+
+
 def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
     """Return every figure of this module for one head as JSON can hold it; None where there is nothing to count.
 
@@ -121,6 +135,7 @@ def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
         "calibration": [[b.confidence, b.accuracy, b.count] for b in bins],
         "ece": _json(expected_calibration_error(bins)),
         "confusion": confusion.tolist(),
+        "prior_loss": _json(prior_loss(logits, labels)),
     }
 
 

@@ -45,6 +45,7 @@ from suphx.training.optimizer import new_optimizer
 from suphx.training.schedule import learning_rate_factor
 from suphx.training.stream_config import StreamConfig
 from suphx.training.supervised_config import SupervisedConfig
+from suphx.training.training_plan import estimate_samples, plan_training
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.worker_group import WorkerGroup
 
@@ -113,21 +114,48 @@ def train_head(
     group: WorkerGroup | None = None,
     report: Callable[[Report], None] | None = None,
     keep: Callable[[int], None] | None = None,
+    watch: TrainingWatch | None = None,
 ) -> dict[str, Any]:
     """Train one head and return its metrics; all results are written to ``folder`` (see the module).
 
-    A training that was stopped goes on from the state in ``folder``. ``report`` is called every ``report_every``
-    steps; ``keep`` is called with the step whenever a state was written. Of a ``group`` every worker calls this with
-    a folder of its own, all with the same state in it or none; the first one writes, reports and gets the metrics
+    A training that was stopped continues from the state in ``folder``. ``report`` is called every ``report_every``
+    steps; ``keep`` is called with the step whenever a state was written. In a ``group`` every worker calls this with
+    its own folder, all with the same state in it or none; the first one writes, reports and gets the metrics
     (the others an empty dict), ``keep`` is called by all. Raises ValueError if there are no training samples or the
-    state in ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full.
+    state in ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
+    StoppedError, with the state saved, if ``watch`` wants the training to stop.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(job.config.threads):
-        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep)
+        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep, watch or TrainingWatch())
         trainer.resume()
         trainer.run()
         return trainer.finish() if trainer.group.is_first else {}
+
+
+class TrainingWatch:
+    """What a training tells and asks on its way; this one is not interested and never stops it."""
+
+    def phase(self, text: str) -> None:
+        """Take note of what the training does now, such as ``validation``."""
+
+    def resumed(self, step: int, share_done: float) -> None:
+        """Take note that the training continues from a saved state."""
+
+    def progress(self, share_done: float) -> None:
+        """Take note of how much is done, after every step."""
+
+    def is_stopping(self) -> bool:
+        """Tell whether the training is to stop as soon as its state is saved."""
+        return False
+
+
+class StoppedError(Exception):
+    """A training was asked to stop and has saved its state."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"the training was stopped at step {step}")
+        self.step = step
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +165,7 @@ class _Order:
     share_done: float
     ends: bool
     saves: bool
+    stops: bool
 
 
 class _Trainer:
@@ -149,9 +178,13 @@ class _Trainer:
         group: WorkerGroup,
         report: Callable[[Report], None] | None,
         keep: Callable[[int], None] | None,
+        watch: TrainingWatch,
     ) -> None:
-        self.job, self.group, self.report, self.keep = job, group, report, keep
-        self.config, data = job.config, job.data
+        self.job, self.group, self.report, self.keep, self.watch = job, group, report, keep, watch
+        data = job.data
+        watch.phase("counting samples")
+        self.num_samples = estimate_samples(data.encode, data.split.train)
+        self.config = plan_training(job.config, self.num_samples, group.size)
         if job.config.batch_size % group.size:
             raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
         self.own = data.shard(group.rank, group.size) if group.size > 1 else data
@@ -170,6 +203,7 @@ class _Trainer:
         self.best: dict[str, Tensor] = {}
         self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra)
         # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
+        watch.phase("encoding validation samples")
         validation = first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
         self.validation = validation if group.is_first else None
         self.saved_at = time.monotonic()
@@ -196,6 +230,7 @@ class _Trainer:
         else:  # other shares of the games: about as far in the epoch, in the new order
             num_kyokus = len(self.own.split.train)
             self.position = StreamPosition.near(positions[0].epochs, num_kyokus, self.job.stream.chunk_kyokus)
+        self.watch.resumed(self.progress.step, min(1.0, self.share_done))
 
     def run(self) -> None:
         """Step until the end of the run; validate, save and report on the way."""
@@ -205,30 +240,42 @@ class _Trainer:
         clock = Clock(self.progress)
         joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
         self.joined = compiled(joined, self.config.compilation, self.device)
+        self.watch.phase("encoding the first samples")
         with self.feed() as feed:
             while not order.ends:
                 with clock.waiting():
                     batch = next(feed)
-                self.step(batch, order.share_done)
+                share_before = order.share_done
+                self.step(batch, share_before)
                 self.position = batch.position
                 clock.tick()
                 order = self.agree()
                 if order.share_done >= self.config.weak_share and not self.progress.weak_step:
                     self.keep_weak()
-                if self.progress.step % self.config.validate_every == 0 or order.share_done >= 1:
+                if self.is_validation_due(share_before, order.share_done):
+                    self.watch.phase("validation")
                     self.validate()
                     clock.tick()
                     self.save()
                     order = self.agree()  # the validation may have ended the run
-                elif order.saves:
+                elif order.saves or order.stops:
                     self.save()
                 self.after_step(clock, order.share_done)
+                if order.stops and not order.ends:
+                    raise StoppedError(self.progress.step)
+
+    def is_validation_due(self, share_before: float, share_done: float) -> bool:
+        """Tell whether the step that led from ``share_before`` to ``share_done`` is followed by a validation."""
+        parts = self.config.min_validations
+        is_part_done = parts > 0 and int(share_done * parts) > int(share_before * parts)
+        return is_part_done or share_done >= 1 or self.progress.step % self.config.validate_every == 0
 
     def agree(self) -> _Order:
-        """Return where the run stands and what is to be done, which the first worker decides for all."""
+        """Return how far the run is and what is to be done, which the first worker decides for all."""
         saves = time.monotonic() - self.saved_at > self.config.save_seconds
-        share_done, ends, saves_all = self.group.from_first([self.share_done, self.is_finished, saves])
-        return _Order(share_done, bool(ends), bool(saves_all))
+        wishes = [self.share_done, self.is_finished, saves, self.watch.is_stopping()]
+        share_done, ends, saves_all, stops = self.group.from_first(wishes)
+        return _Order(share_done, bool(ends), bool(saves_all), bool(stops))
 
     def feed(self) -> BatchFeed:
         """Return the batches of this worker, from its position on."""
@@ -246,7 +293,8 @@ class _Trainer:
     def step(self, batch: Batch, share_done: float) -> None:
         """Make one optimiser step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
         config, progress = self.config, self.progress
-        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, config.final_learning_rate_factor)
+        final, share = config.final_learning_rate_factor, config.warmup_share
+        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, final, share)
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
@@ -271,6 +319,8 @@ class _Trainer:
 
     def after_step(self, clock: Clock, share_done: float) -> None:
         """Report when it is time."""
+        if self.group.is_first:
+            self.watch.progress(min(1.0, share_done))
         is_time = self.progress.step % self.config.report_every == 0 or share_done >= 1
         if self.report is not None and self.group.is_first and is_time:
             self.report(self.make_report(clock, share_done))
@@ -329,11 +379,14 @@ class _Trainer:
 
     def finish(self) -> dict[str, Any]:
         """Test the best weights; write the checkpoint and, last, the metrics."""
+        self.watch.phase("test")
         self.net.load_state_dict(self.best)
         calibration = self.calibrated()
         if not self.progress.weak_step:  # the run ended before it was due
             self.result.write_weak(self.best, self.progress.best_step, calibration)
-        return self.result.finish(self.net, self.progress, self.bf16, calibration)
+        plan = {"batch_size": self.config.batch_size, "max_epochs": self.config.max_epochs}
+        plan |= {"train_samples": self.num_samples, "epochs": self.position.epochs}
+        return self.result.finish(self.net, self.progress, self.bf16, calibration, plan)
 
     def make_report(self, clock: Clock, share_done: float) -> Report:
         progress = self.progress

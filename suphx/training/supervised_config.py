@@ -19,7 +19,9 @@ class SupervisedConfig:
     final_learning_rate_factor: float = 0.01
     """Learning rate at the end, as a share of the peak."""
     warmup_steps: int = 200
-    """Steps of linear warm-up."""
+    """Maximum steps of linear warm-up."""
+    warmup_share: float = 0.1
+    """Maximum share of the training for the warm-up, so that a short training learns too; 0 = no warm-up."""
     weight_decay: float = 0.01
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
     gradient_clip: float = 1.0
@@ -33,17 +35,25 @@ class SupervisedConfig:
     ``<head>-weak.safetensors``."""
     max_epochs: float = 4.0
     """Stop after this many passes over the training kyokus; 0 = no limit."""
+    min_steps: int = 300
+    """A net with few samples takes smaller batches and up to ten times ``max_epochs`` passes to make this many
+    steps; 0 = the same settings for all nets."""
     max_steps: int = 0
     """Stop after this many steps; 0 = no limit."""
     max_minutes: float = 0.0
     """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
     reproduced exactly."""
+    total_minutes: float = 0.0
+    """Stop when all nets of the run together have taken this many minutes; 0 = no limit. A net that is finished early
+    leaves its time to the next ones; the discard net, which has most to learn, comes last."""
     shares_statistics: bool = True
     """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
     worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
     per layer."""
     validate_every: int = 500
-    """Steps between validations. The last step is always validated."""
+    """Maximum steps between validations. The last step is always validated."""
+    min_validations: int = 10
+    """Minimum number of validations in a training, evenly spread; 0 = only every ``validate_every`` steps."""
     patience: int = 10
     """Stop after this many validations in a row without a lower loss; 0 = never."""
     report_every: int = 50
@@ -67,12 +77,15 @@ class SupervisedConfig:
 
     def __post_init__(self) -> None:
         least = {"batch_size": 2, "validate_every": 1, "report_every": 1}
-        for name in ("batch_size", "validate_every", "report_every", "max_steps", "warmup_steps", "patience"):
+        whole = ("batch_size", "validate_every", "min_validations", "report_every", "min_steps", "max_steps")
+        for name in (*whole, "warmup_steps", "patience"):
             self._check(name, getattr(self, name) >= least.get(name, 0), f"use at least {least.get(name, 0)}")
-        for name in ("weight_decay", "gradient_clip", "max_epochs", "max_minutes", "save_seconds", "threads", "seed"):
+        limits = ("max_epochs", "max_minutes", "total_minutes")
+        for name in (*limits, "weight_decay", "gradient_clip", "save_seconds", "threads", "seed"):
             self._check(name, getattr(self, name) >= 0, "use 0 or more")
         self._check("learning_rate", 0 < self.learning_rate < 1, "use a number between 0 and 1, such as 0.002")
         self._check("final_learning_rate_factor", 0 <= self.final_learning_rate_factor <= 1, "use 0 to 1")
+        self._check("warmup_share", 0 <= self.warmup_share <= 1, "use 0 to 1")
         self._check("weak_share", 0 < self.weak_share <= 1, "use a share above 0, up to 1")
         self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")

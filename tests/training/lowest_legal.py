@@ -56,7 +56,14 @@ def head_data(head: int = DISCARD, num_kyokus: int = 200, num_validation: int = 
 
 NET = NetConfig(size="tiny", channels=8, num_blocks=1)
 SHORT = SupervisedConfig(
-    batch_size=64, max_steps=60, validate_every=20, report_every=1, warmup_steps=5, save_seconds=0, threads=1
+    batch_size=64,
+    max_steps=60,
+    validate_every=20,
+    min_validations=0,
+    report_every=1,
+    warmup_steps=5,
+    save_seconds=0,
+    threads=1,
 )
 STREAM = StreamConfig(chunk_kyokus=4, buffer_bytes=512 * SAMPLE_BYTES, num_workers=0)
 

@@ -18,7 +18,7 @@ from suphx.models.checkpoint import PlanesVersion, load_checkpoint, load_header
 from suphx.models.net_config import NetConfig
 from suphx.training.compute import predict
 from suphx.training.loss_watch import DivergedError
-from suphx.training.supervised import Report, train_head
+from suphx.training.supervised import Report, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised_config import SupervisedConfig
 from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 
@@ -32,14 +32,14 @@ class RareYes:
         return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
 
 
-class StoppedError(Exception):
+class KilledError(Exception):
     """Stands for whatever ends a training from outside."""
 
 
 def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fields: Any) -> dict[str, Any]:
     def report(progress: Report) -> None:
         if progress.step == stop_at:
-            raise StoppedError
+            raise KilledError
 
     return train_head(job(config, **fields), folder, report=report)
 
@@ -117,7 +117,7 @@ def test_suits_are_exchanged_only_if_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stop_at", [1, 33, 40, 59, 60])
 def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: Path, stop_at: int) -> None:
     whole = train(tmp_path / "whole")
-    with pytest.raises(StoppedError):
+    with pytest.raises(KilledError):
         train(tmp_path / "stopped", stop_at=stop_at)
     resumed = train(tmp_path / "stopped")
     assert without_seconds(resumed) == without_seconds(whole)
@@ -154,7 +154,7 @@ def test_a_state_of_another_training_is_refused_and_every_difference_named(tmp_p
 
 
 def test_how_a_training_is_run_may_change_when_it_goes_on(tmp_path: Path) -> None:
-    with pytest.raises(StoppedError):
+    with pytest.raises(KilledError):
         train(tmp_path, stop_at=57)
     config = replace(SHORT, threads=2, report_every=2, save_seconds=9.0, device="cpu")
     assert train(tmp_path, config)["history"][-1]["step"] == 60
@@ -205,3 +205,62 @@ def test_reports_tell_the_pace(tmp_path: Path) -> None:
     assert reports[0].validation_loss is None
     assert reports[-1].validation_loss is not None
     assert reports[-1].share_done == 1
+
+
+def test_validations_are_spread_over_the_training(tmp_path: Path) -> None:
+    metrics = train(tmp_path, replace(SHORT, validate_every=1000, min_validations=10))
+    assert [entry["step"] for entry in metrics["history"]] == list(range(6, 61, 6))
+
+
+class Watch(TrainingWatch):
+    """Writes down what it is told, and stops the training at a step of its choice."""
+
+    def __init__(self, stop_at: float = 2.0) -> None:
+        self.phases: list[str] = []
+        self.starts: list[tuple[int, float]] = []
+        self.share = 0.0
+        self._stop_at = stop_at
+
+    def phase(self, text: str) -> None:
+        self.phases.append(text)
+
+    def resumed(self, step: int, share_done: float) -> None:
+        self.starts.append((step, share_done))
+
+    def progress(self, share_done: float) -> None:
+        self.share = share_done
+
+    def is_stopping(self) -> bool:
+        return self.share >= self._stop_at
+
+
+def test_a_training_that_is_asked_to_stop_saves_and_continues_with_the_same_numbers(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole")
+    config = replace(SHORT, save_seconds=1000)
+    with pytest.raises(StoppedError, match="step 31"):
+        train_head(job(config), tmp_path / "stopped", watch=Watch(stop_at=0.5))
+    watch = Watch()
+    continued = train_head(job(config), tmp_path / "stopped", watch=watch)
+    assert watch.starts == [(31, pytest.approx(31 / 60))]
+    assert without_seconds(continued) == without_seconds(whole)
+
+
+def test_every_part_of_a_training_is_announced(tmp_path: Path) -> None:
+    watch = Watch()
+    train_head(job(), tmp_path, watch=watch)
+    assert watch.phases == [
+        "counting samples",
+        "encoding validation samples",
+        "encoding the first samples",
+        *["validation"] * 3,
+        "test",
+    ]
+    assert watch.share == 1.0
+
+
+def test_a_head_with_few_samples_makes_its_least_number_of_steps(tmp_path: Path) -> None:
+    config = replace(SHORT, batch_size=512, max_epochs=1, max_steps=0, min_steps=50, validate_every=1000)
+    metrics = train(tmp_path, config)
+    assert metrics["batch_size"] == 64
+    assert metrics["history"][-1]["step"] >= 50
+    assert metrics["epochs"] > 1

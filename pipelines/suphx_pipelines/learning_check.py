@@ -1,0 +1,44 @@
+"""Whether a net has learned anything: what its training must show before anybody trusts it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+FEW_SAMPLES = 500
+FEW_STEPS = 100
+LEAST_GAIN = 0.05
+"""Share of the loss without learning that a net must have gained."""
+LARGEST_CALIBRATION_ERROR = 0.10
+LEAST_TEST_SAMPLES = 200
+"""Fewer say little about a net."""
+
+
+def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the training of ``head`` (metrics.json), in sentences; empty if it has learned."""
+    warnings = []
+    test, steps = metrics["test"], metrics["history"][-1]["step"]
+    samples = metrics["train_samples"]
+    if samples < FEW_SAMPLES:
+        warnings.append(f"the {head} net has only about {samples:,} training samples: add records (--records DIR)")
+    if steps < FEW_STEPS:
+        warnings.append(
+            f"the {head} net has made only {steps:,} training steps: allow more time (supervised.max_minutes, "
+            "supervised.total_minutes) or more steps (supervised.max_steps, supervised.max_epochs)"
+        )
+    if test["samples"] < LEAST_TEST_SAMPLES:
+        warnings.append(f"the {head} net was tested on only {test['samples']:,} samples, which say little: add records")
+        return warnings
+    loss, prior = test["loss"], test["prior_loss"]
+    if loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):
+        warnings.append(
+            f"the {head} net has not learned: its test loss is {loss:.3f}, and {prior:.3f} without any learning; train "
+            "longer or add records"
+        )
+    calibrated = metrics["calibrated"] or test
+    if calibrated["ece"] > LARGEST_CALIBRATION_ERROR:
+        warnings.append(
+            f"the probabilities of the {head} net are wrong by {calibrated['ece']:.0%} on average: train longer or add "
+            "records"
+        )
+    return warnings
