@@ -96,6 +96,11 @@ def run_recipe(
     stages = pipeline_stages(recipe)
     for note in left_out(recipe):
         console.say(note)
+    if recipe.needs_records and records is None:
+        console.warn(
+            f"{recipe.name} is meant for game records: without --records DIR it learns from games that the baseline "
+            f"{recipe.records.player} plays against itself"
+        )
     runner = Runner(
         recipe,
         stages,

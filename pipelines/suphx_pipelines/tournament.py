@@ -238,16 +238,18 @@ def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _games_of(context: Context, num_games: int) -> Iterator[tuple[KeptResults, Callable[[int], None]]]:
+def _games_of(context: Context, num_games: int) -> Iterator[tuple[KeptResults, Callable[[float], None]]]:
     """Yield where the stage keeps finished games, and what is to be told of them: it shows and stores them."""
     kept = KeptResults(context.folder / GAMES_FOLDER)
     stored = len(kept)
     with context.console.progress("hanchans", num_games) as progress:
 
-        def advance(count: int) -> None:
-            progress.advance(count)
+        def advance(games: float) -> None:
+            nonlocal stored
+            progress.advance(games)
             if len(kept) > stored:
-                context.keep(len(kept))
+                stored = len(kept)
+                context.keep(stored)
 
         yield kept, advance
 

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.worker_processes import run_tasks
+from suphx.evaluation.worker_processes import run_tasks, tick
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
@@ -67,13 +67,16 @@ def play_tasks(
     workers: int,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
     The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
     the agents go by ``names``. New summaries are kept before they are yielded. ValueError for an unknown agent.
-    ChildProcessError if one of the processes dies; what the others had in hand is yielded before.
+    ChildProcessError if one of the processes dies; what the others had in hand is yielded before. ``progress`` is
+    called with games: parts of those under way too, whose sum is the number of games when all tasks are yielded.
     """
+    counts = _GameCounts(tasks, progress)
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
     missing = []
     for place, task in enumerate(tasks):
@@ -81,24 +84,55 @@ def play_tasks(
         if known is None:
             missing.append(place)
         else:
+            counts.end(place)
             yield place, known
     todo = [tasks[place] for place in missing]
     if workers == 1 or len(todo) <= 1:
-        results = _play_here(partial(_play, agents, rules, summarise), todo)
+        results = _play_here(agents, rules, summarise, todo, lambda number, part: counts.add(missing[number], part))
     else:
         arguments = (addresses, names, load, rules, summarise)
-        results = run_tasks(todo, _start_worker, arguments, workers=workers, describe=lambda task: task.title)
+        results = run_tasks(
+            todo,
+            _start_worker,
+            arguments,
+            workers=workers,
+            describe=lambda task: task.title,
+            progress=lambda number, part: counts.add(missing[number], part),
+        )
     for number, summary in results:
         place = missing[number]
         if kept is not None:
             kept.write(tasks[place].key, summary)
+        counts.end(place)
         yield place, summary
 
 
-def _play_here(play: Callable[[GameTask], Summary], tasks: Sequence[GameTask]) -> Iterator[tuple[int, Summary]]:
+class _GameCounts:
+    """Consumes: parts of tasks that are done. Produces: calls of ``progress`` whose sum is the number of games."""
+
+    def __init__(self, tasks: Sequence[GameTask], progress: Callable[[float], None] | None) -> None:
+        self._tasks, self._progress = tasks, progress
+        self._counted = [0.0] * len(tasks)
+
+    def add(self, place: int, games: float) -> None:
+        self._counted[place] += games
+        if self._progress is not None:
+            self._progress(games)
+
+    def end(self, place: int) -> None:
+        self.add(place, len(self._tasks[place].seeds) - self._counted[place])
+
+
+def _play_here(
+    agents: Sequence[Agent],
+    rules: Rules,
+    summarise: Summarise,
+    tasks: Sequence[GameTask],
+    progress: Callable[[int, float], None],
+) -> Iterator[tuple[int, Summary]]:
     with _one_thread():
         for number, task in enumerate(tasks):
-            yield number, play(task)
+            yield number, _play(agents, rules, summarise, partial(progress, number), task)
 
 
 @contextmanager
@@ -119,12 +153,14 @@ def _load(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> li
     return agents
 
 
-def _play(agents: Sequence[Agent], rules: Rules, summarise: Summarise, task: GameTask) -> Summary:
-    return summarise(list(play_games(agents, task.seating, task.seeds, rules)))
+def _play(
+    agents: Sequence[Agent], rules: Rules, summarise: Summarise, progress: Callable[[float], None], task: GameTask
+) -> Summary:  # fmt: skip
+    return summarise(list(play_games(agents, task.seating, task.seeds, rules, progress=progress)))
 
 
 def _start_worker(
     addresses: Sequence[str], names: Sequence[str], load: LoadAgent, rules: Rules, summarise: Summarise
 ) -> Callable[[GameTask], Summary]:  # fmt: skip
     torch.set_num_threads(1)
-    return partial(_play, _load(addresses, names, load), rules, summarise)
+    return partial(_play, _load(addresses, names, load), rules, summarise, tick)

@@ -86,15 +86,15 @@ def play_match(
     seed: int,
     workers: int = 1,
     rules: Rules | None = None,
-    progress: Callable[[int], None] = lambda count: None,
+    progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
 ) -> MatchReport:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against three of ``baseline``.
 
-    Both are addresses for ``load``. ``progress`` is told the number of the candidate's games that ended; what ``kept``
-    has of the same match is not played again. Walls follow from ``seed``. ValueError for an unknown agent or a wrong
-    number, ChildProcessError if a process dies.
+    Both are addresses for ``load``. ``progress`` is called with parts of the candidate's games while they are
+    played; what ``kept`` has of the same match is not played again. Walls follow from ``seed``. ValueError for an
+    unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     walls = wall_seeds(seed, num_hanchans // SEATS)
@@ -110,9 +110,9 @@ def play_match(
         workers=workers,
         load=load,
         kept=kept,
+        progress=progress,
     ):
         parts[place] = np.array(summary["rows"], np.int32)
-        progress(parts[place].shape[1])
     rows, baseline_rows = np.concatenate([parts[place] for place in range(len(tasks))], axis=1)
     places = rows[:, PLACE_COLUMN]
     clusters = np.repeat(np.arange(len(walls)), SEATS)

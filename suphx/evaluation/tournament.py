@@ -55,15 +55,15 @@ def play_lineups(
     workers: int = 1,
     rules: Rules | None = None,
     load: LoadAgent = load_agent,
-    progress: Callable[[int], None] = lambda count: None,
+    progress: Callable[[float], None] = lambda games: None,
     kept: KeptResults | None = None,
 ) -> list[LineupResult]:
     """Play ``4 * num_walls`` games of each lineup and return their results in the order of ``lineups``.
 
     ``addresses`` of all agents, for ``load``, and their ``names`` in errors; walls follow from ``seed`` and are the
-    same for every lineup. ``progress`` is told the number of games that ended; what ``kept`` has of the same agents
-    and walls is not played again. ValueError for fewer than two walls or an unknown agent, ChildProcessError if a
-    process dies.
+    same for every lineup. ``progress`` is called with parts of games while they are played; what ``kept`` has of
+    the same agents and walls is not played again. ValueError for fewer than two walls or an unknown agent,
+    ChildProcessError if a process dies.
     """
     if num_walls < 2:
         raise ValueError(f"{num_walls} walls: use at least two, as one says nothing of how much results scatter")
@@ -80,11 +80,11 @@ def play_lineups(
         workers=workers,
         load=load,
         kept=kept,
+        progress=progress,
     ):
         lineup, part = places[number]
         games = np.array(summary["placements"], np.int8)
         placements[lineup, part.start : part.stop] = games.reshape(-1, SEATS, SEATS)
-        progress(len(games))
     return [LineupResult(lineup, placements[number]) for number, lineup in enumerate(lineups)]
 
 

@@ -15,6 +15,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
@@ -30,6 +31,20 @@ _SPAWN = get_context("spawn")
 _PATIENCE_SECONDS = 10
 
 
+@dataclass(frozen=True, slots=True)
+class _Tick:
+    amount: float
+
+
+_pipe: Connection | None = None  # set in worker processes only
+
+
+def tick(amount: float) -> None:
+    """Report a part of the task in hand as done; for what ``start`` returned, in a worker process."""
+    assert _pipe is not None
+    _pipe.send(_Tick(amount))
+
+
 def run_tasks(
     tasks: Sequence[T],
     start: Start[T, R],
@@ -37,12 +52,14 @@ def run_tasks(
     *,
     workers: int,
     describe: Callable[[T], str] = repr,
+    progress: Callable[[int, float], None] | None = None,
 ) -> Generator[tuple[int, R], None, None]:
     """Yield the place of each task and its result as ``workers`` processes finish them.
 
     Each process calls ``start(*arguments)`` once. When one dies or a task raises, nothing new is begun, the others
     finish what they have in hand, which is yielded too, and then: ChildProcessError says how the process ended and what
     it was doing (``describe``), or the task's error is raised here, with the process's traceback as a note.
+    ``progress`` gets the place of a task and what a process has reported of it (``tick``).
     """
     waiting = deque(enumerate(tasks))
     crew = [_Worker(start, arguments) for _ in range(min(workers, len(tasks)))]
@@ -54,6 +71,10 @@ def run_tasks(
             ready = wait([worker.pipe for worker in busy])
             for worker in (worker for worker in busy if worker.pipe in ready):
                 place, answer = worker.take(lambda place: describe(tasks[place]))
+                if isinstance(answer, _Tick):
+                    if progress is not None:
+                        progress(place, answer.amount)
+                    continue
                 if isinstance(answer, Exception):
                     failure = failure or answer
                     continue
@@ -83,14 +104,16 @@ class _Worker(Generic[T, R]):
         with suppress(OSError):  # it is dead, which take() finds
             self.pipe.send(task)
 
-    def take(self, describe: Callable[[int], str]) -> tuple[int, R | Exception]:
-        """Return the place of the task in hand and what became of it."""
-        place, self.place = self.place, None
+    def take(self, describe: Callable[[int], str]) -> tuple[int, R | Exception | _Tick]:
+        """Return the place of the task in hand and what became of it, or a part of it that is done."""
+        place = self.place
         assert place is not None
         try:
-            answer: R | Exception = self.pipe.recv()
+            answer: R | Exception | _Tick = self.pipe.recv()
         except (EOFError, OSError):
             answer = ChildProcessError(f"{self._how_it_ended()} while it played {describe(place)}")
+        if not isinstance(answer, _Tick):
+            self.place = None
         return place, answer
 
     def _how_it_ended(self) -> str:
@@ -115,6 +138,8 @@ class _Worker(Generic[T, R]):
 
 def _serve(pipe: Connection, start: Start[Any, Any], arguments: tuple[Any, ...]) -> None:
     """Do tasks until the pipe ends."""
+    global _pipe
+    _pipe = pipe
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one stops the others
     Thread(target=_end_with_parent, daemon=True).start()
     try:

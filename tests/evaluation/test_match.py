@@ -82,11 +82,14 @@ def test_another_seed_means_other_walls() -> None:
     assert play("ukeire", "tsumogiri", seed=1).statistics != play("ukeire", "tsumogiri", seed=2).statistics
 
 
-def test_progress_counts_the_games_of_the_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 2)
-    counts: list[int] = []
-    play_match("tsumogiri", "random", num_hanchans=20, seed=1, rules=tonpuu(), progress=counts.append)
-    assert counts == [8, 8, 4]
+    counts: list[float] = []
+    play_match("tsumogiri", "random", num_hanchans=20, seed=1, rules=tonpuu(), workers=workers, progress=counts.append)
+    assert sum(counts) == pytest.approx(20)
+    assert len(counts) > 20, "parts of games are counted while they are played"
+    assert min(counts) >= 0
 
 
 def test_the_first_game_can_be_looked_at() -> None:
@@ -101,19 +104,21 @@ def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
     kept = KeptResults(tmp_path)
 
-    def kill(count: int) -> None:
-        raise KeyboardInterrupt
+    def kill(games: float) -> None:
+        if len(kept):
+            raise KeyboardInterrupt
 
-    def play_on(progress: Callable[[int], None]) -> MatchReport:
+    def play_on(progress: Callable[[float], None]) -> MatchReport:
         return play_match("ukeire", "tsumogiri", num_hanchans=12, seed=1, rules=tonpuu(), kept=kept, progress=progress)
 
     for walls in (1, 1):
         with pytest.raises(KeyboardInterrupt):
             play_on(kill)
         assert len(kept) == walls
-    counts: list[int] = []
+    counts: list[float] = []
     assert repr(play_on(counts.append)) == repr(play("ukeire", "tsumogiri", num_hanchans=12))
-    assert counts == [4, 4, 4]
+    assert counts[0] == 4, "the wall that was kept"
+    assert sum(counts) == pytest.approx(12)
 
 
 @pytest.mark.parametrize("number", [0, 4, 10, -8])

@@ -15,6 +15,7 @@ import pytest
 from suphx.features.head import HEAD_NAMES
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe import load_recipe
+from suphx_pipelines.supervised import TRAINING_ORDER
 from suphx_platform.console import Console
 
 RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
@@ -24,7 +25,8 @@ SMALL = {
     "net.channels": "8",
     "net.num_blocks": "1",
     "supervised.batch_size": "128",
-    "supervised.max_minutes": "0",
+    "supervised.total_minutes": "0",
+    "supervised.min_validations": "0",
     "supervised.max_epochs": "0",
     "supervised.max_steps": "20",
     "supervised.validate_every": "10",
@@ -43,7 +45,7 @@ SMALL = {
 }
 _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
-SUPERVISED = [f"supervised/{head}" for head in HEAD_NAMES]
+SUPERVISED = [f"supervised/{head}" for head in TRAINING_ORDER]
 ABLATION = [f"ablation/discard/{encoder}/{n}" for n in (0, 1) for encoder in ("mini", "suphx-plain")]
 STAGES = ["records", *CURVE, *SUPERVISED, _SUMMARY, *ABLATION, "ablation/summary", "evaluation", "report"]
 START_SECONDS = 300
@@ -113,7 +115,7 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(runs: Path, tmp
     continued = finish(runs)
     assert continued["run_id"] == whole["run_id"]
     assert list(continued["stages"]) == STAGES
-    assert continued["stages"]["supervised/discard"]["status"] == "kept"
+    assert continued["stages"]["supervised/riichi"]["status"] == "kept"
     assert outcome(continued) == outcome(whole)
     assert {stage["status"] for stage in finish(runs)["stages"].values()} == {"kept"}
 

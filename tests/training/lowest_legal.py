@@ -58,6 +58,7 @@ NET = NetConfig(size="tiny", channels=8, num_blocks=1)
 SHORT = SupervisedConfig(
     batch_size=64,
     max_steps=60,
+    min_steps=0,
     validate_every=20,
     min_validations=0,
     report_every=1,
