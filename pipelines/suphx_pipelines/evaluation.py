@@ -39,7 +39,10 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         candidate += f":{config.answers}"
     seed = context.seed % MAX_WALL_SEED
     start = time.monotonic()
-    with context.console.progress("hanchans", config.hanchans) as progress:
+    kept = KeptResults(context.folder / GAMES_FOLDER)
+    if len(kept):
+        context.console.say(f"match: continuing, {len(kept)} finished parts of it are kept")
+    with context.console.progress("hanchans", config.hanchans, name="match") as progress:
         match = play_match(
             candidate,
             config.baseline,
@@ -47,12 +50,13 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             seed=seed,
             workers=config.workers,
             progress=progress.advance,
-            kept=KeptResults(context.folder / GAMES_FOLDER),
+            kept=kept,
         )
     seconds = time.monotonic() - start
-    sample = first_game(candidate, config.baseline, seed=seed)
+    with context.console.activity("playing the sample game of the report"):
+        sample = first_game(candidate, config.baseline, seed=seed)
     write_json(context.folder / "match.json", match_json(match, sample, seconds))
-    context.console.say(match.verdict())
+    context.console.detail(match.verdict())
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,

@@ -19,7 +19,7 @@ from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.records import records_stage
 from suphx_pipelines.reinforcement import reinforcement_stage
 from suphx_pipelines.runner import Runner, RunResult
-from suphx_pipelines.stage import Stage
+from suphx_pipelines.stage import Stage, StageContext
 from suphx_pipelines.supervised import supervised_stages
 from suphx_pipelines.verdict import find_verdict
 from suphx_platform.console import Console
@@ -79,12 +79,17 @@ def left_out(recipe: Recipe) -> list[str]:
     return notes
 
 
+def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
+    with context.console.activity("drawing the report"):  # matplotlib takes seconds to import
+        return report.run(context)
+
+
 def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     needs = tuple(stage.name for stage in stages)
     return [
         *stages,
-        Stage(name="report", run=report.run, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,)),
+        Stage(name="report", run=_draw_report, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,)),
     ]
 
 

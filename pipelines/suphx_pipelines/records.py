@@ -50,13 +50,18 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     counts = _Counts()
     logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
     sound = _sound(logs, replayer, quarantine)
-    with context.console.progress("games") as progress, StoreWriter(context.folder / STORE_FOLDER) as writer:
-        for log in progress.count(islice(sound, context.recipe.records.max_games or None)):
+    config = context.recipe.records
+    total = config.max_games or (None if context.records else config.played_games)
+    with (
+        context.console.progress("games", total, name="checking") as progress,
+        StoreWriter(context.folder / STORE_FOLDER) as writer,
+    ):
+        for log in progress.count(islice(sound, config.max_games or None)):
             writer.add(log)
             counts.games += 1
             counts.kyoku += len(log.kyokus)
     if not counts.games:
-        raise ValueError(f"{source} has no game that can be used; {_first_reason(quarantine)}")
+        raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
     quarantine.write(context.folder / "quarantine.jsonl")
     figures = {**asdict(counts), "decisions": replayer.num_decisions, "quarantined": quarantine.count}
     entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
@@ -76,8 +81,9 @@ def play_records(context: StageContext[Recipe]) -> Path:
     seeds = range(first, first + config.played_games)
     folder = context.folder / "games"
     folder.mkdir(exist_ok=True)
-    with context.console.progress("hanchans played", config.played_games) as progress:
-        write_records(progress.count(play_games([agent], seating, seeds, tenhou())), folder / "games.tsv.xz", "mjlog")
+    with context.console.progress("hanchans", config.played_games, name="playing") as progress:
+        games = play_games([agent], seating, seeds, tenhou(), progress=progress.advance)
+        write_records(games, folder / "games.tsv.xz", "mjlog")
     return folder
 
 

@@ -20,13 +20,14 @@ from suphx.selfplay.player import Player, load_player, random_player
 from suphx.training.global_reward import Prediction
 from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
-from suphx_pipelines.stage import Stage, StageContext
+from suphx_pipelines.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
 from suphx_platform.console import Console, Progress
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.tracking import Tracker
 
 STAGE_NAME = "reinforcement"
+_BASELINE_NAMES = {"start": "start", "weak": "weak supervised nets"}
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
 
 
@@ -48,7 +49,7 @@ def needed_stages(recipe: Recipe) -> tuple[str, ...]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play and learn, or go on with it, and return the figures of its end."""
+    """Play and learn, or continue, and return the figures at the end."""
     return play_and_learn(context, context.recipe.reinforcement, *first_players(context))
 
 
@@ -61,7 +62,7 @@ def play_and_learn(
     teacher: Player | None = None,
     first_update: int = 0,
 ) -> dict[str, float]:
-    """Let ``start`` play and learn in the context's folder, or go on with it; return the figures of its end.
+    """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
 
     ``teacher``: for ``config.learner.distillation``; ``first_update``: updates of the stage before this part of it.
     """
@@ -79,15 +80,27 @@ def play_and_learn(
         extra={"recipe": recipe.name},
         teacher=teacher,
     )
-    context.console.say(_announcement(config))
-    with context.console.progress("%", PERCENT) as progress:
+    with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
+        progress.reach(0, "setting up")
         report = _Report(context.tracker, progress, config, first_update)
 
         def keep(updates: int) -> None:
             context.keep(first_update + updates)
 
-        metrics = Controller(config, play, context.folder, report=report.add, keep=keep, say=context.console.say).run()
-        report.finish()
+        say = context.console.say
+        controller = Controller(
+            config, play, context.folder, report=report.add, keep=keep, say=say, progress=report.show
+        )
+        if controller.updates:
+            say(f"{context.folder.name}: continuing from update {controller.updates:,}")
+            progress.resume(PERCENT * min(1.0, controller.share_done))
+        try:
+            metrics = controller.run()
+        except KeyboardInterrupt as stop:
+            if stop.args:  # saved
+                raise Interrupted(f"{stop} of {context.folder.name}") from stop
+            raise
+        progress.reach(PERCENT)
     _say_end(metrics, config, context.console)
     figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
     return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
@@ -99,24 +112,17 @@ class _Report:
     def __init__(self, tracker: Tracker, progress: Progress, config: ReinforcementConfig, first_update: int) -> None:
         self._tracker, self._progress, self._config = tracker, progress, config
         self._first_update = first_update
-        self._percent_done = 0
-        self._note = ""
+        self._note = "first games"
 
     def add(self, point: Mapping[str, float]) -> None:
-        """Take a point of self-play, or one of a match, which says nothing of how far the run is."""
+        """Take a point of self-play, or one of a match."""
         self._tracker.log_metrics(point, step=self._first_update + int(point["updates"]))
         if "seconds" in point:
             self._note = _note(point, self._config.heads[0])
-            self._show(int(PERCENT * self._config.share_done(int(point["updates"]), point["seconds"])))
 
-    def finish(self) -> None:
-        """Show that the run is over, which may be between two points."""
-        self._show(PERCENT)
-
-    def _show(self, percent: int) -> None:
-        now = min(PERCENT, percent)
-        self._progress.advance(now - self._percent_done, self._note)
-        self._percent_done = now
+    def show(self, share_done: float, note: str) -> None:
+        """Show how much is done; ``note``: what is going on if that is not learning."""
+        self._progress.reach(PERCENT * share_done, note or self._note)
 
 
 def first_players(context: StageContext[Recipe]) -> tuple[Player, Player]:
@@ -146,29 +152,21 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
     )
 
 
-def _announcement(config: ReinforcementConfig) -> str:
-    every = config.report_every
-    if 0 < config.max_updates < every:
-        return (
-            f"self-play starts; its {config.max_updates} updates are fewer than reinforcement.report_every ({every}): "
-            "the only figures come at its end"
-        )
-    return f"self-play starts; the first figures come after {every} updates"
-
-
 def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: Console) -> None:
-    """Say what came out of the matches after the last update."""
+    """Tell the results of the matches after the last update."""
     if metrics["hanchans"] == 0:
         console.say(
-            f"no hanchan has ended yet: all {config.simulator.num_tables} tables are in the middle of their first one"
+            f"no hanchan was finished: all {config.simulator.num_tables} tables are still playing their first one "
+            "(reinforcement.max_updates is small)"
         )
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"]:
             low, high = match["interval"]
+            opponent = _BASELINE_NAMES[match["baseline"]]
             console.say(
-                f"after {match['updates']:,} updates against {match['baseline']}: paired difference "
-                f"{match['difference']:+.3f} ({low:+.3f} to {high:+.3f}, lower is better), {match['hanchans']:,} games"
-                + few_games_note(match["hanchans"])
+                f"after {match['updates']:,} updates against the {opponent}: average placement "
+                f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
+                f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
             )
 
 
@@ -192,7 +190,8 @@ def _note(point: Mapping[str, float], head: str) -> str:
     if f"{head}_entropy" in point:
         learned = f"entropy {point[f'{head}_entropy']:.2f}, alpha {point[f'{head}_alpha']:.4f}, "
     return (
-        f"{point['hanchans']:,.0f} hanchans ended, {point['updates']:,.0f} updates, version {point['version']:.0f}, "
-        f"staleness {point['staleness']:.1f}, {learned}{point['hanchans_per_second']:.1f} hanchans/s, "
-        f"simulator waits {point['simulator_waiting_share']:.0%}, learning {point['learning_share']:.0%}"
+        f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
+        f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "
+        f"staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
+        f"learning {point['learning_share']:.0%}"
     )

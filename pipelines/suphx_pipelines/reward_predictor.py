@@ -83,7 +83,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     write_json(context.folder / METRICS_FILE, metrics)
     margins = {name: figures["margin"] for name, figures in metrics["test"].items() if "margin" in figures}
     shown = ", ".join(f"{margin:.1%} below {_NAMES[name]}" for name, margin in margins.items())
-    context.console.say(f"reward predictor: loss {metrics['test']['net']['loss']:,.0f} on test games, {shown}")
+    context.console.say(f"reward predictor: test loss {metrics['test']['net']['loss']:,.0f}, {shown}")
     return {"loss": metrics["test"]["net"]["loss"], **{f"margin_to_{name}": value for name, value in margins.items()}}
 
 
@@ -93,15 +93,11 @@ _NAMES = {"mean": "the mean", "place_now": "the place now", "place_and_kyoku": "
 def _learn(
     context: StageContext[Recipe], learning: RewardLearning
 ) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
-    with context.console.progress("%", PERCENT) as progress:
-        percent_done = 0
+    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress:
 
         def report(epoch: EpochReport) -> None:
-            nonlocal percent_done
-            now = int(PERCENT * epoch.share_done)
             losses = {"train_loss": epoch.train_loss, "validation_loss": epoch.validation_loss}
-            progress.advance(now - percent_done, f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}")
-            percent_done = now
+            progress.reach(PERCENT * epoch.share_done, f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}")
             context.tracker.log_metrics(losses, step=epoch.step)
 
         predictor, state = learn_rewards(learning, context.folder, report=report, keep=context.keep)

@@ -54,19 +54,21 @@ class Controller:
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
         say: Callable[[str], None] | None = None,
+        progress: Callable[[float, str], None] | None = None,
     ) -> None:
-        """Build all parts, or go on from the state in ``folder``.
+        """Build all parts, or continue from the state in ``folder``.
 
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written; ``say`` gets a line for whatever breaks. Raises ValueError if the state
-        belongs to another run.
+        updates whenever a state was written; ``say`` gets a line for whatever breaks; ``progress`` gets the share that
+        is done, 0 to 1, and what is going on if that is not learning. Raises ValueError if the state belongs to another
+        run.
         """
         folder.mkdir(parents=True, exist_ok=True)
         has_weak = play.weak is not play.start
         if config.oracle.policy:
             play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
         self._config, self._play, self._folder = config, play, folder
-        self._report, self._keep, self._say = report, keep, say
+        self._report, self._keep, self._say, self._show_progress = report, keep, say, progress
         state: FlowState | None = None
         self._progress = Progress()
         if self._state_path.is_file():
@@ -84,7 +86,8 @@ class Controller:
         """Play and learn to the end; return what ``metrics.json`` holds.
 
         Raises DivergedError if a loss or gradient is no finite number: the batch and the last good weights are in the
-        folder then; KeyboardInterrupt, with the state saved, if the process is asked to stop (Ctrl-C, SIGTERM).
+        folder then; KeyboardInterrupt, with the state saved and where as its text, if the process is asked to stop
+        (Ctrl-C, SIGTERM).
         """
         try:
             self._write_start()
@@ -100,13 +103,23 @@ class Controller:
     @property
     def is_finished(self) -> bool:
         """Tell whether a limit of the run is reached."""
-        return self._config.share_done(self._progress.updates, self._progress.seconds) >= 1
+        return self.share_done >= 1
+
+    @property
+    def share_done(self) -> float:
+        """How much of the run is done, 0 to 1 and more."""
+        return self._config.share_done(self._progress.updates, self._progress.seconds)
+
+    @property
+    def updates(self) -> int:
+        """Updates so far, over all sittings."""
+        return self._progress.updates
 
     def _stop(self) -> NoReturn:
         if self._say is not None:
-            self._say(f"asked to stop: saving the state after {self._progress.updates} updates")
+            self._say(f"stopping: saving the state after {self._progress.updates} updates")
         self._save()
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
     def _new_flow(self, state: FlowState | None) -> Flow:
         if not self._config.cluster.on_ray:
@@ -129,6 +142,7 @@ class Controller:
         except DivergedBatchError as error:
             raise self._diverged(error) from error
         self._tick()
+        self._tell("")
         if self._metrics is not None:
             self._metrics.count(events)
         for event in events:
@@ -197,6 +211,10 @@ class Controller:
         progress.history.append(point)
         self._show(point)
 
+    def _tell(self, note: str) -> None:
+        if self._show_progress is not None:
+            self._show_progress(min(1.0, self.share_done), note)
+
     def _show(self, point: Mapping[str, float]) -> None:
         """Have a point seen by whoever watches."""
         if self._metrics is not None:
@@ -221,6 +239,7 @@ class Controller:
 
     def _evaluate(self) -> None:
         """Have matches played of the newest version."""
+        self._tell(f"match after {self._progress.updates:,} updates")
         self._write_newest()
         self._matches.begin(self._progress.updates)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
@@ -236,6 +255,7 @@ class Controller:
             self._add_point()  # of a run that is shorter than report_every
         self._add_matches(waits=True)
         if not matches or matches[-1]["updates"] != self._progress.updates:
+            self._save()  # the match takes long, and may be stopped
             self._evaluate()
             self._add_matches(waits=True)
         self._save()

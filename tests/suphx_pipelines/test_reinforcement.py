@@ -61,9 +61,8 @@ def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
     history = read_json(done.run.folder / "reinforcement" / "metrics.json")["history"]
     assert [point["updates"] for point in history] == [1]
     told = capsys.readouterr().err
-    assert "its 1 updates are fewer than reinforcement.report_every (20): the only figures come at its end" in told
-    assert "100 of 100 %" in told
-    assert "no hanchan has ended yet: all 16 tables are in the middle of their first one" in told
+    assert "reinforcement: 100 % in " in told
+    assert "no hanchan was finished: all 16 tables are still playing their first one" in told
     assert "8 games; over 2 walls the interval means little, play at least 24 hanchans" in told
 
 

@@ -106,11 +106,17 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(tmp_path: Path) -> No
             os.kill(os.getpid(), signal.SIGTERM)
 
     said: list[str] = []
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="update 6"):
         new_controller(tmp_path / "b", report=stop, say=said.append).run()
-    assert said == ["asked to stop: saving the state after 6 updates"]
+    assert said == ["stopping: saving the state after 6 updates"]
     points: list[Mapping[str, float]] = []
-    resumed = new_controller(tmp_path / "b", report=points.append).run()
+    shares: list[tuple[float, str]] = []
+    controller = new_controller(tmp_path / "b", report=points.append, progress=lambda *now: shares.append(now))
+    assert controller.updates == 6
+    first = controller.share_done
+    resumed = controller.run()
+    assert first <= shares[0][0] <= shares[-1][0] == 1.0
+    assert any(note.startswith("match after") for _, note in shares)
     assert points[0]["updates"] == 9
     assert numbers(resumed) == numbers(unbroken)
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))

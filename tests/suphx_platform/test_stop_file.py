@@ -66,7 +66,7 @@ def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> 
         process.kill()
         process.wait()
     assert log.read_text().count(STORED) == 1
-    assert "asked to stop: saving the state" in log.read_text()
+    assert "stopping: saving the state" in log.read_text()
     assert "reinforcement: finished" in log.read_text()
 
 
