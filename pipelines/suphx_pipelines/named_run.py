@@ -21,12 +21,14 @@ def check_named_run(folder: Path, recipe: R, stages: Sequence[Stage[R]], records
     if not path.is_file():
         others = [entry.name for entry in folder.iterdir() if entry.name != LOCK_FILE] if folder.is_dir() else []
         if others:
-            raise ValueError(f"{folder} is no run, it has {min(others)} but no {RECIPE_FILE}: name another --run-id")
+            raise ValueError(
+                f"{folder} is not a run: it contains {min(others)} but no {RECIPE_FILE}; choose another --run-id"
+            )
         return
     try:
         there = load_config(type(recipe), path)
     except ValueError as error:
-        raise ValueError(f"{error}: mend {path}, or name another --run-id; nothing was changed") from error
+        raise ValueError(f"{error}: fix {path}, or choose another --run-id; nothing was changed") from error
     before, now = (flatten(without(to_table(each), recipe.free_keys)) for each in (there, recipe))
     unset = dict.fromkeys((*before, *now), "not set")  # TOML has no null: optional keys may be missing
     check_same_settings(str(folder), unset | before, unset | now)

@@ -53,7 +53,7 @@ def reward_predictor_stage() -> Stage[Recipe]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Train the predictor, or go on with it, and return the figures of its test."""
+    """Train the predictor, or continue its training, and return the figures of its test."""
     recipe = context.recipe
     store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
     histories = game_histories(store)

@@ -1,4 +1,4 @@
-"""A stage's folder on disk: when it is finished, when it may go on, and when it must start anew.
+"""A stage's folder on disk: when it is finished, when it may continue, and when it must start over.
 
 ``started.json`` holds the digest of the inputs that the files in the folder were made from; ``done.json`` is written
 last of all. Both appear whole or not at all, so that a kill at any moment leaves one of three clear states.

@@ -42,7 +42,7 @@ class StageStorage:
         version = self._storage.load_newest(self.name(stage_name), folder)
         if version is not None:
             self._mark(folder, version)
-            self._console.say(f"{stage_name}: taken from the storage ({version.path})")
+            self._console.say(f"{stage_name}: fetched from the storage ({version.path})")
 
     def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.

@@ -87,14 +87,14 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[FlowState, Progress]
     """
     tensors, header = read_tensors(path)
     if header.get("kind") != "self-play state" or header.get("format_version") != FORMAT_VERSION:
-        raise ValueError(f"{path} is no self-play state of format {FORMAT_VERSION}: delete it to start anew")
+        raise ValueError(f"{path} is not a self-play state of format {FORMAT_VERSION}: delete it to start over")
     then = header.get("run", {})
     names = sorted(then.keys() | run.keys())
     differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
     if differences:
         raise ValueError(
             f"{path} belongs to another run ({'; '.join(differences)}): "
-            "set these back to go on with it, or delete it to start anew"
+            "restore these settings to continue it, or delete the file to start over"
         )
     try:
         state = FlowState(
@@ -113,7 +113,7 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[FlowState, Progress]
 
 def damaged(path: Path, error: Exception) -> ValueError:
     """Return the error of a state whose parts are not what they should be."""
-    return ValueError(f"{path} is damaged ({error!r}): delete it to start anew")
+    return ValueError(f"{path} is damaged ({error!r}): delete it to start over")
 
 
 def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

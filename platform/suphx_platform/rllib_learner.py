@@ -271,7 +271,9 @@ class PolicyGradientLearner(TorchLearner):
             try:
                 actor.load_state_dict(_below(tensors, f"net.{name}."))
             except RuntimeError as error:
-                raise ValueError(f"the stored {name} net is not the one of this recipe: start anew") from error
+                raise ValueError(
+                    f"the stored {name} net does not match this recipe: delete the stage's folder to start over"
+                ) from error
             for key, parameter in actor.named_parameters():
                 slots = _below(tensors, f"optimizer.{name}.{key}/")
                 copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}

@@ -70,9 +70,9 @@ def load_training_state(
     """
     tensors, header = read_tensors(path)
     if header.get("kind") != "training state" or header.get("format_version") != FORMAT_VERSION:
-        raise ValueError(f"{path} is no training state of format {FORMAT_VERSION}: delete it to start anew")
+        raise ValueError(f"{path} is not a training state of format {FORMAT_VERSION}: delete it to start over")
     if not isinstance(header.get("run"), dict) or not isinstance(header.get("progress"), dict):
-        raise ValueError(f"{path} has a damaged header: delete it to start anew")
+        raise ValueError(f"{path} has a damaged header: delete it to start over")
     _check_same_run(path, header["run"], run)
     try:
         positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
@@ -80,7 +80,7 @@ def load_training_state(
         return progress, _restore(tensors, net, optimizer)
     except (KeyError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
-        raise ValueError(f"{path} is damaged ({reason}): delete it to start anew") from error
+        raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 
 def _restore(tensors: dict[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
@@ -108,5 +108,5 @@ def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> No
     if differences:
         raise ValueError(
             f"{path} belongs to another training ({'; '.join(differences)}): "
-            "set these back to go on with it, or delete it to start anew"
+            "restore these settings to continue it, or delete the file to start over"
         )

@@ -85,7 +85,7 @@ def test_a_run_survives_what_happens_to_its_pods(tmp_path: Path, monkeypatch: py
             assert cluster.client.status(cluster.job) == "SUCCEEDED", log[-3000:]
         finally:
             cluster.stop()
-        assert "reinforcement: taken from the storage" in log
+        assert "reinforcement: fetched from the storage" in log
         after = figures()
         assert after["updates"] > before["updates"] - 10
         assert {"simulator_died_faults", "engine_died_faults", "learner_died_faults"} <= after.keys()

@@ -15,6 +15,7 @@ import pytest
 from suphx.features.head import HEAD_NAMES
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe import load_recipe
+from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.supervised import TRAINING_ORDER
 from suphx_platform.console import Console
 
@@ -133,3 +134,18 @@ def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(ru
     page = result.report.read_text()
     assert "Test accuracy beside the paper" in page
     assert "A game to look at" in page
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_recipe_for_records_warns_without_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_given: bool
+) -> None:
+    console = Console()
+    monkeypatch.setattr(Runner, "run", lambda self: RunResult(run_id="x", folder=tmp_path, tracking_uri=""))
+    (tmp_path / "a.mjlog").write_text("one")
+    recipe = load_recipe(RECIPE.with_name("rl_basic.toml"))
+    run_recipe(recipe, records=tmp_path / "a.mjlog" if is_given else None, runs=tmp_path / "runs", console=console)
+    told = (
+        "rl_basic is meant for game records: without --records DIR it learns from games that the baseline ukeire plays"
+    )
+    assert [warning.startswith(told) for warning in console.warnings] == ([] if is_given else [True])

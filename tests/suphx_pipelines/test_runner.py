@@ -225,7 +225,9 @@ def test_a_named_run_is_kept_from_other_settings_on_a_machine_that_never_saw_it(
 
 def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
     (runs / "mine" / "holiday").mkdir(parents=True)
-    with pytest.raises(ValueError, match=r"mine is no run, it has holiday but no recipe\.toml: name another --run-id"):
+    with pytest.raises(
+        ValueError, match=r"mine is not a run: it contains holiday but no recipe\.toml; choose another --run-id"
+    ):
         named(runs, SmallRecipe()).run()
     assert [path.name for path in (runs / "mine").iterdir()] == ["holiday"]
 
@@ -233,7 +235,7 @@ def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
 def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
     first = named(runs, SmallRecipe()).run()
     (first.folder / "recipe.toml").write_text("seed = ")
-    with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*name another --run-id; nothing was changed"):
+    with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*choose another --run-id; nothing was changed"):
         named(runs, SmallRecipe()).run()
 
 

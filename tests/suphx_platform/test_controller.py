@@ -143,7 +143,7 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(tmp_path: Pat
 def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
     new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
     other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_rows=100))
-    with pytest.raises(ValueError, match=r"buffer.batch_rows was 200, now 100\): set these back"):
+    with pytest.raises(ValueError, match=r"buffer.batch_rows was 200, now 100\): restore these settings"):
         new_controller(tmp_path, other)
     (tmp_path / STATE_FILE).write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):

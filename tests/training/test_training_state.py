@@ -67,7 +67,7 @@ def test_a_damaged_header_is_refused(tmp_path: Path, change: dict[str, object]) 
     save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
     tensors, header = read_tensors(tmp_path / "a")
     write_tensors(tmp_path / "a", tensors, header | change)
-    with pytest.raises(ValueError, match=r"damaged.*delete it to start anew"):
+    with pytest.raises(ValueError, match=r"damaged.*delete it to start over"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
 
 
@@ -82,5 +82,5 @@ def test_tensors_of_another_net_are_refused(tmp_path: Path, name: str, new: str)
     tensors.pop(name, None)
     tensors[new.format(next(iter(dict(net.named_parameters()))))] = torch.zeros(7)
     write_tensors(tmp_path / "a", tensors, header)
-    with pytest.raises(ValueError, match=r"is damaged .*delete it to start anew"):
+    with pytest.raises(ValueError, match=r"is damaged .*delete it to start over"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
