@@ -1,38 +1,7 @@
 """The report stage: one self-contained HTML file from the JSON files that the other stages leave in their folders.
 
-Read here, all in the folders of the stages that this stage needs; a missing file leaves its section out:
-
-``records/summary.json``
-    ``{"source": "given"|"played", "games", "kyoku", "decisions", "quarantined",
-    "quarantine": [{"file", "position", "reason"}], "samples": {head: {"train", "validation", "test"}}}``
-``supervised/<head>/metrics.json``
-    ``{"head", "net": {...}, "num_weights",
-    "history": [{"step", "seconds", "train_loss", "validation_loss", "validation_accuracy"}],
-    "test": {"samples", "accuracy", "balanced_accuracy", "recall_yes", "calibration": [[confidence, accuracy, samples]],
-    "ece", "confusion": [[...]]}, "calibrated": {"temperature", "loss", "ece", "calibration", of two answers also
-    "yes_threshold", "yes", "yes_probable", "yes_matched", "accuracy_matched"} or null}``; confusion rows are the
-    record's choice, columns the net's
-``learning_curve/summary/curve.json``
-    ``{head: [{"games", "rows", "accuracy"}]}``, ascending by games
-``ablation/summary/ablation.json``
-    ``{head: {"samples", "games", "encoders": [{"encoder", "planes", "rows", "accuracies": [], "difference",
-    "interval": [2]}]}}``
-``reinforcement/metrics.json``
-    ``{"heads": [...], "updates", "version", "hanchans", "decisions", "seconds", "history": [{"updates", "seconds",
-    "staleness", "<head>_entropy", "<head>_alpha"}], "matches": [{"updates", "baseline", "hanchans", "difference",
-    "interval": [2]}], "decisions_of_buffer": {"added", "stale", "learned", "refused", "lost"}, "faults": {}}``;
-    over Ray, the history has "<part>_memory_bytes" too
-``entropy_study/<alpha>/metrics.json``
-    the same, with alpha fixed
-``reward_predictor/metrics.json``, ``figure_8/match/figure_8.json``
-    see reward_predictor.py and figure_8.py
-``evaluation/match.json``
-    ``{"candidate", "baseline", "seed", "hanchans", "seconds", "players": [{"name", "hanchans", "placements": [4],
-    "average_placement", "stable_rank", "stable_rank_interval": [2], "win_rate", "deal_in_rate", "riichi_rate",
-    "call_rate", "average_win", "average_deal_in"}], "paired_difference": {"average_placement", "interval": [2]},
-    "sample_game": {"title", "lines": [text]}}``
-
-Any number may be null where it cannot be told.
+Read here, all in the folders of the stages that this stage needs; a missing file leaves its section out. The keys of
+all files are in docs/architecture.md ("What stages leave for each other"); any number may be null where there is none.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from suphx.training.head_data import head_data
 from suphx.training.head_result import METRICS_FILE
 from suphx.training.supervised import HeadTraining, Report, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised_config import SupervisedConfig
+from suphx_pipelines.curve_file import CurveFile
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.learning_check import training_warnings
 from suphx_pipelines.recipe import Recipe
@@ -65,6 +66,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     name = head if not num_games else f"{head}, {num_games:,} games"
     with context.console.progress("%", PERCENT, name=name) as progress, StopRequest() as stop:
         watch = _Watch(context.console, progress, stop, name)
+        curve = CurveFile(context.folder)
 
         def report(state: Report) -> None:
             watch.note = (
@@ -72,6 +74,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
                 f"waiting {state.waiting_share:.0%}"
             )
             context.tracker.log_metrics(_curve_points(state), step=state.step)
+            curve.add(state.step, _curve_points(state))
 
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _tell_end(context, head, config, metrics)
