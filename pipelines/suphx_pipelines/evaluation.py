@@ -12,11 +12,13 @@ from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.features.head import HEAD_NAMES
-from suphx.riichi.game_text import describe_kyoku, kyoku_name
 from suphx.riichi.gamelog import GameLog
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Recipe
+from suphx_pipelines.sample_game import sample_game
 from suphx_pipelines.stage import Stage, StageContext
+
+CANDIDATE_NAME = "our agent"
 
 
 def evaluation_stage() -> Stage[Recipe]:
@@ -73,20 +75,14 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
 def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
-    for name, statistics in (("five nets", match.statistics), (match.baseline, match.baseline_statistics)):
+    for name, statistics in ((CANDIDATE_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
         figures = statistics.to_json()
         players.append({**figures, "name": name, "hanchans": figures["games"]})
     values: dict[str, Any] = match.to_json()
+    baselines = [f"{match.baseline} {number}" for number in range(1, len(sample.names))]
     return {
         **{name: values[name] for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference")},
         "seconds": seconds,
         "players": players,
-        "sample_game": _describe_game(sample),
+        "sample_game": sample_game(sample, [CANDIDATE_NAME, *baselines]),
     }
-
-
-def _describe_game(log: GameLog) -> dict[str, Any]:
-    lines = [line for index in range(len(log.kyokus)) for line in [*describe_kyoku(log, index), ""]]
-    last = log.kyokus[-1]
-    title = f"{' / '.join(log.names)}, up to {kyoku_name(last.kyoku, last.honba)}"
-    return {"title": title, "lines": [*lines, f"Final points: {log.final_scores}"]}

@@ -1,21 +1,23 @@
-"""The report's section on the agents of the paper's Figure 8; the keys that it reads stand in figure_8.py."""
+"""The report's section on the agents of the paper's Figure 8; the keys that it reads are in figure_8.py."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from suphx_pipelines import report_figure, report_page
-from suphx_pipelines.report_number import decimal, interval, number, percent
+from suphx_pipelines import report_page
+from suphx_pipelines.interval_chart import Row, interval_chart
+from suphx_pipelines.placement_chart import placement_chart
+from suphx_pipelines.report_match import PLACE_LEGEND
+from suphx_pipelines.report_number import decimal, difference, interval, number, stable_rank
 
 NAMES = {"sl": "SL", "sl_weak": "SL-weak", "rl_basic": "RL-basic", "rl_1": "RL-1", "rl_2": "RL-2"}
 # Paper, Figure 8: medians, against three SL-weak.
 _PAPER_STABLE_RANKS = {"sl": 7.659, "rl_basic": 8.064, "rl_1": 8.242, "rl_2": 8.305}
 
 _NOTE = (
-    "Difference: average placement minus that of the agent above on the same walls and seats, interval by bootstrap "
-    "over walls; better is claimed only where it excludes zero. The paper's agents are nets of 20 million weights "
-    "after 1.5 million games each."
+    "Difference: average placement minus that of the agent above, on the same walls and seats, with a 95 % interval by "
+    "bootstrap over walls. The paper's agents are nets of 20 million weights after 1.5 million games each."
 )
 
 
@@ -23,27 +25,42 @@ def section(result: Mapping[str, Any]) -> str:
     """Return the section; empty without a result."""
     if not result:
         return ""
-    columns = ("agent", "1st", "2nd", "3rd", "4th", "average placement", "95 % interval", "stable rank",
-               "95 % interval", "paper", "difference", "95 % interval")  # fmt: skip
-    rows = [_row(entry) for entry in result["agents"]]
-    caption = f"{number(result['hanchans'])} hanchans each against three SL-weak, all on the same walls."
-    body = report_page.table(columns, rows, caption=caption)
-    names = [NAMES[entry["agent"]] for entry in result["agents"]]
-    values = [entry["average_placement"] for entry in result["agents"]]
-    picture = report_figure.with_intervals(names, values, [entry["interval"] for entry in result["agents"]])
-    return body + report_page.figure(picture, "With 95 % intervals.") + report_page.paragraph(_NOTE, is_soft=True)
+    agents = result["agents"]
+    body = report_page.paragraph(_sentence(result))
+    rows = [
+        Row(name=NAMES[entry["agent"]], value=entry["average_placement"], low=entry["interval"][0],
+            high=entry["interval"][1], note=f"{decimal(entry['average_placement'])} ({interval(entry['interval'])})")
+        for entry in agents
+    ]  # fmt: skip
+    title = "Average placement against three SL-weak"
+    picture = interval_chart(rows, title, axis_title="average placement", zero=2.5, sides=("better", "worse"))
+    counts = [(NAMES[entry["agent"]], entry["placements"]) for entry in agents]
+    places = placement_chart(counts, "Placements of the agents")
+    body += report_page.side_by_side(
+        report_page.figure(picture, title, "With 95 % intervals; 2.50 is as strong as SL-weak."),
+        report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
+    )
+    columns = ("agent", "average placement", "stable rank (dan)", "paper's stable rank", "difference", "95 % interval")
+    return body + report_page.table(columns, [_row(entry) for entry in agents], about=_NOTE)
+
+
+def _sentence(result: Mapping[str, Any]) -> str:
+    agents = result["agents"]
+    text = f"Each agent played {number(result['hanchans'])} hanchans against three SL-weak, all on the same walls. "
+    found = []
+    for before, entry in zip(agents, agents[1:], strict=False):
+        low, high = entry["difference_interval"]
+        how = "better than" if high < 0 else "worse than" if low > 0 else "not clearly different from"
+        found.append(f"{NAMES[entry['agent']]} is {how} {NAMES[before['agent']]}")
+    return text + (", ".join(found) + "." if found else "")
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    games = sum(entry["placements"]) or 1
     return (
         NAMES[entry["agent"]],
-        *(percent(count / games) for count in entry["placements"]),
         decimal(entry["average_placement"], 3),
-        interval(entry["interval"], 3),
-        decimal(entry["stable_rank"]),
-        interval(entry["stable_rank_interval"]),
+        stable_rank(entry["stable_rank"], entry["stable_rank_interval"]),
         decimal(_PAPER_STABLE_RANKS.get(entry["agent"])),
-        decimal(entry["difference"], 3),
+        difference(entry["difference"]),
         interval(entry["difference_interval"], 3),
     )

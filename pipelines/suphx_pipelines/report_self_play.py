@@ -1,6 +1,6 @@
-"""The report's sections on self-play: how it went, and what controlling the entropy is good for.
+"""The report's sections on self-play: how strong it became, how it went, and what controlling the entropy is good for.
 
-Both are made from ``metrics.json`` of self-play; its keys stand in report.py.
+All are made from ``metrics.json`` of self-play; its keys are in docs/architecture.md.
 """
 
 from __future__ import annotations
@@ -8,66 +8,77 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx_pipelines import report_figure, report_page
-from suphx_pipelines.report_number import decimal, interval, number, percent
+from suphx_pipelines import report_page
+from suphx_pipelines.interval_chart import Row, interval_chart
+from suphx_pipelines.line_chart import Curve, curve_of, line_chart
+from suphx_pipelines.report_name import short_names
+from suphx_pipelines.report_number import decimal, difference, duration, interval, number, percent
 
 Result = Mapping[str, Any]
 
-_MATCHES = "Matches on shared walls: average placement minus that of the baseline; lower is better."
+START = "start"
+_MATCHES = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
+_MEMORY = "_memory_bytes"
+_MIB = 2**20
+_COLOURS = 6
 
 
 def section(result: Result, targets: Mapping[str, float]) -> str:
     """Return the section on one self-play; ``targets`` of the entropy by head, as far as they are known."""
     if not result:
         return ""
-    names = ("hanchans", "decisions", "updates", "version", "seconds")
-    body = report_page.tiles([(number(result[name]), name) for name in names])
-    matches = result["matches"]
-    baselines = sorted({match["baseline"] for match in matches})
-    curves = {f"against {name}": [match for match in matches if match["baseline"] == name] for name in baselines}
-    body += report_page.figure(report_figure.paired_differences(curves), "Paired differences over the run.")
-    rows = [
-        (number(match["updates"]), match["baseline"], number(match["hanchans"]), decimal(match["difference"], 3),
-         interval(match["interval"], 3)) for match in matches
-    ]  # fmt: skip
-    columns = ("updates", "baseline", "hanchans", "difference", "95 % interval")
-    body += report_page.table(columns, rows, caption=_MATCHES)
+    body = report_page.paragraph(strength(result))
+    matches = {f"against {name}": of for name, of in _by_baseline(result).items()}
+    body += report_page.side_by_side(_strength_chart(matches), _matches_table(result))
+    body += report_page.tiles(_figures(result))
     for head in learned_heads(result):
-        picture = report_figure.self_play(result["history"], head, targets.get(head))
-        body += report_page.figure(picture, f"The {head} net over the run." + _followed(result, head, targets))
-    if any("simulator_memory_bytes" in point for point in result["history"]):
-        picture = report_figure.memory(result["history"])
-        body += report_page.figure(picture, "Private memory of the processes over the run." + _faults(result))
-    counts = result["decisions_of_buffer"]
-    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused", "lost"))
-    return body + report_page.paragraph(f"Decisions of the replay buffer: {told}.", is_soft=True)
+        body += report_page.heading(f"The {head} net during self-play")
+        body += report_page.side_by_side(*_head_charts(result, head, targets))
+    body += report_page.heading("The work") + report_page.paragraph(_work(result), is_soft=True)
+    return body + report_page.side_by_side(*_work_charts(result))
+
+
+def strength(result: Result) -> str:
+    """Return in words whether the nets are stronger than those that self-play began with."""
+    against = _by_baseline(result)
+    if START not in against:
+        opponents = ", ".join(short_names(list(against))) or "nobody"
+        return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
+    last = against[START][-1]
+    low, high = last["interval"]
+    how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
+    return (
+        f"After {number(last['updates'])} updates the nets are {how} those that self-play began with: their average "
+        f"placement against three of them is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
+        f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over {number(last['hanchans'])} hanchans."
+    )
 
 
 def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str, float]) -> str:
     """Return the section that compares self-play with that in which alpha was ``fixed``, by its value."""
     if not fixed:
         return ""
-    runs = {"follows its target": controlled} | {f"alpha {alpha}": result for alpha, result in fixed.items()}
-    body = ""
+    runs = {"alpha controlled": controlled} | {f"alpha {alpha}": result for alpha, result in fixed.items()}
+    body = report_page.paragraph(
+        "The same self-play with a fixed weight (alpha) of the entropy, beside the one that controls alpha so that the "
+        "entropy follows its target (dashed). A net whose entropy falls to zero no longer explores."
+    )
+    charts = []
     for head in learned_heads(controlled):
-        histories = {name: result["history"] for name, result in runs.items()}
-        picture = report_figure.entropies(histories, head, targets.get(head))
-        body += report_page.figure(picture, f"Entropy of the {head} net, with alpha controlled and fixed.")
-    ends = {name: _matches_with_start(result) for name, result in runs.items()}
-    body += report_page.figure(report_figure.paired_differences(ends), "Paired differences to the common start.")
+        curves = [curve_of(name, run["history"], "updates", f"{head}_entropy", place % _COLOURS)
+                  for place, (name, run) in enumerate(runs.items())]  # fmt: skip
+        title = f"Entropy of the {head} net (nats)"
+        picture = line_chart(curves, title, x_title="updates", levels=_levels(targets, head), least=0.0)
+        charts.append(report_page.figure(picture, title, legend=_legend(curves)))
+    ends = {name: matches for name, run in runs.items() if (matches := _by_baseline(run).get(START))}
+    body += report_page.side_by_side(*charts, _strength_chart(ends, "Strength against the common start"))
+    heads = learned_heads(controlled)
     rows = [
-        (name, *(decimal(last_entropy(runs[name], head)) for head in learned_heads(controlled)),
-         decimal(matches[-1]["difference"], 3), interval(matches[-1]["interval"], 3))
-        for name, matches in ends.items() if matches
+        (name, *(decimal(last_entropy(runs[name], head)) for head in heads),
+         difference(matches[-1]["difference"]), interval(matches[-1]["interval"], 3)) for name, matches in ends.items()
     ]  # fmt: skip
-    heads = (f"last entropy of {head}" for head in learned_heads(controlled))
-    columns = ("alpha", *heads, "difference to the start", "95 % interval")
-    return body + report_page.table(columns, rows, caption=_MATCHES)
-
-
-def _faults(result: Result) -> str:
-    told = ", ".join(f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result["faults"].items()))
-    return f" Faults: {told or 'none'}."
+    columns = ("alpha", *(f"last entropy of {head}" for head in heads), "difference to the start", "95 % interval")
+    return body + report_page.table(columns, rows, about=_MATCHES)
 
 
 def learned_heads(result: Result) -> list[str]:
@@ -92,12 +103,118 @@ def _entropies(result: Result, head: str, first_update: float = 0) -> list[float
     return [point[name] for point in result["history"] if name in point and point["updates"] >= first_update]
 
 
+def _by_baseline(result: Result) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the matches by opponent, the start first."""
+    names = sorted({match["baseline"] for match in result["matches"]}, key=lambda name: (name != START, name))
+    return {name: [match for match in result["matches"] if match["baseline"] == name] for name in names}
+
+
+def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: str = "Strength over self-play") -> str:
+    """Return the differences over the updates with intervals; one under the other where each has only one."""
+    names = short_names(list(matches))
+    curves = [_strength_curve(name, of, place % _COLOURS)
+              for place, (name, of) in enumerate(zip(names, matches.values(), strict=True))]  # fmt: skip
+    note = "Average placement of the nets minus the opponent's, with 95 % intervals. Below zero: the nets are stronger."
+    picture = line_chart(curves, title, x_title="updates", levels=(0.0,))
+    if picture:
+        return report_page.figure(picture, title, note, _legend(curves))
+    rows = [
+        Row(name=name, value=of[-1]["difference"], low=of[-1]["interval"][0], high=of[-1]["interval"][1],
+            note=f"{difference(of[-1]['difference'], 2)} ({interval(of[-1]['interval'])})")
+        for name, of in zip(names, matches.values(), strict=True)
+    ]  # fmt: skip
+    picture = interval_chart(
+        rows, title, axis_title="difference in average placement", zero=0.0, sides=("stronger", "weaker")
+    )
+    return report_page.figure(picture, title, note)
+
+
+def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int) -> Curve:
+    points = [(float(match["updates"]), float(match["difference"])) for match in matches]
+    intervals = [(match["interval"][0], match["interval"][1]) for match in matches]
+    return Curve(name=name, points=points, colour=colour, has_dots=True, intervals=intervals)
+
+
+def _matches_table(result: Result) -> str:
+    rows = [
+        (match["baseline"], number(match["updates"]), number(match["hanchans"]), difference(match["difference"], 2),
+         interval(match["interval"])) for match in reversed(result["matches"])
+    ]  # fmt: skip
+    columns = ("opponent", "updates", "hanchans", "difference", "95 % interval")
+    table = report_page.table(columns, rows, about=_MATCHES)
+    return f"<div>{table}</div>" if rows else ""
+
+
+def _figures(result: Result) -> list[tuple[str, str]]:
+    figures = [(number(result["updates"]), "updates"), (number(result["hanchans"]), "hanchans ended"),
+               (number(result["decisions"]), "decisions played"), (duration(result["seconds"]), "of self-play")]  # fmt: skip
+    stale = [point["staleness"] for point in result["history"] if point.get("staleness") is not None]
+    if stale:
+        figures.append((decimal(stale[-1], 1), "staleness at the end (versions behind)"))
+    figures += [(decimal(last_entropy(result, head)), f"entropy of {head} at the end (nats)") for head in learned_heads(result)]
+    return figures
+
+
+def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> list[str]:
+    """Return entropy and its control, how far the net went, and what the critic knows."""
+    charts = [
+        ("entropy", "Entropy (nats)", _followed(result, head, targets), 0, _levels(targets, head)),
+        ("kl_to_start", "Distance from the start (nats)", "KL divergence of the policy from the first one.", 3, ()),
+        ("teacher_distance", "Distance from the teacher (nats)", "KL divergence from the nets that see hidden tiles.", 5, ()),
+        ("explained_share", "What the critic explains", "Share of the variance of the rewards.", 2, ()),
+        ("alpha", "Alpha", "Weight of the entropy in the loss.", 1, ()),
+    ]
+    figures = []
+    for key, title, note, colour, levels in charts:
+        curve = curve_of(title, result["history"], "updates", f"{head}_{key}", colour, is_smoothed=True)
+        if not any(y for _, y in curve.points):
+            continue  # not part of this self-play
+        label = f"{title} of the {head} net over the updates"
+        picture = line_chart([curve], label, x_title="updates", levels=levels)
+        figures.append(report_page.figure(picture, title, note))
+    return figures
+
+
+def _work(result: Result) -> str:
+    counts = result["decisions_of_buffer"]
+    told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused", "lost"))
+    faults = ", ".join(f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result["faults"].items()))
+    return f"Decisions in the replay buffer: {told}. Faults: {faults or 'none'}."
+
+
+def _work_charts(result: Result) -> list[str]:
+    history = result["history"]
+    figures = []
+    for key, title, note, colour in (
+        ("staleness", "Staleness (versions)", "How many versions of the net decisions are behind when they are learned.", 2),
+        ("hanchans_per_second", "Hanchans per second", "Ended games, over each part of the run.", 5),
+    ):
+        curve = curve_of(title, history, "updates", key, colour, is_smoothed=True)
+        picture = line_chart([curve], f"{title} over the updates", x_title="updates", least=0.0)
+        figures.append(report_page.figure(picture, title, note))
+    kinds = sorted({name for point in history for name in point if name.endswith(_MEMORY)})
+    curves = [_memory_curve(history, kind, place % _COLOURS) for place, kind in enumerate(kinds)]
+    picture = line_chart(curves, "Memory of the largest process", x_title="minutes", least=0.0)
+    note = "Private memory of the largest process of each kind."
+    return [*figures, report_page.figure(picture, "Memory (MiB)", note, _legend(curves))]
+
+
+def _memory_curve(history: Sequence[Mapping[str, Any]], kind: str, colour: int) -> Curve:
+    points = [(point["seconds"] / 60, point[kind] / _MIB) for point in history if kind in point]
+    return Curve(name=kind.removesuffix(_MEMORY), points=points, colour=colour)
+
+
 def _followed(result: Result, head: str, targets: Mapping[str, float]) -> str:
     if head not in targets:
         return ""
     distance = percent(largest_distance(result, head, targets[head]))
-    return f" Target entropy {decimal(targets[head])} (dotted); at most {distance} from it over the last half."
+    return f"Target {decimal(targets[head])} (dashed); deviates from the target by up to {distance} over the last half."
 
 
-def _matches_with_start(result: Result) -> Sequence[Mapping[str, Any]]:
-    return [match for match in result["matches"] if match["baseline"] == "start"]
+def _levels(targets: Mapping[str, float], head: str) -> tuple[float, ...]:
+    return (targets[head],) if head in targets else ()
+
+
+def _legend(curves: Sequence[Curve]) -> list[tuple[str, str]]:
+    shown = [curve for curve in curves if len(curve.points) > 1]
+    return [(f"k{curve.colour}", curve.name) for curve in shown]

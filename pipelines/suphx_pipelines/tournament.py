@@ -22,6 +22,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import play_match
 from suphx.evaluation.rating import rate_agents
 from suphx.evaluation.stable_rank import stable_rank
+from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.tournament import (
     SEATS,
     LineupResult,
@@ -227,6 +228,7 @@ def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
             "placements": counts,
             "average_placement": float(places.mean()),
             "stable_rank": rank if np.isfinite(rank) else None,
+            "stable_rank_interval": _rank_interval(counts),
             "against_champion": None,
         }
         if pool.champion is not None and place != pool.champion:
@@ -235,6 +237,13 @@ def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
             row["against_champion"] = {"difference": difference.mean, "interval": interval}
         rows.append(row)
     return sorted(rows, key=lambda row: -row["rating"])
+
+
+def _rank_interval(counts: list[int]) -> list[float] | None:
+    """Return the interval of the stable rank; None where it is infinite."""
+    interval = stable_rank_interval(counts)
+    ends = [interval.low, interval.high]
+    return ends if np.isfinite(ends).all() else None
 
 
 @contextmanager

@@ -6,7 +6,6 @@ docs/architecture.md.
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 from collections.abc import Mapping, Sequence
@@ -14,12 +13,19 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match_config import few_games_note
-from suphx_pipelines import report_figure, report_page
+from suphx_pipelines import report_page, report_summary
+from suphx_pipelines.interval_chart import Row as Line
+from suphx_pipelines.interval_chart import interval_chart
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.provenance import environment
 from suphx_pipelines.recipe_file import to_toml
-from suphx_pipelines.report_number import decimal, interval, number
+from suphx_pipelines.placement_chart import placement_chart
+from suphx_pipelines.report_match import PLACE_LEGEND
+from suphx_pipelines.report_name import short_names
+from suphx_pipelines.report_number import decimal, difference, interval, number, stable_rank
+from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.tournament_pool import POOL_NAME, Context
+from suphx_pipelines.verdict import Outcome, Verdict
 
 REPORT_NAME = "report.html"
 TABLE_NAME, DECISION_NAME, PROMOTION_NAME = "table.json", "decision.json", "promotion.json"
@@ -35,18 +41,19 @@ def run(context: Context) -> dict[str, float]:
     table = read_json(folders["round_robin"] / TABLE_NAME)
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
-    picture = report_figure.leaderboard(table["agents"])
+    rows = table["agents"]
     sections = [
-        ("Decision", _decision(decision, promotion)),
-        ("Leaderboard", _leaderboard(table, picture) + _left_out(pool["left_out"])),
-        ("Recipe", report_page.preformatted(to_toml(context.recipe))),
-        ("Machine", report_page.facts(environment())),
+        ("Leaderboard", _leaderboard(table) + _left_out(pool["left_out"])),
+        ("Settings", _settings(context)),
     ]
-    page = report_page.page(f"Suphx: {context.recipe.name}", f"Tournament of {context.recipe.night}", sections)
+    head = report_summary.verdict_card(_verdict(decision, promotion))
+    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    title = f"Suphx: {context.recipe.name}"
+    page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     svg, text = LEADERBOARD_NAMES
-    write_atomically(context.folder / svg, [base64.b64decode(picture.partition(",")[2])])
-    write_atomically(context.folder / text, [_csv(table["agents"]).encode()])
+    write_atomically(context.folder / svg, [_ratings(rows, is_file=True).encode()])
+    write_atomically(context.folder / text, [_csv(rows).encode()])
     return {"bytes": len(page)}
 
 
@@ -68,43 +75,107 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     return f"no promotion ({why}): {told}"
 
 
-def _decision(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> str:
-    tiles = [(promotion["champion"] or "none", "champion"), ("yes" if promotion["promoted"] else "no", "promoted")]
+def _verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
+    """Return what was decided, with the interval of the deciding match if one was played."""
+    sentence = promotion["reason"][:1].upper() + promotion["reason"][1:]
     match = decision["match"]
-    if match is not None:
-        tiles.append((decimal(match["paired_difference"]["average_placement"], 3), "paired difference"))
-    text = "A candidate wins if the 95 % interval of its placement minus the champion's is all below zero."
-    body = report_page.tiles(tiles) + report_page.paragraph(promotion["reason"])
-    return body + report_page.paragraph(text, is_soft=True)
+    if match is None:
+        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=f"{sentence}.")
+    found = match["paired_difference"]
+    low, high = found["interval"]
+    is_clear = not few_games_note(match["hanchans"])
+    outcome: Outcome = "better" if is_clear and high < 0 else "worse" if is_clear and low > 0 else "undecided"
+    return Verdict(
+        outcome=outcome,
+        sentence=f"{sentence}.",
+        difference=found["average_placement"],
+        low=low,
+        high=high,
+        hanchans=match["hanchans"],
+    )
 
 
-def _leaderboard(table: Mapping[str, Any], picture: str) -> str:
-    columns = ("agent", "rating", "95 % interval", "hanchans", "placement", "stable rank", "against the champion")
-    caption = f"All lineups of four agents on the same {table['walls']} walls, four rotations of the seats each."
-    rows = [_cells(row) for row in table["agents"]]
-    body = report_page.table(columns, rows, caption=caption)
-    colours = "Orange: the champion; green: candidates."
-    told = f"Ratings (Plackett-Luce) with 95 % intervals of a bootstrap over walls: one of twenty misses. {colours}"
-    return body + report_page.figure(picture, told)
+def _leaderboard(table: Mapping[str, Any]) -> str:
+    rows = table["agents"]
+    names = short_names([row["name"] for row in rows])
+    text = (
+        f"All lineups of four agents played the same {number(table['walls'])} walls, with four rotations of the seats each. "
+        f"{names[0]} has the highest rating."
+    )
+    ratings = _ratings(rows)
+    places = placement_chart(
+        [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
+    )
+    note = "Plackett-Luce, with 95 % intervals by bootstrap over walls: about 1 in 20 intervals misses the true value."
+    body = report_page.paragraph(text) + report_page.side_by_side(
+        report_page.figure(ratings, "Ratings", note, _rating_legend(rows)),
+        report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
+    )
+    columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans", "placement": "average placement",
+               "stable_rank": "stable rank (dan)", "champion": "against the champion"}  # fmt: skip
+    cells = [_cells(row) for row in rows]
+    shown = [key for key in columns if any(row[key] != "–" for row in cells)]
+    about = "Average placement: 2.50 is that of equal players, lower is better."
+    if "champion" in shown:
+        about += " Against the champion: difference of placements in their common games, with a 95 % interval."
+    return body + report_page.table(
+        ("agent", *(columns[key] for key in shown)),
+        [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],
+        about=about,
+    )
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Row) -> dict[str, str]:
     against = row["against_champion"]
-    part = " (champion)" if row["is_champion"] else " (candidate)" if row["is_candidate"] else ""
+    return {
+        "rating": decimal(row["rating"]),
+        "interval": interval(row["interval"]),
+        "hanchans": number(row["hanchans"]),
+        "placement": decimal(row["average_placement"], 3),
+        "stable_rank": stable_rank(row["stable_rank"], row.get("stable_rank_interval")),
+        "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
+    }
+
+
+def _titled(rows: Sequence[Row], names: Sequence[str]) -> list[report_page.Titled]:
+    """Return short names with their part in the tournament; the mouse shows the full name."""
     return [
-        row["name"] + part,
-        decimal(row["rating"]),
-        interval(row["interval"]),
-        number(row["hanchans"]),
-        decimal(row["average_placement"], 3),
-        decimal(row["stable_rank"]),
-        f"{against['difference']:+.3f} ({interval(against['interval'], 3)})" if against else "–",
+        report_page.Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
+        for row, name in zip(rows, names, strict=True)
     ]
+
+
+def _part(row: Row) -> str:
+    return "champion" if row["is_champion"] else "candidate" if row["is_candidate"] else ""
+
+
+_PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
+
+
+def _ratings(rows: Sequence[Row], *, is_file: bool = False) -> str:
+    names = short_names([row["name"] for row in rows])
+    lines = [
+        Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
+             colour=_PART_COLOURS[_part(row)], note=f"{decimal(row['rating'], 1)} ({interval(row['interval'], 1)})")
+        for name, row in zip(names, rows, strict=True)
+    ]  # fmt: skip
+    return interval_chart(lines, "Ratings of the agents", axis_title="rating", is_file=is_file)
+
+
+def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return a key for the parts that agents of this tournament have; none where nobody has one."""
+    parts = {_part(row) for row in rows}
+    return [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts] if parts - {""} else []
+
+
+def _settings(context: Context) -> str:
+    recipe = report_page.folded("The whole recipe", report_page.preformatted(to_toml(context.recipe)))
+    return report_page.facts(environment()) + recipe
 
 
 def _left_out(reasons: Mapping[str, str]) -> str:
     rows = list(reasons.items())
-    return report_page.table(("did not play", "because"), rows, is_text=True) if rows else ""
+    return report_page.table(("did not play", "reason"), rows, is_text=True) if rows else ""
 
 
 def _csv(rows: Sequence[Row]) -> str:

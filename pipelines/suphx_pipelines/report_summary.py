@@ -1,0 +1,108 @@
+"""The top of the report: the verdict with its interval, what the run was, what needs attention, the main figures."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from suphx_pipelines import report_page
+from suphx_pipelines.interval_chart import Row, interval_chart
+from suphx_pipelines.report_number import decimal, difference, duration, interval, number, percent
+from suphx_pipelines.run_summary import RunSummary
+from suphx_pipelines.verdict import Verdict
+
+_COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
+_FEWEST_LEARNED = 0.52
+"""Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
+
+
+def verdict_card(verdict: Verdict) -> str:
+    """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
+    text = f"<div><strong>{report_page.escape(verdict.sentence)}</strong></div>"
+    return f'<div class="verdict {verdict.outcome}">{text}{_bar(verdict)}</div>\n'
+
+
+def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
+    """Return when, where and how the run was made."""
+    commit = machine.get("commit", "unknown")
+    if summary is None:
+        return report_page.facts({"commit": commit})
+    values = {
+        "run": summary.run_id,
+        "started": _date(summary.started),
+        "time spent": duration(summary.seconds),
+        "machine": summary.machine or machine.get("processor", "–"),
+        "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
+    }
+    return report_page.facts(values, whole={"command": shlex.join(summary.command)})
+
+
+def warnings(results: Any, summary: RunSummary | None) -> list[str]:
+    """Return a sentence for everything that needs attention: what the stages warned of, and what the results show."""
+    found = list(summary.warnings) if summary else []
+    for head, metrics in results.supervised.items():
+        balanced = metrics["test"].get("balanced_accuracy")
+        is_named = any(head in text for text in found)
+        if metrics["test"].get("recall_yes") is not None and balanced is not None and balanced < _FEWEST_LEARNED:
+            if not is_named:
+                found.append(f"The {head} net gives almost always the same answer (balanced accuracy {percent(balanced)}).")
+    aside = results.records.get("quarantined")
+    if aside:
+        found.append(f"{number(aside)} records were set aside: see Data.")
+    for result in (results.self_play, *results.oracle):
+        faults = [f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result.get("faults", {}).items())]
+        if faults:
+            found.append(f"Faults during self-play: {', '.join(faults)}.")
+    return found
+
+
+def main_figures(results: Any) -> list[tuple[str, str]]:
+    """Return the figures of the run as (figure, what it is)."""
+    figures = []
+    if results.records:
+        figures.append((number(results.records.get("games")), "games learned from"))
+        figures.append((number(results.records.get("decisions")), "decisions in them"))
+    for player in results.match.get("players", [])[:1]:
+        figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
+    for head, metrics in results.supervised.items():
+        figures.append((percent(metrics["test"].get("accuracy")), f"{head}: test accuracy"))
+    if results.self_play:
+        figures.append((number(results.self_play["updates"]), "updates of self-play"))
+        figures.append((number(results.self_play["hanchans"]), "hanchans of self-play"))
+    return figures
+
+
+def bar_row(name: str, verdict: Verdict) -> Sequence[Row]:
+    """Return the row of an interval chart for a verdict; empty where it has no interval."""
+    if verdict.difference is None or verdict.low is None or verdict.high is None:
+        return []
+    bounds = (verdict.low, verdict.high)
+    note = f"{difference(verdict.difference)} ({interval(bounds, 3)})"
+    colour = _COLOURS[verdict.outcome]
+    return [Row(name=name, value=verdict.difference, low=verdict.low, high=verdict.high, colour=colour, note=note)]
+
+
+def _bar(verdict: Verdict) -> str:
+    picture = interval_chart(
+        bar_row("95 % interval", verdict),
+        f"Difference of average placement: {verdict.sentence}",
+        axis_title="difference in average placement (lower is better)",
+        zero=0.0,
+        sides=("better", "worse"),
+    )
+    return f"<div>{picture}</div>" if picture else ""
+
+
+def _date(started: str) -> str:
+    """Return an ISO time as "2026-11-22 04:05 UTC"; other texts as they are."""
+    try:
+        return datetime.fromisoformat(started).strftime("%Y-%m-%d %H:%M %Z").strip()
+    except ValueError:
+        return started
+
+
+def _short(commit: str) -> str:
+    name, _, mark = commit.partition("-")
+    return name[:10] + (f"-{mark}" if mark else "")
