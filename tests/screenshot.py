@@ -28,7 +28,8 @@ _OPTIONS = (
     *("--allow-file-access-from-files", "--virtual-time-budget=3000"),
 )
 _FRAME = """<!DOCTYPE html><meta charset="utf-8"><body style="margin:0"><p id="size"></p>
-<iframe id="page" src="{address}" style="position:absolute;left:0;top:0;border:0;width:{width}px;height:{height}px"></iframe>
+<style>iframe {{ position: absolute; left: 0; top: 0; border: 0; width: {width}px; height: {height}px }}</style>
+<iframe id="page" src="{address}"></iframe>
 <script>
 const frame = document.getElementById("page");
 frame.onload = () => {{
@@ -48,7 +49,7 @@ def find_chromium() -> str:
 
 
 def page_size(page: Path, width: int) -> tuple[int, int]:
-    """Return the width and the height of a page that is laid out for ``width`` pixels; it fits if both widths are equal."""
+    """Return the width and the height of a page laid out for ``width`` pixels; it fits if both widths are equal."""
     with tempfile.TemporaryDirectory() as folder:
         done = _chromium(_frame(page, Path(folder), width, 100), Path(folder), ["--dump-dom"], width, 100)
     found = re.search(r"size (\d+) (\d+)", done)
@@ -57,11 +58,13 @@ def page_size(page: Path, width: int) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def take(page: Path, picture: Path, *, width: int = 1400, height: int = 0, scheme: str = "light", colours: int = 0) -> None:
+def take(
+    page: Path, picture: Path, *, width: int = 1400, height: int = 0, scheme: str = "light", colours: int = 0
+) -> None:
     """Write a PNG of ``page`` as it looks ``width`` pixels wide in a ``scheme``.
 
-    ``height``: from the top of the page; 0 = the whole page, at most 15,000 pixels. ``colours``: reduce to so many, for a
-    smaller file; 0 = keep all. Raises FileNotFoundError without Chromium or page, RuntimeError if Chromium fails.
+    ``height``: from the top of the page; 0 = the whole page, at most 15,000 pixels. ``colours``: reduce to so many,
+    for a smaller file; 0 = keep all. Raises FileNotFoundError without Chromium or page, RuntimeError if Chromium fails.
     """
     if not page.is_file():
         raise FileNotFoundError(f"{page} does not exist: give an HTML file, such as runs/NAME/report/report.html")
@@ -104,10 +107,19 @@ def main() -> int:
     parser.add_argument("--width", type=int, default=1400, help="pixels; 400 is a phone (default: %(default)s)")
     parser.add_argument("--height", type=int, default=0, help="pixels from the top (default: the whole page)")
     parser.add_argument("--scheme", choices=SCHEMES, default="light", help="colours of the page (default: %(default)s)")
-    parser.add_argument("--colours", type=int, default=0, help="reduce the picture to so many colours (default: keep all)")
+    parser.add_argument(
+        "--colours", type=int, default=0, help="reduce the picture to so many colours (default: keep all)"
+    )
     given = parser.parse_args()
     try:
-        take(given.page, given.picture, width=given.width, height=given.height, scheme=given.scheme, colours=given.colours)
+        take(
+            given.page,
+            given.picture,
+            width=given.width,
+            height=given.height,
+            scheme=given.scheme,
+            colours=given.colours,
+        )
     except (OSError, RuntimeError, subprocess.TimeoutExpired) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

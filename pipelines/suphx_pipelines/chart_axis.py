@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 Unit = Literal["number", "percent"]
@@ -60,7 +61,7 @@ def tick_texts(values: Sequence[float], unit: Unit = "number") -> list[str]:
     """Return the texts of ticks, with as many decimals as their distances need."""
     factor, sign = (100, " %") if unit == "percent" else (1, "")
     shown = [value * factor for value in values]
-    steps = [abs(b - a) for a, b in zip(shown, shown[1:], strict=False)]
+    steps = [abs(b - a) for a, b in pairwise(shown)]
     step = min(steps, default=abs(shown[0]) if shown else 1) or 1
     if unit == "number" and step >= 1000:
         return [f"{value / 1000:,.{_decimals(step / 1000)}f}k" if value else "0" for value in shown]

@@ -1,4 +1,4 @@
-"""A table of shares as a picture: the darker a cell, the more often the net chose its column where the record chose its row."""
+"""A table of shares as a picture: how often the net chose the column where the record chose the row."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from suphx_pipelines import svg
 from suphx_pipelines.chart_axis import Scale, Unit, tick_texts
 
 WIDTH, HEIGHT = 400.0, 230.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 12.0, 8.0, 38.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 8.0, 38.0
 _TICK_GAP, _TITLE_GAP = 15.0, 31.0
 
 

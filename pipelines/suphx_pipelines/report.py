@@ -86,8 +86,8 @@ _ORACLE_TITLES = (
     "Self-play with a teacher",
 )
 _ORACLE_TEXTS = (
-    "These nets see all hidden tiles as further inputs (oracle guiding, section 3.3 of the paper): an upper bound, and the "
-    "start of what follows.",
+    "These nets see all hidden tiles as further inputs (oracle guiding, section 3.3 of the paper): an upper bound, and "
+    "the start of what follows.",
     "The hidden tiles are masked more and more often, until the nets do without them.",
     "The nets no longer see hidden tiles and continue to learn at a lower rate.",
     "The nets see no hidden tiles; their distance to the nets that do is a part of the loss.",
@@ -158,7 +158,10 @@ def render(run: Run, results: Results) -> str:
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
         ),
         ("Reward predictor", report_reward.section(results.reward_predictor)),
-        ("Test accuracy", report_nets.accuracies(results.supervised, is_played=results.records.get("source") == "played")),
+        (
+            "Test accuracy",
+            report_nets.accuracies(results.supervised, is_played=results.records.get("source") == "played"),
+        ),
         ("Training", report_nets.learning(results.supervised, results.curves)),
         ("What more games bring", report_comparison.curve(results.curve)),
         ("What the planes bring", report_comparison.ablation(results.ablation)),

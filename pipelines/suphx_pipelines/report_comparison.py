@@ -26,14 +26,16 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         if len(accuracies) > 1:
             gains.append(f"{head} {difference(100 * (accuracies[max(accuracies)] - accuracies[min(accuracies)]), 1)}")
     text = (
-        f"The same nets, learned with equal settings from {number(sizes[0])} up to {number(sizes[-1])} games. More games change "
-        f"the test accuracy, in percentage points, by: {', '.join(gains) or '–'}."
+        f"The same nets, learned with equal settings from {number(sizes[0])} up to {number(sizes[-1])} games. "
+        f"More games change the test accuracy, in percentage points, by: {', '.join(gains) or '–'}."
     )
     title = "Test accuracy by training games"
     picture = line_chart(lines, title, x_title="training games", y_unit="percent", most=1.0, is_log=True)
     legend = [(f"k{line.colour}", line.name) for line in lines if len(line.points) > 1]
     chart = report_page.figure(picture, title, legend=legend)
-    table = report_page.table(columns, rows, about="Test accuracy. The paper's nets learned from 4 to 15 million samples.")
+    table = report_page.table(
+        columns, rows, about="Test accuracy. The paper's nets learned from 4 to 15 million samples."
+    )
     return report_page.paragraph(text) + report_page.side_by_side(chart, f"<div>{table}</div>")
 
 
@@ -50,7 +52,9 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
             for entry in result["encoders"]
         ]  # fmt: skip
         found = "; ".join(_finding(entry, first["encoder"]) for entry in others)
-        body += report_page.heading(head) + report_page.paragraph(f"Equal {head} nets that see different planes. {found}.")
+        body += report_page.heading(head) + report_page.paragraph(
+            f"Equal {head} nets that see different planes. {found}."
+        )
         chart = report_page.figure(
             interval_chart(
                 [_row(entry) for entry in others],

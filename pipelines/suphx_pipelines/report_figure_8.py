@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from suphx_pipelines import report_page
@@ -48,7 +49,7 @@ def _sentence(result: Mapping[str, Any]) -> str:
     agents = result["agents"]
     text = f"Each agent played {number(result['hanchans'])} hanchans against three SL-weak, all on the same walls. "
     found = []
-    for before, entry in zip(agents, agents[1:], strict=False):
+    for before, entry in pairwise(agents):
         low, high = entry["difference_interval"]
         how = "better than" if high < 0 else "worse than" if low > 0 else "not clearly different from"
         found.append(f"{NAMES[entry['agent']]} is {how} {NAMES[before['agent']]}")

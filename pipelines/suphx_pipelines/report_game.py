@@ -15,8 +15,8 @@ from suphx_pipelines.tile_drawing import BACK, tile, tiles
 
 WINDS = ("East", "South", "West", "North")
 _NOTE = (
-    "Each deal opens with a click: the final hands, and under each hand what that seat discarded, in order. A turned tile "
-    "is the riichi discard, a darker one was discarded as drawn, a pale one was called by somebody else."
+    "Each deal opens with a click: the final hands, and under each hand what that seat discarded, in order. A turned "
+    "tile is the riichi discard, a darker one was discarded as drawn, a pale one was called by another player."
 )
 
 
@@ -32,22 +32,30 @@ def section(game: Mapping[str, Any]) -> str:
 
 def _sentence(game: Mapping[str, Any]) -> str:
     names = game["names"]
-    text = f"The first game of the match: {len(game['deals'])} deals with {', '.join(names)} at East, South, West and North."
+    text = f"The first game of the match: {len(game['deals'])} deals. "
+    text += f"At the start {_listed(names)} sit at {_listed(WINDS)}."
     if game["final_scores"] is None:
         return text
     order = sorted(range(len(names)), key=lambda seat: -game["final_scores"][seat])
-    return text + " It ended " + ", ".join(f"{names[seat]} {number(game['final_scores'][seat])}" for seat in order) + "."
+    return (
+        text + " It ended " + ", ".join(f"{names[seat]} {number(game['final_scores'][seat])}" for seat in order) + "."
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _deal(deal: Mapping[str, Any], names: Sequence[str], *, is_open: bool) -> str:
     seats = "".join(_seat(deal, seat, name) for seat, name in enumerate(names))
-    sticks = f" Riichi sticks on the table: {deal['sticks']}." if deal["sticks"] else ""
+    note = f"Riichi sticks on the table: {deal['sticks']}."
+    sticks = report_page.paragraph(note, is_soft=True) if deal["sticks"] else ""
     ura = f"<span>ura dora indicators</span>{tiles(deal['ura'])}" if deal["ura"] else ""
     dora = f'<div class="hand soft"><span>Dora indicators&nbsp;</span>{tiles(deal["dora"])}{ura}</div>'
     summary = f"<b>{report_page.escape(deal['name'])}</b><span class=soft>{report_page.escape(deal['result'])}</span>"
     return (
         f'<details class="deal"{" open" if is_open else ""}><summary>{summary}</summary>{dora}'
-        f'{report_page.paragraph(sticks.strip(), is_soft=True) if sticks else ""}<div class="table4">{seats}</div></details>\n'
+        f'{sticks}<div class="table4">{seats}</div></details>\n'
     )
 
 
@@ -57,7 +65,9 @@ def _seat(deal: Mapping[str, Any], seat: int, name: str) -> str:
     kind = "up" if change > 0 else "down" if change < 0 else ""
     changed = f'<span class="{kind}">{difference(change, 0)}</span>' if change else ""
     riichi = "<span>riichi</span>" if held["has_riichi"] else ""
-    title = f"{report_page.escape(name)} <span>{wind}</span><span>{number(deal['scores'][seat])}</span>{changed}{riichi}"
+    title = (
+        f"{report_page.escape(name)} <span>{wind}</span><span>{number(deal['scores'][seat])}</span>{changed}{riichi}"
+    )
     won = tile(held["won_with"], "won") if held["won_with"] is not None else ""
     melds = "".join(_meld(meld) for meld in held["melds"])
     hand = f'<div class="hand">{tiles(held["hand"])}{won}{melds}</div>'

@@ -21,10 +21,11 @@ def section(match: Mapping[str, Any]) -> str:
     value, bounds = found["average_placement"], found["interval"]
     players = match["players"]
     names = short_names([player["name"] for player in players])
+    us = names[0][:1].upper() + names[0][1:]
     body = report_page.paragraph(
-        f"{names[0]} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four "
-        f"times, with our agent in each seat once. Its average placement differs from that of the baseline on the same "
-        f"walls and seats by {difference(value)} (95 % interval {interval(bounds, 3)}); below zero is better."
+        f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
+        "(once with our agent in each seat). Its average placement differs from that of the baseline on the same walls "
+        f"and seats by {difference(value)} (95 % interval {interval(bounds, 3)}); below zero is better."
     )
     counts = [(name, player["placements"]) for name, player in zip(names, players, strict=True)]
     picture = placement_chart(counts, f"How often {', '.join(names)} came first to fourth")

@@ -31,9 +31,9 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
         return ""
     if is_played:
         text = (
-            "The nets learned from games that a baseline played against itself. Their accuracy is how often they do what "
-            "that baseline does, on games that they have not seen; it cannot be compared with the paper's nets, which learned "
-            "from strong human players."
+            "The nets learned from games that a baseline played against itself. Their accuracy is how often they do "
+            "what that baseline does, on games that they have not seen; it cannot be compared with the paper's nets, "
+            "which learned from strong human players."
         )
         paper: tuple[str, ...] = ()
     else:
@@ -42,7 +42,16 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
             "of the paper (training samples in brackets) and the earlier work that the paper cites."
         )
         paper = ("paper", "earlier work")
-    columns = ("net", "ours", *paper, "balanced accuracy", "yes answers found", "test samples", "samples learned", "games")
+    columns = (
+        "net",
+        "ours",
+        *paper,
+        "balanced accuracy",
+        "yes answers found",
+        "test samples",
+        "samples learned",
+        "games",
+    )
     rows = [_accuracy_row(head, metrics, has_paper=not is_played) for head, metrics in nets.items()]
     note = (
         "Balanced accuracy is the mean over the answers of how often each is given where the record has it: a net that "
@@ -67,9 +76,9 @@ def learning(nets: Nets, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> s
     if not nets:
         return ""
     body = report_page.paragraph(
-        "Loss of the training (thin: as measured, thick: smoothed) and of validation samples; validation accuracy; and how "
-        "often the net is right against how sure it is (large dots: many samples; on the dashed line it is as often right "
-        "as it says)."
+        "Loss of the training (thin: as measured, thick: smoothed) and of validation samples; validation accuracy; "
+        "and how often the net is right against how sure it is (large dots: many samples; on the dashed line it is "
+        "right as often as it is sure)."
     )
     for head, metrics in nets.items():
         history = metrics["history"]
@@ -133,8 +142,8 @@ def _thresholds(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]])
         for head, (test, fit) in fits.items() if "yes_threshold" in fit
     ]  # fmt: skip
     about = (
-        "Nets that answer yes or no. Positive rate: how often the answer is yes. The threshold is the probability of yes "
-        "from which a net says yes as often as the records do (evaluation.answers = matched)."
+        "Nets that answer yes or no. Positive rate: how often the answer is yes. At the threshold a net answers yes as "
+        "often as the records do (evaluation.answers = matched)."
     )
     return report_page.table(columns, rows, about=about) if rows else ""
 
@@ -162,5 +171,5 @@ def confusion(discard: Mapping[str, Any]) -> str:
         f"{percent(right)} of all, is where both agree. m: characters, p: circles, s: bamboo, z: winds and dragons."
     )
     picture = heat_chart(counts, names, "Discards of the net against those of the record", breaks=_SUITS)
-    title = "The darker, the larger the share of the row"
+    title = "The stronger the colour, the larger the share of the row"
     return report_page.paragraph(text) + report_page.figure(picture, title)

@@ -69,7 +69,12 @@ def flags(title: str, texts: Sequence[str]) -> str:
 
 
 def table(
-    columns: Sequence[str], rows: Iterable[Sequence[str | Titled]], *, about: str = "", is_text: bool = False, marked: int = -1
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Titled]],
+    *,
+    about: str = "",
+    is_text: bool = False,
+    marked: int = -1,
 ) -> str:
     """Return a table that scrolls inside its own box; the first column stays in view.
 

@@ -36,14 +36,15 @@ def section(result: Mapping[str, Any]) -> str:
     columns = ("predictor", "loss (equation 4)", "the net's loss is lower by", "difference", "95 % interval")
     rows = [
         (_PREDICTORS[name], number(figures["loss"]), percent(figures.get("margin")),
-         difference(figures.get("difference"), 0), interval(figures.get("interval"), 0)) for name, figures in test.items()
+         difference(figures.get("difference"), 0), interval(figures.get("interval"), 0))
+        for name, figures in test.items()
     ]  # fmt: skip
     about = "Mean squared error in points, over all prefixes of the test games; intervals by bootstrap over games."
     body += report_page.table(columns, rows, about=about) + report_page.side_by_side(*_charts(result))
     sums = result["sums"]
     body += report_page.paragraph(
-        f"The four seats of a table are predicted one by one: their sum deviates by {difference(sums['mean'], 1)} points on "
-        f"average, and by {number(sums['mean_absolute'])} points regardless of sign.",
+        f"The four seats of a table are predicted one by one: their sum deviates by {difference(sums['mean'], 1)} "
+        f"points on average, and by {number(sums['mean_absolute'])} points regardless of sign.",
         is_soft=True,
     )
     examples = [_example(game, place) for place, game in enumerate(result["examples"], 1)]

@@ -50,7 +50,8 @@ def strength(result: Result) -> str:
     return (
         f"After {number(last['updates'])} updates the nets are {how} those that self-play began with: their average "
         f"placement against three of them is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
-        f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over {number(last['hanchans'])} hanchans."
+        f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
+        f"{number(last['hanchans'])} hanchans."
     )
 
 
@@ -147,11 +148,14 @@ def _matches_table(result: Result) -> str:
 
 def _figures(result: Result) -> list[tuple[str, str]]:
     figures = [(number(result["updates"]), "updates"), (number(result["hanchans"]), "hanchans ended"),
-               (number(result["decisions"]), "decisions played"), (duration(result["seconds"]), "of self-play")]  # fmt: skip
+               (number(result["decisions"]), "decisions played"),
+               (duration(result["seconds"]), "of self-play")]  # fmt: skip
     stale = [point["staleness"] for point in result["history"] if point.get("staleness") is not None]
     if stale:
         figures.append((decimal(stale[-1], 1), "staleness at the end (versions behind)"))
-    figures += [(decimal(last_entropy(result, head)), f"entropy of {head} at the end (nats)") for head in learned_heads(result)]
+    figures += [
+        (decimal(last_entropy(result, head)), f"entropy of {head} at the end (nats)") for head in learned_heads(result)
+    ]
     return figures
 
 
@@ -160,7 +164,13 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
     charts = [
         ("entropy", "Entropy (nats)", _followed(result, head, targets), 0, _levels(targets, head)),
         ("kl_to_start", "Distance from the start (nats)", "KL divergence of the policy from the first one.", 3, ()),
-        ("teacher_distance", "Distance from the teacher (nats)", "KL divergence from the nets that see hidden tiles.", 5, ()),
+        (
+            "teacher_distance",
+            "Distance from the teacher (nats)",
+            "KL divergence from the nets that see hidden tiles.",
+            5,
+            (),
+        ),
         ("explained_share", "What the critic explains", "Share of the variance of the rewards.", 2, ()),
         ("alpha", "Alpha", "Weight of the entropy in the loss.", 1, ()),
     ]
@@ -186,7 +196,12 @@ def _work_charts(result: Result) -> list[str]:
     history = result["history"]
     figures = []
     for key, title, note, colour in (
-        ("staleness", "Staleness (versions)", "How many versions of the net decisions are behind when they are learned.", 2),
+        (
+            "staleness",
+            "Staleness (versions)",
+            "How many versions of the net decisions are behind when they are learned.",
+            2,
+        ),
         ("hanchans_per_second", "Hanchans per second", "Ended games, over each part of the run.", 5),
     ):
         curve = curve_of(title, history, "updates", key, colour, is_smoothed=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -45,9 +45,9 @@ def warnings(results: Any, summary: RunSummary | None) -> list[str]:
     for head, metrics in results.supervised.items():
         balanced = metrics["test"].get("balanced_accuracy")
         is_named = any(head in text for text in found)
-        if metrics["test"].get("recall_yes") is not None and balanced is not None and balanced < _FEWEST_LEARNED:
-            if not is_named:
-                found.append(f"The {head} net gives almost always the same answer (balanced accuracy {percent(balanced)}).")
+        has_answers = metrics["test"].get("recall_yes") is not None and balanced is not None
+        if has_answers and balanced < _FEWEST_LEARNED and not is_named:
+            found.append(f"The {head} net nearly always gives the same answer (balanced accuracy {percent(balanced)}).")
     aside = results.records.get("quarantined")
     if aside:
         found.append(f"{number(aside)} records were set aside: see Data.")
@@ -74,25 +74,19 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
     return figures
 
 
-def bar_row(name: str, verdict: Verdict) -> Sequence[Row]:
-    """Return the row of an interval chart for a verdict; empty where it has no interval."""
-    if verdict.difference is None or verdict.low is None or verdict.high is None:
-        return []
-    bounds = (verdict.low, verdict.high)
-    note = f"{difference(verdict.difference)} ({interval(bounds, 3)})"
-    colour = _COLOURS[verdict.outcome]
-    return [Row(name=name, value=verdict.difference, low=verdict.low, high=verdict.high, colour=colour, note=note)]
-
-
 def _bar(verdict: Verdict) -> str:
+    if verdict.difference is None or verdict.low is None or verdict.high is None:
+        return ""
+    row = Row(value=verdict.difference, low=verdict.low, high=verdict.high, colour=_COLOURS[verdict.outcome])
     picture = interval_chart(
-        bar_row("95 % interval", verdict),
-        f"Difference of average placement: {verdict.sentence}",
-        axis_title="difference in average placement (lower is better)",
+        [row],
+        f"Difference in average placement {difference(verdict.difference)}, 95 % interval "
+        f"{interval((verdict.low, verdict.high), 3)}",
+        axis_title="difference in average placement, with 95 % interval",
         zero=0.0,
         sides=("better", "worse"),
     )
-    return f"<div>{picture}</div>" if picture else ""
+    return f"<div>{picture}</div>"
 
 
 def _date(started: str) -> str:

@@ -1,4 +1,4 @@
-"""SVG elements as text. Colours come from the CSS classes of chart_style.css, so that pictures follow light and dark."""
+"""SVG elements as text. Colours come from the CSS classes of chart_style.css, so pictures follow light and dark."""
 
 from __future__ import annotations
 

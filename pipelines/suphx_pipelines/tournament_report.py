@@ -17,9 +17,9 @@ from suphx_pipelines import report_page, report_summary
 from suphx_pipelines.interval_chart import Row as Line
 from suphx_pipelines.interval_chart import interval_chart
 from suphx_pipelines.json_file import read_json
+from suphx_pipelines.placement_chart import placement_chart
 from suphx_pipelines.provenance import environment
 from suphx_pipelines.recipe_file import to_toml
-from suphx_pipelines.placement_chart import placement_chart
 from suphx_pipelines.report_match import PLACE_LEGEND
 from suphx_pipelines.report_name import short_names
 from suphx_pipelines.report_number import decimal, difference, interval, number, stable_rank
@@ -99,8 +99,8 @@ def _leaderboard(table: Mapping[str, Any]) -> str:
     rows = table["agents"]
     names = short_names([row["name"] for row in rows])
     text = (
-        f"All lineups of four agents played the same {number(table['walls'])} walls, with four rotations of the seats each. "
-        f"{names[0]} has the highest rating."
+        f"All lineups of four agents played the same {number(table['walls'])} walls, with four rotations of the seats "
+        f"each. {names[0]} has the highest rating."
     )
     ratings = _ratings(rows)
     places = placement_chart(
@@ -111,8 +111,9 @@ def _leaderboard(table: Mapping[str, Any]) -> str:
         report_page.figure(ratings, "Ratings", note, _rating_legend(rows)),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
-    columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans", "placement": "average placement",
-               "stable_rank": "stable rank (dan)", "champion": "against the champion"}  # fmt: skip
+    columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
+               "placement": "average placement", "stable_rank": "stable rank (dan)",
+               "champion": "against the champion"}  # fmt: skip
     cells = [_cells(row) for row in rows]
     shown = [key for key in columns if any(row[key] != "–" for row in cells)]
     about = "Average placement: 2.50 is that of equal players, lower is better."
@@ -165,7 +166,11 @@ def _ratings(rows: Sequence[Row], *, is_file: bool = False) -> str:
 def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
     """Return a key for the parts that agents of this tournament have; none where nobody has one."""
     parts = {_part(row) for row in rows}
-    return [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts] if parts - {""} else []
+    return (
+        [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
+        if parts - {""}
+        else []
+    )
 
 
 def _settings(context: Context) -> str:
