@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suphx_pipelines import svg
@@ -58,7 +58,7 @@ def interval_chart(
     return svg.drawing(WIDTH, base + _FOOT, parts, label, is_file=is_file)
 
 
-def _axis(scale: Scale, unit: Unit, top: float, base: float, title: str) -> Iterable[str]:
+def _axis(scale: Scale, unit: Unit, top: float, base: float, title: str) -> list[str]:
     ticks = scale.ticks(6)
     parts = [svg.path([(scale.start, base), (scale.end, base)], "axis")]
     for tick, text in zip(ticks, tick_texts(ticks, unit), strict=True):

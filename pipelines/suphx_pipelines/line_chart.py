@@ -31,10 +31,19 @@ class Curve:
     """One for each point, or none."""
 
 
-def curve_of(name: str, points: Sequence[Mapping[str, Any]], x: str, y: str, colour: int = 0, **kind: bool) -> Curve:
+def curve_of(
+    name: str,
+    points: Sequence[Mapping[str, Any]],
+    x: str,
+    y: str,
+    colour: int = 0,
+    *,
+    is_smoothed: bool = False,
+    has_dots: bool = False,
+) -> Curve:
     """Return the curve of one key of plain points; points without it are skipped."""
     known = [(float(point[x]), float(point[y])) for point in points if point.get(y) is not None]
-    return Curve(name=name, points=known, colour=colour, **kind)
+    return Curve(name=name, points=known, colour=colour, is_smoothed=is_smoothed, has_dots=has_dots)
 
 
 def line_chart(

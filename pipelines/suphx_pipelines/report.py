@@ -148,7 +148,6 @@ def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
     game = results.match.get("sample_game") or {}
     sections = [
-        ("Figures", report_page.tiles(report_summary.main_figures(results))),
         ("Match", report_match.section(results.match)),
         ("What each idea brings", report_figure_8.section(results.figure_8)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
@@ -174,6 +173,7 @@ def render(run: Run, results: Results) -> str:
     head = report_summary.verdict_card(run.verdict)
     head += report_page.flags("Needs attention", report_summary.warnings(results, run.summary))
     head += report_summary.run_facts(run.summary, run.machine)
+    head += report_page.tiles(report_summary.main_figures(results))
     return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if game.get("deals") else "")
 
 

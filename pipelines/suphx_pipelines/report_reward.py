@@ -25,7 +25,7 @@ def section(result: Mapping[str, Any]) -> str:
     games, test = result["games"], result["test"]
     points = ", ".join(number(value) for value in result["points"])
     body = report_page.paragraph(
-        "The reward predictor tells after each deal what the whole game will pay in the end. " + _finding(test)
+        "The reward predictor predicts after each deal what the whole game will pay in the end. " + _finding(test)
     )
     body += report_page.paragraph(
         f"First to fourth place pay {points} points. Learned from {number(games['train'])} hanchans, tested on "

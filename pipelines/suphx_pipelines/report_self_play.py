@@ -137,11 +137,13 @@ def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int
 
 
 def _matches_table(result: Result) -> str:
+    has_many = len(_by_baseline(result)) > 1
     rows = [
-        (match["baseline"], number(match["updates"]), number(match["hanchans"]), difference(match["difference"], 2),
-         interval(match["interval"])) for match in reversed(result["matches"])
+        (number(match["updates"]), difference(match["difference"], 2), interval(match["interval"]),
+         number(match["hanchans"]), *([match["baseline"]] if has_many else []))
+        for match in reversed(result["matches"])
     ]  # fmt: skip
-    columns = ("opponent", "updates", "hanchans", "difference", "95 % interval")
+    columns = ("updates", "difference", "95 % interval", "hanchans", *(["opponent"] if has_many else []))
     table = report_page.table(columns, rows, about=_MATCHES)
     return f"<div>{table}</div>" if rows else ""
 

@@ -60,17 +60,15 @@ def warnings(results: Any, summary: RunSummary | None) -> list[str]:
 
 def main_figures(results: Any) -> list[tuple[str, str]]:
     """Return the figures of the run as (figure, what it is)."""
-    figures = []
-    if results.records:
-        figures.append((number(results.records.get("games")), "games learned from"))
-        figures.append((number(results.records.get("decisions")), "decisions in them"))
+    if not results.supervised:
+        return []  # the other sections begin with their own figures
+    figures = [(number(results.records.get("games")), "games learned from"),
+               (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
     for player in results.match.get("players", [])[:1]:
         figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
-    for head, metrics in results.supervised.items():
-        figures.append((percent(metrics["test"].get("accuracy")), f"{head}: test accuracy"))
-    if results.self_play:
-        figures.append((number(results.self_play["updates"]), "updates of self-play"))
-        figures.append((number(results.self_play["hanchans"]), "hanchans of self-play"))
+    figures += [
+        (percent(net["test"].get("accuracy")), f"{head}: test accuracy") for head, net in results.supervised.items()
+    ]
     return figures
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from xml.etree import ElementTree
 
 from suphx_pipelines.line_chart import Curve, curve_of, line_chart, moving_mean, reliability_chart
@@ -34,7 +35,7 @@ def test_levels_are_inside_the_axis() -> None:
 
 
 def test_points_without_the_value_are_skipped() -> None:
-    points = [{"step": 1, "loss": 2.0}, {"step": 2, "loss": None}, {"step": 3}]
+    points: list[dict[str, Any]] = [{"step": 1, "loss": 2.0}, {"step": 2, "loss": None}, {"step": 3}]
     assert curve_of("loss", points, "step", "loss").points == [(1.0, 2.0)]
 
 

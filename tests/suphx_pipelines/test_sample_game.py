@@ -16,8 +16,8 @@ NAMES = ("our agent", "ukeire 1", "ukeire 2", "ukeire 3")
 
 
 def played(num_games: int = 2) -> list[GameLog]:
-    seeds = np.arange(1, num_games + 1)
-    return play_games([load_agent("ukeire")], np.zeros((num_games, 4), np.int64), seeds, tenhou())
+    seating = np.zeros((num_games, 4), np.int64)
+    return list(play_games([load_agent("ukeire")], seating, range(1, num_games + 1), tenhou()))
 
 
 def test_tiles_scores_and_results_of_played_games_fit_together() -> None:
@@ -30,7 +30,9 @@ def test_tiles_scores_and_results_of_played_games_fit_together() -> None:
         for deal in game["deals"]:
             assert deal["scores"] == scores
             scores = [score + delta for score, delta in zip(scores, deal["deltas"], strict=True)]
-            assert all(num_tiles(seat) == (13 if seat["won_with"] is None else 14) for seat in deal["seats"])
+            has_drawn = "nine terminals" in deal["result"]  # declared with 14 tiles in hand
+            winners = sum(seat["won_with"] is not None for seat in deal["seats"])
+            assert sum(num_tiles(seat) - 13 for seat in deal["seats"]) == winners + has_drawn
         assert scores == game["final_scores"]
         deals += game["deals"]
     seats = [seat for deal in deals for seat in deal["seats"]]
