@@ -1,6 +1,6 @@
 """The evaluation stage: the nets that were just learned, with the decision flow, against three copies of a baseline.
 
-Leaves ``match.json`` (keys in report.py).
+Leaves ``match.json`` (keys in docs/architecture.md).
 """
 
 from __future__ import annotations

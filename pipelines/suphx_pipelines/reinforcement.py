@@ -1,7 +1,7 @@
 """The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
 
 Leaves what ``suphx_platform.controller`` writes: an agent (``<head>.safetensors``), ``start/``, ``metrics.json`` (keys
-in report.py) and the state from which a killed stage goes on.
+in docs/architecture.md) and the state from which a killed stage goes on.
 """
 
 from __future__ import annotations
