@@ -1,6 +1,6 @@
 """The records stage: games become a store that the supervised stages stream from.
 
-Leaves ``store/`` (suphx.riichi.store), ``quarantine.jsonl`` and ``summary.json`` (keys: docs/architecture.md). Every game is
+Leaves ``store/`` (suphx.riichi.store), ``quarantine.jsonl`` and ``summary.json`` (docs/architecture.md). Every game is
 replayed through the rules first: one that contradicts them is set aside, like one that cannot be read.
 """
 
