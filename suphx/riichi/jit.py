@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -23,8 +24,11 @@ import numpy as np
 from numba.core import config as numba_config
 from numba.core import types
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.compiler_lock import global_compiler_lock
 
 from suphx.cache_folder import cache_root, mark_used
+from suphx.riichi.kernel_link import choose_link
+from suphx.riichi.kernel_lock import sole_compiler
 from suphx.riichi.source_closure import closure_digest, last_change
 
 P = ParamSpec("P")
@@ -94,8 +98,7 @@ def jit(kernel: Callable[P, R]) -> Callable[P, R]:
         setattr(numba_config, "OPT", type(level)(2))  # noqa: B010
     compiled = _compiled(kernel)
     if compiled is not kernel:  # it is when the environment switches the compiler off
-        compile_for = compiled.compile
-        compiled.compile = lambda signature: compile_for(tuple(_widen(argument) for argument in signature))
+        _adapt(compiled)
     return cast(Callable[P, R], compiled)
 
 
@@ -112,6 +115,31 @@ def _compiled(kernel: Any) -> Any:
     if folder is not None and compiled is not kernel and not os.access(folder, os.W_OK):
         compiled._cache.save_overload = lambda signature, data: None  # a cache made by others: read it only
     return compiled
+
+
+def _adapt(dispatcher: Any) -> None:
+    """Make numba compile one version for all integers, and callers call large kernels instead of copying them."""
+    compile_for = dispatcher.compile
+
+    def compile_once(signature: Any) -> Any:
+        types_of_arguments = tuple(_widen(argument) for argument in signature)
+        is_known = types_of_arguments in dispatcher.overloads
+        if is_known:
+            return compile_for(types_of_arguments)
+        with global_compiler_lock, _cache_lock(dispatcher):
+            entry_point = compile_for(types_of_arguments)
+            choose_link(dispatcher, types_of_arguments)
+        return entry_point
+
+    dispatcher.compile = compile_once
+
+
+def _cache_lock(dispatcher: Any) -> AbstractContextManager[None]:
+    cache_file = getattr(dispatcher._cache, "_cache_file", None)
+    if cache_file is None or not os.access(cache_file._cache_path, os.W_OK):
+        return nullcontext()
+    name = f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__name__}"
+    return sole_compiler(Path(cache_file._index_path), name)
 
 
 def _widen(argument: Any) -> Any:
