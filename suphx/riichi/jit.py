@@ -109,7 +109,9 @@ def _compiled(kernel: Any) -> Any:
     before = {name: settings[name] for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")}
     settings.update(CACHE_DIR=str(folder or ""), CACHE_LOCATOR_CLASSES=f"{_Locator.__module__}.{_Locator.__name__}")
     try:
-        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(kernel)
+        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(
+            kernel
+        )
     finally:
         settings.update(before)
     if folder is not None and compiled is not kernel and not os.access(folder, os.W_OK):

@@ -19,18 +19,19 @@ import llvmlite.binding as llvm
 from numba.core.imputils import user_function
 
 MAX_COPIED_INSTRUCTIONS = 250
-"""LLVM inlines functions of some 50 to 200 instructions at most: its limit is a cost of 225 at 5 for each, less bonuses."""
+"""LLVM inlines functions of 50 to 200 instructions at most: its limit is a cost of 225, at 5 for each, less bonuses."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalledKernel:
-    """A kernel that compiled code calls by its symbol. Calling this loads the kernel and defines the symbol."""
+    """A kernel that compiled code calls by its symbol."""
 
     module: str
     name: str
     types: tuple[Any, ...]
 
     def __call__(self) -> None:
+        """Load or compile the kernel and define its symbol."""
         kernel = getattr(importlib.import_module(self.module), self.name)
         kernel.compile(self.types)
         define_symbol(self, kernel.overloads[self.types])
@@ -54,7 +55,8 @@ def choose_link(dispatcher: Any, types: tuple[Any, ...]) -> None:
     kernel = CalledKernel(dispatcher.py_func.__module__, dispatcher.py_func.__name__, types)
     external = copy.copy(described)
     external.mangled_name = kernel.symbol
-    call_copy, call_symbol = user_function(described, ()), user_function(external, ())
+    lower: Any = user_function
+    call_copy, call_symbol = lower(described, ()), lower(external, ())
 
     def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if not _is_large(library, described.llvm_func_name):

@@ -1,63 +1,123 @@
-"""Compiles every kernel and builds every table: does once, in small, what runs do.
+"""The kernels of this project in groups: each function does in small what runs do, so that all it needs is compiled.
 
-It plays, writes, replays, encodes, learns, is rewarded and adapts.
+A kernel of one group may be needed by others; whoever comes first compiles it (riichi/kernel_lock.py). Imports are
+inside the functions: a process loads torch only if its group needs it.
 """
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from suphx.features.encoder import ENCODERS, Encoder
-from suphx.features.head import DISCARD, HEAD_NAMES
-from suphx.features.oracle import ORACLE
-from suphx.features.oracle_row import seen_rows
-from suphx.features.planes import row_bytes
-from suphx.features.samples import encode_kyokus
-from suphx.models.net_config import NetConfig
-from suphx.models.policy import PolicyNet
-from suphx.models.reward_predictor import RewardPredictor, weights_of
-from suphx.models.reward_predictor_config import RewardPredictorConfig
-from suphx.riichi.replay import Replayer
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator
-from suphx.riichi.store import KyokuStore, StoreWriter
-from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent
-from suphx.selfplay.question import Questions, Replies
-from suphx.selfplay.rollout import play_games
-from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.training.adaptation_config import AdaptationConfig
-from suphx.training.adapter import Adapter
-from suphx.training.global_reward import GlobalReward, Prediction
-from suphx.training.reward_config import GlobalRewardConfig
+if TYPE_CHECKING:
+    from suphx.selfplay.agent import NetAgent
+    from suphx.selfplay.question import Questions, Replies
+    from suphx.training.global_reward import GlobalReward
+
+_ENCODER = "mini"  # the same kernels serve all encoders
 
 
-def warm_up() -> None:
-    """Fill the kernel cache (jit.cache_root); takes a minute or two at first, seconds afterwards."""
-    for encoder in ENCODERS.values():
-        untrained = _untrained(encoder)
-        agents: list[Agent] = [BaselineAgent("ukeire"), BaselineAgent("random"), untrained]
-        _adapt(untrained)
-        _play_without_end(encoder)
-        logs = list(play_games(agents, np.array([[0, 1, 2, 0]]), [0], tenhou()))
-        replayer = Replayer()
-        assert not [difference for log in logs for difference in replayer.replay(log)]
-        with tempfile.TemporaryDirectory() as name:
-            with StoreWriter(Path(name)) as writer:
-                for log in logs:
-                    writer.add(log)
-            store = KyokuStore.open(Path(name))
-            for head in range(len(HEAD_NAMES)):
-                encode_kyokus(store, np.arange(store.num_kyokus), head, encoder.name)
-    _learn()
+def warm_engine() -> None:
+    """Compile the rules of the game."""
+    from suphx.riichi.rules import tenhou
+    from suphx.riichi.simulator import Simulator
+
+    simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+    simulator.reset([0])
+    nothing = np.zeros(0, np.int64)
+    simulator.advance(nothing, np.zeros(0, np.int16))
+    simulator.next_kyoku(nothing)
 
 
-def _play_without_end(encoder: Encoder) -> None:
-    """Compile what self-play needs besides the decision flow: every question is answered with no."""
-    heads = tuple(range(len(HEAD_NAMES)))
+def warm_scripted_games() -> None:
+    """Compile the scripted agents; play, write down and replay a game."""
+    from suphx.riichi.replay import Replayer
+    from suphx.riichi.rules import tenhou
+    from suphx.riichi.store import KyokuStore, StoreWriter
+    from suphx.selfplay.agent import BaselineAgent
+    from suphx.selfplay.rollout import play_games
+
+    agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
+    logs = list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
+    replayer = Replayer()
+    assert not [difference for log in logs for difference in replayer.replay(log)]
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in logs:
+                writer.add(log)
+        assert KyokuStore.open(Path(name)).num_games == len(logs)
+
+
+def warm_encoder() -> None:
+    """Compile the planes of all encoders, look-ahead and hidden tiles included."""
+    from suphx.features.batch import encode_batch, encode_oracle_batch, encode_rows
+    from suphx.features.encoder import find_encoder
+    from suphx.features.head import DISCARD
+    from suphx.features.lookup import load_lookup
+    from suphx.features.oracle import ORACLE
+    from suphx.riichi.table import TABLE
+
+    encoder = find_encoder(_ENCODER)
+    tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
+    rows = np.zeros((0, encoder.layout(DISCARD).row_bytes), np.uint8)
+    encode_rows(encoder.id, load_lookup(), DISCARD, tables, nothing, nothing, rows)
+    encode_batch(encoder, DISCARD, tables, nothing, nothing, rows)
+    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.row_bytes), np.uint8))
+
+
+def warm_nets() -> None:
+    """Compile what only a training step needs."""
+    import torch
+
+    from suphx.features.head import DISCARD
+    from suphx.features.planes import row_bytes
+    from suphx.models.net_config import NetConfig
+    from suphx.models.policy import PolicyNet
+
+    net = PolicyNet(DISCARD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
+
+
+def warm_samples() -> None:
+    """Compile the way from stored games to training samples."""
+    from suphx.features.head import HEAD_NAMES
+    from suphx.features.samples import encode_kyokus
+    from suphx.riichi.rules import tenhou
+    from suphx.riichi.store import KyokuStore, StoreWriter
+    from suphx.selfplay.agent import BaselineAgent
+    from suphx.selfplay.rollout import play_games
+
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
+                writer.add(log)
+        store = KyokuStore.open(Path(name))
+        for head in range(len(HEAD_NAMES)):
+            encode_kyokus(store, np.arange(store.num_kyokus), head, _ENCODER)
+
+
+def warm_net_games() -> None:
+    """Compile the decision flow of nets that play a match."""
+    from suphx.riichi.rules import tenhou
+    from suphx.selfplay.rollout import play_games
+
+    assert list(play_games([_untrained()], np.zeros((1, 4), np.int64), [0], tenhou()))
+
+
+def warm_self_play() -> None:
+    """Compile groups of tables, trajectories and rewards; every question is answered with no."""
+    from suphx.features.encoder import find_encoder
+    from suphx.features.head import HEAD_NAMES
+    from suphx.features.oracle import ORACLE
+    from suphx.features.oracle_row import seen_rows
+    from suphx.riichi.rules import tenhou
+    from suphx.selfplay.table_group import GroupConfig, TableGroup
+
+    encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
     group = TableGroup(GroupConfig(num_tables=2, heads=heads), encoder, tenhou(), first_seed=0)
     ended = group.reply([_no(questions) for questions in group.ask()])
     while not len(ended.kyokus.games):
@@ -69,7 +129,37 @@ def _play_without_end(encoder: Encoder) -> None:
         seen_rows(questions.rows, encoder.layout(questions.head).num_planes, ORACLE.num_planes)
 
 
+def warm_adaptation() -> None:
+    """Compile what deals the hidden tiles of a position again and plays it to the end."""
+    from suphx.riichi.rules import tenhou
+    from suphx.riichi.simulator import Simulator
+    from suphx.training.adaptation_config import AdaptationConfig
+    from suphx.training.adapter import Adapter
+
+    simulator = Simulator(1, tenhou())
+    simulator.reset([0])
+    seats = simulator.tables["actor"].astype(np.int64)
+    config = AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean")
+    Adapter(_untrained(), config).adapt(simulator.tables, seats, np.zeros(1, np.int64))
+
+
+KERNEL_GROUPS: dict[str, Callable[[], None]] = {
+    "engine": warm_engine,
+    "encoder": warm_encoder,
+    "scripted games": warm_scripted_games,
+    "nets": warm_nets,
+    "self-play": warm_self_play,
+    "net games": warm_net_games,
+    "samples": warm_samples,
+    "adaptation": warm_adaptation,
+}
+"""What can be compiled side by side, in the order in which a run needs it."""
+
+
 def _no(questions: Questions) -> Replies:
+    from suphx.features.head import DISCARD
+    from suphx.selfplay.question import Replies
+
     num_rows = len(questions.rows)
     nothing = np.zeros(num_rows, np.float32)
     actions = questions.masks.argmax(axis=1) if questions.head == DISCARD else nothing
@@ -77,6 +167,11 @@ def _no(questions: Questions) -> Replies:
 
 
 def _reward(num_tables: int) -> GlobalReward:
+    from suphx.models.reward_predictor import RewardPredictor, weights_of
+    from suphx.models.reward_predictor_config import RewardPredictorConfig
+    from suphx.training.global_reward import GlobalReward, Prediction
+    from suphx.training.reward_config import GlobalRewardConfig
+
     points = (75.0, 30.0, 0.0, -150.0)
     weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
     config = GlobalRewardConfig()
@@ -86,22 +181,14 @@ def _reward(num_tables: int) -> GlobalReward:
     return GlobalReward(prediction, num_tables)
 
 
-def _adapt(agent: NetAgent) -> None:
-    """Compile what deals a position anew and plays it on."""
-    simulator = Simulator(1, tenhou())
-    simulator.reset([0])
-    seats = simulator.tables["actor"].astype(np.int64)
-    config = AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean")
-    Adapter(agent, config).adapt(simulator.tables, seats, np.zeros(1, np.int64))
+def _untrained() -> NetAgent:
+    from suphx.features.encoder import find_encoder
+    from suphx.features.head import HEAD_NAMES
+    from suphx.models.net_config import NetConfig
+    from suphx.models.policy import PolicyNet
+    from suphx.selfplay.agent import NetAgent
 
-
-def _learn() -> None:
-    """Compile what only a training step needs."""
-    net = PolicyNet(DISCARD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
-    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
-
-
-def _untrained(encoder: Encoder) -> NetAgent:
+    encoder = find_encoder(_ENCODER)
     nets = [
         PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
         for head in range(len(HEAD_NAMES))

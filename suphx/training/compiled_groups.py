@@ -1,0 +1,72 @@
+"""Which groups of kernels are compiled already: a mark in the cache for each group, valid for the same sources.
+
+Knows no torch and no kernel, so that a command learns in a moment that there is nothing to compile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from suphx.riichi.jit import cache_folder
+from suphx.riichi.source_closure import closure
+
+_ROOT = Path(__file__).resolve().parents[2]
+_GROUPS = Path(__file__).with_name("warmup.py")
+
+
+def missing_groups(groups: Iterable[str]) -> list[str]:
+    """Return those of ``groups`` (names of warmup.KERNEL_GROUPS) that are not compiled for these sources."""
+    return [group for group in groups if not _is_compiled(_mark(group))]
+
+
+def mark_compiled(group: str) -> None:
+    """Remember that all kernels of ``group`` are in the cache."""
+    mark = _mark(group)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    partial = mark.with_name(f".{mark.name}.{os.getpid()}")
+    partial.write_text(json.dumps([folder.name for folder, _ in _kernel_folders() if folder.is_dir()]))
+    partial.replace(mark)
+
+
+def count_missing_kernels() -> int:
+    """Return how many kernels of the project are not in the cache; some of them may be needed by no group."""
+    return sum(max(0, num_kernels - _num_cached(folder)) for folder, num_kernels in _kernel_folders())
+
+
+def _num_cached(folder: Path) -> int:
+    try:
+        return sum(entry.name.endswith(".nbi") for entry in os.scandir(folder))
+    except FileNotFoundError:
+        return 0
+
+
+def _mark(group: str) -> Path:
+    return cache_folder("suphx.training.warmup", _GROUPS) / f"{group.replace(' ', '_')}.compiled"
+
+
+def _is_compiled(mark: Path) -> bool:
+    try:
+        names = json.loads(mark.read_text())
+    except (OSError, ValueError):
+        return False
+    kernels = mark.parent.parent
+    return (kernels.parent / "tables").is_dir() and all((kernels / name).is_dir() for name in names)
+
+
+@cache
+def _kernel_folders() -> list[tuple[Path, int]]:
+    """Return the cache folder of each module with kernels, and the number of its kernels."""
+    return list(_find_kernel_folders())
+
+
+def _find_kernel_folders() -> Iterator[tuple[Path, int]]:
+    for name in sorted(closure(_GROUPS, [_ROOT])):
+        path = Path(name)
+        num_kernels = path.read_text(encoding="utf-8").count("\n@jit\n")
+        if num_kernels:
+            module = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
+            yield cache_folder(module, path), num_kernels
