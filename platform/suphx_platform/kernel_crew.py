@@ -17,6 +17,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
 
+from numba.core import event
+
 MAX_WORKERS = 8  # more would wait for each other
 
 
@@ -46,13 +48,12 @@ def _forward(events: Connection) -> None:
 
 
 def _end_with_stdin() -> None:
-    sys.stdin.buffer.read()
+    while os.read(sys.stdin.fileno(), 1):  # not through sys.stdin, whose lock would be held when this process ends
+        pass
     os._exit(1)
 
 
 def _start(events: Connection) -> Callable[[str], float]:
-    from numba.core import event
-
     from suphx.riichi import kernel_lock
     from suphx.training.warmup import KERNEL_GROUPS
 
@@ -72,27 +73,31 @@ def _start(events: Connection) -> Callable[[str], float]:
     return compile_group
 
 
-class _Listener:
+class _Listener(event.Listener):
     """Reports each kernel that numba compiles, with the CPU seconds that it took without those of its callees."""
 
     def __init__(self, send: Callable[[str, str, float], None]) -> None:
         self._send = send
         self._open: list[tuple[float, float]] = []  # start, and seconds of callees
 
-    def notify(self, event: Any) -> None:
-        """Take one of numba's events."""
-        function = event.data["dispatcher"].py_func
-        name = f"{function.__module__}.{function.__name__}"
-        if event.is_start:
-            self._open.append((time.process_time(), 0.0))
-            self._send("begins", name, 0.0)
-            return
+    def on_start(self, event: Any) -> None:
+        """Note when a kernel begins."""
+        self._open.append((time.process_time(), 0.0))
+        self._send("begins", _name(event), 0.0)
+
+    def on_end(self, event: Any) -> None:
+        """Report what the kernel took."""
         started, of_callees = self._open.pop()
         spent = time.process_time() - started
         if self._open:
             outer_start, outer_callees = self._open[-1]
             self._open[-1] = (outer_start, outer_callees + spent)
-        self._send("compiled", name, spent - of_callees)
+        self._send("compiled", _name(event), spent - of_callees)
+
+
+def _name(event: Any) -> str:
+    function = event.data["dispatcher"].py_func
+    return f"{function.__module__}.{function.__name__}"
 
 
 if __name__ == "__main__":

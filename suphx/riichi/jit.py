@@ -29,6 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from suphx.cache_folder import cache_root, mark_used
 from suphx.riichi.kernel_link import choose_link
 from suphx.riichi.kernel_lock import sole_compiler
+from suphx.riichi.lean_compiler import lean_compiler
 from suphx.riichi.source_closure import closure_digest, last_change
 
 P = ParamSpec("P")
@@ -108,10 +109,9 @@ def _compiled(kernel: Any) -> Any:
     settings = vars(numba_config)
     before = {name: settings[name] for name in ("CACHE_DIR", "CACHE_LOCATOR_CLASSES")}
     settings.update(CACHE_DIR=str(folder or ""), CACHE_LOCATOR_CLASSES=f"{_Locator.__module__}.{_Locator.__name__}")
+    compiler: Any = numba.njit
     try:
-        compiled: Any = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(
-            kernel
-        )
+        compiled = compiler(cache=folder is not None, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(kernel)
     finally:
         settings.update(before)
     if folder is not None and compiled is not kernel and not os.access(folder, os.W_OK):
@@ -128,7 +128,7 @@ def _adapt(dispatcher: Any) -> None:
         is_known = types_of_arguments in dispatcher.overloads
         if is_known:
             return compile_for(types_of_arguments)
-        with global_compiler_lock, _cache_lock(dispatcher):
+        with global_compiler_lock, _cache_lock(dispatcher), lean_compiler():
             entry_point = compile_for(types_of_arguments)
             choose_link(dispatcher, types_of_arguments)
         return entry_point
