@@ -61,6 +61,8 @@ class KernelWarmup:
     """
 
     def __init__(self, console: Console, groups: Iterable[str] = ()) -> None:
+        from numba import config
+
         from suphx.training.compiled_groups import missing_groups
         from suphx.training.warmup import KERNEL_GROUPS
 
@@ -69,7 +71,8 @@ class KernelWarmup:
             raise ValueError(f"no kernel group {', '.join(sorted(unknown))}: use {', '.join(KERNEL_GROUPS)}")
         self.times = CompileTimes()
         self._console = console
-        self._missing = missing_groups(group for group in KERNEL_GROUPS if group in wanted)
+        ordered = [group for group in KERNEL_GROUPS if group in wanted]
+        self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
         self._changed = threading.Condition()
         self._latest = ""
         self._is_over = False
@@ -104,7 +107,8 @@ class KernelWarmup:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                progress.reach(min(total, len(self.times.kernels)), note=self._latest)
+                done = sum(name.startswith("suphx.") for name in self.times.kernels)  # the others are numba's own
+                progress.reach(min(total, done), note=self._latest)
 
     def _check(self) -> None:
         assert self._crew is not None
@@ -124,7 +128,7 @@ class KernelWarmup:
                     self.times.groups[name] = event["seconds"]
                 elif event["event"] == "compiled":
                     self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
-                else:
+                elif name.startswith("suphx."):
                     self._latest = name.removeprefix("suphx.")
                 self._changed.notify_all()
         with self._changed:

@@ -18,8 +18,8 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba.core.imputils import user_function
 
-MAX_COPIED_INSTRUCTIONS = 250
-"""LLVM inlines functions of 50 to 200 instructions at most: its limit is a cost of 225, at 5 for each, less bonuses."""
+MAX_COPIED_INSTRUCTIONS = 120
+"""LLVM inlines functions up to a cost of 225, at 5 for each instruction, with bonuses that rarely double that."""
 
 
 @dataclass(frozen=True, slots=True)

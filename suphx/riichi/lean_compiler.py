@@ -35,8 +35,8 @@ def lean_compiler() -> Iterator[None]:
 
 def _replace(timer: Any, optimize: Any) -> None:
     module: Any = event
-    module.install_timer = timer
-    CPUCodeLibrary._optimize_functions = optimize
+    library: Any = CPUCodeLibrary
+    module.install_timer, library._optimize_functions = timer, optimize
 
 
 def _no_timer(*_: Any) -> AbstractContextManager[None]:

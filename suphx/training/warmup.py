@@ -34,13 +34,15 @@ def warm_engine() -> None:
 
 
 def warm_scripted_games() -> None:
-    """Compile the scripted agents; play, write down and replay a game."""
+    """Compile the scripted agents and random play; play, write down and replay a game."""
     from suphx.riichi.replay import Replayer
     from suphx.riichi.rules import tenhou
     from suphx.riichi.store import KyokuStore, StoreWriter
     from suphx.selfplay.agent import BaselineAgent
+    from suphx.selfplay.random_play import play_random
     from suphx.selfplay.rollout import play_games
 
+    play_random(1, tenhou(), seed=0)
     agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
     logs = list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
     replayer = Replayer()

@@ -86,7 +86,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         )
     with console.activity("importing"):
         from suphx_platform.adaptation_experiment import AdaptationExperiment, run_experiment
+        from suphx_platform.kernel_warmup import compile_kernels
 
+    compile_kernels(console)
     experiment = AdaptationExperiment(
         agent=args.agent,
         num_hands=args.hands,

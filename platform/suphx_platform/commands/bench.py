@@ -90,6 +90,9 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     if args.records is not None:
         check_records(args.records)
     from suphx_platform.bench.features import bench_features
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "encoder", "scripted games", "samples")
 
     return bench_features(
         records=args.records,
@@ -105,6 +108,9 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
 def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure the simulator; ValueError for a peer that is not installed."""
     from suphx_platform.bench.simulator import bench_simulator
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "scripted games")
 
     return bench_simulator(
         num_hanchans=args.hanchans,
@@ -120,6 +126,9 @@ def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, o
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Measure scoring and shanten; ValueError for a peer that is unknown or not installed."""
     from suphx_platform.bench.hands import bench_hands
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine")
 
     return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=console.say)
 

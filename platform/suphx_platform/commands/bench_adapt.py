@@ -38,6 +38,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     if args.agent:
         check_net_agent(args.agent)
     from suphx_platform.bench.adapt import AdaptCase, bench_adapt
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console)
 
     case = AdaptCase(
         agent=args.agent,

@@ -84,6 +84,9 @@ def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, o
     """Measure inference; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
     from suphx_platform.bench.inference import bench_inference
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "encoder", "nets", "net games")
 
     return bench_inference(case, args.batch, say=console.say)
 
@@ -92,6 +95,9 @@ def execute_training(args: argparse.Namespace, console: Console) -> dict[str, ob
     """Measure training; ValueError for cuda where there is none and for an unknown encoder."""
     case = _case(args)
     from suphx_platform.bench.training import bench_training
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "encoder", "nets", "samples")
 
     return bench_training(case, args.batch, say=console.say)
 

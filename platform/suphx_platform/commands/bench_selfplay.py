@@ -70,8 +70,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     from suphx.models.device import find_device
     from suphx_platform.bench.selfplay import bench_selfplay
     from suphx_platform.bench.selfplay_alone import SelfplayCase
+    from suphx_platform.kernel_warmup import compile_kernels
 
     is_on_gpu = args.net != "null" and find_device(args.device).type == "cuda"
+    compile_kernels(console, "engine", "encoder", "nets", "self-play")
     case = SelfplayCase(
         encoder=args.encoder,
         size=args.size,

@@ -54,8 +54,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_agent(agent)
     with console.activity("importing"):
         from suphx_platform.agent_source import AgentSource
+        from suphx_platform.kernel_warmup import compile_kernels
         from suphx_platform.tracking import TrackingStore
 
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     started = time.perf_counter()
     report = _play(args, AgentSource(TrackingStore(args.runs)), console)
     console.say(report.verdict())

@@ -59,6 +59,9 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
     from suphx.riichi.verify import verify_records
+    from suphx_platform.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "scripted games")
 
     with console.progress("games", args.limit) as progress:
         report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=progress.advance)

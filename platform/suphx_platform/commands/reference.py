@@ -43,8 +43,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Train and return the last figures; ValueError for a setting that is not valid."""
+    from suphx_platform.kernel_warmup import compile_kernels
     from suphx_platform.rllib_ppo import Iteration, ReferenceConfig, train_reference
 
+    compile_kernels(console, "engine", "encoder", "scripted games", "self-play")
     config = ReferenceConfig(
         iterations=args.iterations,
         decisions=args.decisions,

@@ -69,13 +69,14 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         from suphx_pipelines.pipeline import run_recipe
         from suphx_pipelines.run_summary import command_line
         from suphx_pipelines.stage import Interrupted
+        from suphx_platform.kernel_warmup import kernels_of_a_run
         from suphx_platform.stop_file import STORED, StopFile
         from suphx_platform.stop_request import TwoStepStop
 
     stop = StopFile(args.stop_file)
     while True:
         try:
-            with TwoStepStop(), stop:
+            with TwoStepStop(), stop, kernels_of_a_run(console):
                 result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
             return show(result, args.runs, console)
         except KeyboardInterrupt as error:

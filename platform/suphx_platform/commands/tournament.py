@@ -43,4 +43,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         check_agent(agent)
     with console.activity("importing"):
         from suphx_pipelines.tournament import run_tournament
+        from suphx_platform.kernel_warmup import compile_kernels
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     return run_tournament(recipe, runs=args.runs, console=console).to_json()
