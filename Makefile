@@ -27,10 +27,9 @@ setup: .venv/installed  ## make .venv with the pinned packages and this project 
 	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-train: warmup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=name another recipe (suphx recipes)
+train: setup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=name another recipe (suphx recipes)
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
 
-# Once before the tests: their processes would all compile the same kernels side by side.
 warmup: setup  ## compile the kernels into the cache
 	$(BIN)/suphx warmup
 

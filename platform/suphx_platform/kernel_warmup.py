@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _PATIENCE_SECONDS = 5.0
+_LEAST_COUNT = 20
 
 
 @dataclass(slots=True)
@@ -82,18 +83,23 @@ class KernelWarmup:
         if self._missing:
             command = [sys.executable, "-m", "suphx_platform.kernel_crew", *self._missing]
             self._crew = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            threading.Thread(target=self._read, args=(self._crew,), daemon=True, name="kernels").start()
+            self._reader = threading.Thread(target=self._read, args=(self._crew,), daemon=True, name="kernels")
+            self._reader.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._crew is not None:
-            assert self._crew.stdin is not None
-            self._crew.stdin.close()  # it ends, and its workers with it
-            try:
-                self._crew.wait(_PATIENCE_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._crew.kill()
-                self._crew.wait()
+        if self._crew is None:
+            return
+        assert self._crew.stdin is not None
+        assert self._crew.stdout is not None
+        self._crew.stdin.close()  # it ends, and its workers with it
+        try:
+            self._crew.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._crew.kill()
+            self._crew.wait()
+        self._reader.join(_PATIENCE_SECONDS)  # to the end of the workers, which write there too
+        self._crew.stdout.close()
 
     def wait_for(self, *groups: str) -> None:
         """Show a bar until ``groups`` (all if none is named) are compiled; ChildProcessError if the crew fails."""
@@ -103,11 +109,12 @@ class KernelWarmup:
         from suphx.training.compiled_groups import count_missing_kernels
 
         total = count_missing_kernels()
-        with self._console.progress("kernels", total=total, name="compiling kernels") as progress, self._changed:
+        with self._console.progress("kernels", name="compiling") as progress, self._changed:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
                 done = sum(name.startswith("suphx.") for name in self.times.kernels)  # the others are numba's own
+                progress.state.total = total if done >= _LEAST_COUNT else None  # before, the speed says nothing
                 progress.reach(min(total, done), note=self._latest)
 
     def _check(self) -> None:
