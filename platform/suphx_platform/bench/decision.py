@@ -34,7 +34,7 @@ def recorded_positions(records: Path, num_positions: int) -> Records:
     found = islice(_positions_of(iter_records([records], quarantine=quarantine)), num_positions)
     tables = np.array(list(found), TABLE)
     if not tables.size:
-        raise ValueError(f"{records} has no decision that a net is asked for: give a folder of game records")
+        raise ValueError(f"{records} has no decision for a net: name a folder of game records")
     return tables
 
 
@@ -53,7 +53,9 @@ def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
                     yield table.copy()
                 action = recorded_action(table, log.moves, int(log.result["result"]), cursor)
                 if not 0 <= action <= PASS or not table["legal"][action]:
-                    raise ValueError(f"the record {game.id} contradicts the rules: suphx records verify says where")
+                    raise ValueError(
+                        f"the record {game.id} contradicts the rules: run suphx records verify on it for details"
+                    )
                 follow(table, suits, log.moves, cursor, action)
 
 

@@ -38,7 +38,7 @@ def bench_features(
     second over the last. ValueError for a peer that is unknown or not installed, and for records without games.
     """
     other = _load(peer)
-    say("collecting positions (the first time kernels are compiled)")
+    say("collecting positions (compiles kernels at first use)")
     tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
     asked = questions(tables)
     num_rows = sum(len(indices) for indices, _ in asked.values())
@@ -75,7 +75,7 @@ def _load(peer: str | None) -> RiichiEnvPeer | None:
     if peer is None:
         return None
     if peer not in FEATURE_PEERS:
-        raise ValueError(f"{peer!r} is no peer with an encoder: use {', '.join(FEATURE_PEERS)}")
+        raise ValueError(f"{peer!r} has no encoder: use {', '.join(FEATURE_PEERS)}")
     return RiichiEnvPeer()
 
 

@@ -23,9 +23,9 @@ def bench_hands(
     ``seconds``: each engine's share of a round. ValueError for a peer that is unknown or not installed.
     """
     others = [load_hand_peer(name) for name in peers]
-    say(f"collecting {num_hands:,} wins (the first time kernels are compiled)")
+    say(f"collecting {num_hands:,} wins (compiles kernels at first use)")
     scores, score_mismatches = _bench_scores(num_hands, seed, others, seconds)
-    say(f"counting shanten of {num_hands:,} hands")
+    say(f"computing the shanten of {num_hands:,} hands")
     shantens, shanten_mismatches = _bench_shanten(num_hands, seed, others, seconds)
     return {
         "scores_per_second": scores[OURS],

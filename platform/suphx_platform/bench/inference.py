@@ -38,7 +38,7 @@ def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []
         for size in sizes:
-            say(f"answering batches of {size:,}")
+            say(f"inference with batches of {size:,}")
             config = InferenceConfig(
                 precision=case.precision,
                 formulation=case.formulation,

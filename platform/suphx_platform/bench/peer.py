@@ -62,7 +62,7 @@ def load_hand_peer(name: str) -> HandPeer:
         return MahjongPeer()
     if name == "riichienv":
         return RiichiEnvPeer()
-    raise ValueError(f"{name!r} is no peer: use one of {', '.join(HAND_PEERS)}")
+    raise ValueError(f"{name!r} is not an engine to compare with: use one of {', '.join(HAND_PEERS)}")
 
 
 class MahjongPeer:
@@ -233,4 +233,4 @@ def _import(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        raise ValueError(f"the peer {package} is not installed: pip install 'suphx[dev]' brings it") from error
+        raise ValueError(f"{package} is not installed: install it with pip install 'suphx[dev]'") from error

@@ -41,7 +41,7 @@ def collect_samples(
         parts.append(_encode(games, head, encoder))
     count = sum(len(part.labels) for part in parts)
     if not count:
-        raise ValueError(f"{records} has no position for this net: give other records")
+        raise ValueError(f"{records} has no position for this net: use other records")
     chosen = np.resize(np.random.default_rng(seed).permutation(count), num_rows)
     return Samples(
         np.concatenate([part.rows for part in parts])[chosen],

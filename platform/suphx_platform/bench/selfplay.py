@@ -56,7 +56,7 @@ def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[st
     if not alone.is_on_gpu:
         say("measuring rules, planes and nets alone on all cores")
         all_cores = all_cores_rate(case)
-    say("playing end to end")
+    say("measuring self-play end to end")
     if not case.on_ray:
         return describe(case, alone, all_cores, play_in_threads(case, player))
     from suphx_platform.bench.selfplay_ray import play_over_ray  # Ray takes seconds: only when it is needed

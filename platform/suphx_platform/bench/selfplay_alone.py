@@ -126,7 +126,7 @@ def measure_alone(case: SelfplayCase, player: Player, say: Callable[[str], None]
     engine = case.engine(player)
     device = find_device(case.device)
     with torch_threads(1):
-        say("playing whole games: how long they are")
+        say("playing whole games to measure their length")
         per_hanchan = _decisions_per_hanchan(case, engine)
         say("measuring rules and planes alone")
         simulator_seconds, rows, requests = _simulate(case, engine)

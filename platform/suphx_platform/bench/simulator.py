@@ -91,7 +91,7 @@ def _load(peer: str | None) -> RiichiEnvPeer | None:
     if peer is None:
         return None
     if peer not in SIMULATOR_PEERS:
-        raise ValueError(f"{peer!r} is no peer for whole games: use {', '.join(SIMULATOR_PEERS)}")
+        raise ValueError(f"{peer!r} cannot play whole games: use {', '.join(SIMULATOR_PEERS)}")
     return RiichiEnvPeer()
 
 

@@ -47,7 +47,7 @@ def bench_training(case: NetCase, batches: Sequence[int], *, say: Callable[[str]
         peak = measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS)
         rates = []
         for size in sizes:
-            say(f"learning from batches of {size:,}")
+            say(f"training with batches of {size:,}")
             rates.append(_measure(case, samples, size))
         peak = max(peak, measure_peak(device, case.peak_dtype, seconds=PEAK_SECONDS))
     return case.describe(rates, peak, training_flops(case.new_net()))

@@ -11,6 +11,7 @@ from suphx_platform.command_parser import examples
 from suphx_platform.commands import bench_adapt, bench_net, bench_selfplay
 from suphx_platform.commands.parsing import positive, seconds
 from suphx_platform.commands.record_path import check_records
+from suphx_platform.commands.steps import steps
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -94,15 +95,16 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
 
     compile_kernels(console, "engine", "encoder", "scripted games", "samples")
 
-    return bench_features(
-        records=args.records,
-        num_decisions=args.decisions,
-        seed=args.seed,
-        num_threads=args.threads,
-        peer=args.peer,
-        seconds=args.seconds,
-        say=console.say,
-    )
+    with steps(console) as begin:
+        return bench_features(
+            records=args.records,
+            num_decisions=args.decisions,
+            seed=args.seed,
+            num_threads=args.threads,
+            peer=args.peer,
+            seconds=args.seconds,
+            say=begin,
+        )
 
 
 def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -112,15 +114,16 @@ def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, o
 
     compile_kernels(console, "engine", "scripted games")
 
-    return bench_simulator(
-        num_hanchans=args.hanchans,
-        seed=args.seed,
-        num_threads=args.threads,
-        peer=args.peer,
-        seconds=args.seconds,
-        skips_start=args.skip_start,
-        say=console.say,
-    )
+    with steps(console) as begin:
+        return bench_simulator(
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            num_threads=args.threads,
+            peer=args.peer,
+            seconds=args.seconds,
+            skips_start=args.skip_start,
+            say=begin,
+        )
 
 
 def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -130,7 +133,8 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
 
     compile_kernels(console, "engine")
 
-    return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=console.say)
+    with steps(console) as begin:
+        return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=begin)
 
 
 def _peers(text: str) -> list[str]:

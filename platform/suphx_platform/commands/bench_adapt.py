@@ -9,6 +9,7 @@ from suphx_platform.agent_forms import check_net_agent
 from suphx_platform.commands import adapt
 from suphx_platform.commands.bench_net import ENCODERS, SIZES
 from suphx_platform.commands.parsing import not_negative, positive, seconds
+from suphx_platform.commands.steps import steps
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -51,4 +52,5 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         seed=args.seed,
         config=config,
     )
-    return bench_adapt(case, say=console.say)
+    with steps(console) as begin:
+        return bench_adapt(case, say=begin)

@@ -11,6 +11,7 @@ from suphx.models.computation import Compilation, DeviceName, Formulation, Preci
 from suphx.models.net_config import Normalization, Size
 from suphx_platform.commands.parsing import positive, seconds
 from suphx_platform.commands.record_path import check_records
+from suphx_platform.commands.steps import steps
 
 if TYPE_CHECKING:
     from suphx_platform.bench.net_case import NetCase
@@ -88,7 +89,8 @@ def execute_inference(args: argparse.Namespace, console: Console) -> dict[str, o
 
     compile_kernels(console, "encoder", "nets", "net games")
 
-    return bench_inference(case, args.batch, say=console.say)
+    with steps(console) as begin:
+        return bench_inference(case, args.batch, say=begin)
 
 
 def execute_training(args: argparse.Namespace, console: Console) -> dict[str, object]:
@@ -99,7 +101,8 @@ def execute_training(args: argparse.Namespace, console: Console) -> dict[str, ob
 
     compile_kernels(console, "encoder", "nets", "samples")
 
-    return bench_training(case, args.batch, say=console.say)
+    with steps(console) as begin:
+        return bench_training(case, args.batch, say=begin)
 
 
 def _case(args: argparse.Namespace) -> NetCase:

@@ -10,6 +10,7 @@ from suphx.models.computation import DeviceName
 from suphx.training.reward_config import RewardName
 from suphx_platform.commands.bench_net import ENCODERS, SIZES
 from suphx_platform.commands.parsing import not_negative, positive, seconds
+from suphx_platform.commands.steps import steps
 from suphx_platform.inference_engine_config import Nets
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         seed=args.seed,
         reward=args.reward,
     )
-    return bench_selfplay(case, say=console.say)
+    with steps(console) as begin:
+        return bench_selfplay(case, say=begin)
 
 
 def _num_engines(args: argparse.Namespace, *, is_on_gpu: bool) -> int:
