@@ -28,6 +28,7 @@ from suphx.training.adapter import Adapter
 from suphx.training.deal_reward import PredictedChange
 from suphx.training.global_reward import Prediction
 from suphx.training.reward_config import GlobalRewardConfig
+from suphx.worker_interrupt import end_at_interrupt, starting_workers
 from suphx_platform.agent_loading import load_net_agent
 
 _HANDS_AT_A_TIME = 2
@@ -174,7 +175,9 @@ def _try_all(
     with ProcessPoolExecutor(
         num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment,)
     ) as pool:
-        yield from pool.map(_try_in_worker, tasks)
+        with starting_workers():
+            results = pool.map(_try_in_worker, tasks)
+        yield from results
 
 
 def _adapter(experiment: AdaptationExperiment, agent: NetAgent) -> Adapter:
@@ -194,6 +197,7 @@ _of_worker: list[tuple[Adapter, int]] = []
 
 
 def _start_worker(experiment: AdaptationExperiment) -> None:
+    end_at_interrupt()
     import torch
 
     torch.set_num_threads(1)

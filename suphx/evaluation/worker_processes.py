@@ -22,6 +22,8 @@ from threading import Thread
 from traceback import format_exc
 from typing import Any, Generic, TypeVar
 
+from suphx.worker_interrupt import starting_workers
+
 T = TypeVar("T")
 R = TypeVar("R")
 Start = Callable[..., Callable[[T], R]]
@@ -96,7 +98,8 @@ class _Worker(Generic[T, R]):
         self.place: int | None = None
         """Of the task in hand; None while there is none."""
         self._process = _SPAWN.Process(target=_serve, args=(theirs, start, arguments), daemon=True)
-        self._process.start()
+        with starting_workers():
+            self._process.start()
         theirs.close()  # so that the pipe ends when the process does
 
     def give(self, place: int, task: T) -> None:

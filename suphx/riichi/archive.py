@@ -33,6 +33,7 @@ from suphx.riichi.mjlog import parse_mjlog
 from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
 from suphx.riichi.raw_record import RawRecord, iter_texts
 from suphx.riichi.record_error import RecordError
+from suphx.worker_interrupt import end_at_interrupt, starting_workers
 
 __all__ = [
     "Quarantine",
@@ -125,11 +126,13 @@ def map_records(work: Callable[[list[RawRecord]], list[T]], texts: Iterable[RawR
     Texts travel in chunks, at most a few chunks a worker are under way.
     """
     # spawn: the caller may hold threads (Ray, torch), which do not survive a fork
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, initializer=end_at_interrupt)
     under_way: deque[Future[list[T]]] = deque()
     try:
         for chunk in _chunks(texts):
-            under_way.append(pool.submit(work, chunk))
+            with starting_workers():  # the pool starts them as it needs them
+                under_way.append(pool.submit(work, chunk))
             if len(under_way) >= workers * _CHUNKS_PER_WORKER:
                 yield from under_way.popleft().result()
         while under_way:

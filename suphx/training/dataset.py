@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from suphx.features.samples import Samples
 from suphx.training.stream_config import StreamConfig
+from suphx.worker_interrupt import starting_workers
 
 _FIRST_CHUNK_KYOKUS = 64
 
@@ -280,7 +281,8 @@ class SampleStream:
         while True:
             num_ahead = max(1 + self._num_workers, self._window_bytes // largest if largest else 0)
             while len(ahead) < num_ahead:
-                ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
+                with starting_workers():  # the pool starts them as it needs them
+                    ahead.append(self._pool.submit(_encode_in_worker, next(plan)))
             try:
                 batch = ahead.popleft().result()
             except BrokenProcessPool as error:

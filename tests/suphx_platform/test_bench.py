@@ -158,7 +158,6 @@ def test_candidates_take_turns_and_work_at_least_once_a_round() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["hands", "--peer", "tenhou"], "'tenhou' is no peer: use one of mahjong, riichienv"),
         (["simulator", "--seed", "-1"], "seed is -1: 300 games need seeds in 0 … 2**62 - 1"),
         (["hands", "--seed", "-1"], "seed is -1: use a whole number in 0 … 2**61"),
     ],

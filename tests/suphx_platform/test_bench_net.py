@@ -66,7 +66,7 @@ def test_an_unknown_encoder_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -
 
 def test_records_without_a_position_are_refused(tmp_path: Path) -> None:
     (tmp_path / "broken.mjlog").write_text("no record")
-    with pytest.raises(ValueError, match="has no position for this net: give other records"):
+    with pytest.raises(ValueError, match="has no position for this net: use other records"):
         collect_samples(tmp_path, 0, "mini", 10, seed=0, say=lambda _: None)
 
 

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.synchronize import Barrier
 
 from suphx.models.device import torch_threads
+from suphx.worker_interrupt import end_at_interrupt, starting_workers
 from suphx_platform.bench.selfplay_alone import SelfplayCase, take_turns
 
 _START_SECONDS = 300.0
@@ -25,10 +26,13 @@ def all_cores_rate(case: SelfplayCase) -> float:
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(case.num_cores)
     with ProcessPoolExecutor(case.num_cores, context, initializer=_begin, initargs=(barrier,)) as pool:
-        return sum(pool.map(_play_alone, [case] * case.num_cores))
+        with starting_workers():
+            rates = pool.map(_play_alone, [case] * case.num_cores)
+        return sum(rates)
 
 
 def _begin(barrier: Barrier) -> None:
+    end_at_interrupt()
     _barrier.append(barrier)
 
 
