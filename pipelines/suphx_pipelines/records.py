@@ -51,7 +51,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
     sound = _sound(logs, replayer, quarantine)
     config = context.recipe.records
-    total = config.max_games or (None if context.records else config.played_games)
+    total = config.max_games or None
+    if context.records is None:
+        total = min(total or config.played_games, config.played_games)
     with (
         context.console.progress("games", total, name="checking") as progress,
         StoreWriter(context.folder / STORE_FOLDER) as writer,

@@ -199,9 +199,9 @@ class Runner(Generic[R]):
 
     def _work(self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, tracker: Tracker) -> Done:
         number = self._stages.index(stage) + 1
-        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: running")
         folder = self.folder / stage.name
-        prepare(folder, digest)
+        how = "continuing" if prepare(folder, digest) else "running"
+        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
         clear_warnings(folder)
         context = StageContext(
             folder=folder,

@@ -54,12 +54,14 @@ def write_done(folder: Path, done: Done) -> None:
     write_json(folder / DONE, asdict(done))
 
 
-def prepare(folder: Path, digest: str) -> None:
-    """Make the folder ready for work: keep what an attempt with the same inputs left, else empty it."""
+def prepare(folder: Path, digest: str) -> bool:
+    """Make the folder ready for work; tell whether an attempt with the same inputs left files, else it is emptied."""
     started = folder / STARTED
-    if not started.is_file() or read_json(started) != {"digest": digest}:
-        _empty(folder)
-        write_json(started, {"digest": digest})
+    if started.is_file() and read_json(started) == {"digest": digest}:
+        return True
+    _empty(folder)
+    write_json(started, {"digest": digest})
+    return False
 
 
 def find_finished(runs: Path, stage_name: str, digest: str) -> tuple[Path, Done] | None:

@@ -7,6 +7,7 @@ Reads the game store in the folder ``store`` of the stage ``records``. Leaves wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -62,9 +63,12 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
     ``num_games``: learn from this many training games only; 0 = all.
     """
-    config = replace(context.recipe.supervised, seed=_seed(context), max_minutes=_minutes(context, head))
+    config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head))
     name = head if not num_games else f"{head}, {num_games:,} games"
-    with context.console.progress("%", PERCENT, name=name) as progress, StopRequest() as stop:
+    stop = StopRequest()
+    # Ray Train ends its workers itself, and they continue from their last checkpoint.
+    kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
+    with context.console.progress("%", PERCENT, name=name) as progress, kept_signals:
         watch = _Watch(context.console, progress, stop, name)
         curve = CurveFile(context.folder)
 
@@ -90,17 +94,16 @@ def _seed(context: StageContext[Recipe]) -> int:
 
 
 def _minutes(context: StageContext[Recipe], head: str) -> float:
-    """Return the limit of this training: its share of what the nets before it have left of ``total_minutes``."""
+    """Return this net's share of ``total_minutes``, or of what the nets before it have left; 0 = no limit."""
     config = context.recipe.supervised
     is_final = (context.folder.parent.name, context.folder.name) == ("supervised", head)  # not a point of a curve
     if not config.total_minutes or not is_final:
-        return config.max_minutes
+        return 0.0
     folders = [context.upstream[f"supervised/{other}"] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
     taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
     later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
     share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
-    minutes = max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
-    return min(minutes, config.max_minutes or minutes)
+    return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
 
 
 def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
@@ -160,8 +163,9 @@ def _tell_end(context: StageContext[Recipe], head: str, config: SupervisedConfig
     last, test = metrics["history"][-1], metrics["test"]
     accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
     limit = ""
-    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
-        limit = f"; stopped by its time limit of {duration_text(60 * config.max_minutes)}, more time makes a better net"
+    minutes = min((each for each in (config.max_minutes, config.total_minutes) if each), default=0.0)
+    if minutes and last["seconds"] >= 60 * minutes:
+        limit = f"; stopped by its time limit of {duration_text(60 * minutes)}, more time makes a better net"
     context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples{limit}")
     for warning in training_warnings(head, metrics):
         context.warn(warning)

@@ -45,7 +45,8 @@ class SupervisedConfig:
     reproduced exactly."""
     total_minutes: float = 0.0
     """Stop when all nets of the run together have taken this many minutes; 0 = no limit. A net that is finished early
-    leaves its time to the next ones; the discard net, which has most to learn, comes last."""
+    leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
+    ``min_steps`` steps, even if that takes longer on a slow machine."""
     shares_statistics: bool = True
     """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
     worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages
@@ -92,8 +93,9 @@ class SupervisedConfig:
         self._check("formulation", self.formulation in get_args(Formulation), "use conv1d, channels_last or matmul")
         self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
-        if not (self.max_epochs or self.max_steps or self.max_minutes):
-            raise ValueError("max_epochs, max_steps and max_minutes are all 0: set one of them, or training never ends")
+        if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
+            limits = "max_epochs, max_steps, max_minutes and total_minutes"
+            raise ValueError(f"{limits} are all 0: set one of them, or training never ends")
 
     def _check(self, name: str, is_right: bool, remedy: str) -> None:
         if not is_right:
@@ -108,4 +110,7 @@ class SupervisedConfig:
             shares.append(epochs / self.max_epochs)
         if self.max_minutes:
             shares.append(seconds / (60 * self.max_minutes))
+        if self.total_minutes:
+            share = seconds / (60 * self.total_minutes)
+            shares.append(min(share, step / self.min_steps) if self.min_steps else share)
         return max(shares)

@@ -63,7 +63,7 @@ def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
     told = capsys.readouterr().err
     assert "reinforcement: 100 % in " in told
     assert "no hanchan was finished: all 16 tables are still playing their first one" in told
-    assert "8 games; over 2 walls the interval means little, play at least 24 hanchans" in told
+    assert "8 hanchans; over 2 walls the interval means little, play at least 24 hanchans" in told
 
 
 def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:

@@ -34,3 +34,11 @@ def test_the_limit_that_is_nearest_decides_how_much_is_done() -> None:
 def test_a_limit_of_0_is_none() -> None:
     config = SupervisedConfig(max_epochs=0, max_steps=100, max_minutes=0)
     assert config.share_done(25, 40.0, 1e6) == 0.25
+
+
+def test_a_share_of_the_time_of_all_nets_ends_no_training_before_its_least_number_of_steps() -> None:
+    config = SupervisedConfig(max_epochs=0, total_minutes=1, min_steps=200)
+    assert config.share_done(100, 0.1, 30) == pytest.approx(0.5)
+    assert config.share_done(100, 0.1, 600) == pytest.approx(0.5)
+    assert config.share_done(200, 0.1, 600) == pytest.approx(1.0)
+    assert config.share_done(900, 0.1, 30) == pytest.approx(0.5)
