@@ -26,6 +26,7 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
             f"the {head} net has made only {steps:,} training steps: allow more time (supervised.max_minutes, "
             "supervised.total_minutes) or more steps (supervised.max_steps, supervised.max_epochs)"
         )
+        return warnings
     if test["samples"] < LEAST_TEST_SAMPLES:
         warnings.append(f"the {head} net was tested on only {test['samples']:,} samples, which say little: add records")
         return warnings

@@ -111,7 +111,7 @@ def prior_loss(logits: Floats, labels: Labels) -> float:
         return float("nan")
     shares = np.bincount(labels) / labels.size
     shares = shares[shares > 0]
-    entropy = -(shares * np.log(shares)).sum()
+    entropy = max(0.0, -(shares * np.log(shares)).sum())
     return float(min(entropy, np.log(np.isfinite(logits).sum(axis=1)).mean()))
 
 

@@ -94,8 +94,8 @@ class SupervisedConfig:
         self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
         if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):
-            limits = "max_epochs, max_steps, max_minutes and total_minutes"
-            raise ValueError(f"{limits} are all 0: set one of them, or training never ends")
+            names = "max_epochs, max_steps, max_minutes and total_minutes"
+            raise ValueError(f"{names} are all 0: set one of them, or training never ends")
 
     def _check(self, name: str, is_right: bool, remedy: str) -> None:
         if not is_right:

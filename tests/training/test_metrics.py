@@ -17,6 +17,7 @@ from suphx.training.metrics import (
     cross_entropy,
     expected_calibration_error,
     precisions,
+    prior_loss,
     recalls,
     top_accuracy,
 )
@@ -124,3 +125,14 @@ def test_the_report_has_the_figures_of_its_kind_of_head(logits: NDArray[np.float
     assert (report["recall_yes"] is None) != is_yes_no
     assert (report["top3"] is None) == is_yes_no
     assert np.array(report["confusion"]).sum() == report["samples"] == 300
+
+
+def test_the_loss_without_learning_is_that_of_the_label_shares_or_of_all_legal_classes_alike() -> None:
+    labels = np.array([0, 0, 0, 1], np.int8)
+    shares = -(0.75 * np.log(0.75) + 0.25 * np.log(0.25))
+    assert prior_loss(np.zeros((4, 2), np.float32), labels) == pytest.approx(shares)
+    two_legal = np.full((4, 34), -np.inf, np.float32)
+    two_legal[np.arange(4), [3, 9, 20, 33]] = two_legal[:, 0] = 0.0
+    assert prior_loss(two_legal, np.array([3, 9, 20, 33], np.int8)) == pytest.approx(np.log(2))
+    assert prior_loss(np.zeros((2, 2), np.float32), np.ones(2, np.int8)) == 0.0
+    assert np.isnan(prior_loss(np.zeros((0, 2), np.float32), np.zeros(0, np.int8)))
