@@ -1,4 +1,4 @@
-"""What the documents say of commands, keys of recipes, make targets and other documents is so."""
+"""The documents name only commands, recipe keys, make targets, pictures and pages that exist."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.recipe_file import flatten, to_table
 from suphx_pipelines.tournament_recipe import TournamentRecipe
 from suphx_platform.cli import build_parser
+from tests.system_picture import pictures
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted(
@@ -81,3 +82,24 @@ def test_every_document_is_named_in_the_readme() -> None:
     named = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     pages = [str(path.relative_to(REPOSITORY)) for path in DOCUMENTS if path.parent != REPOSITORY]
     assert [page for page in pages if f"]({page})" not in named] == []
+
+
+def test_the_readme_is_read_in_two_minutes() -> None:
+    assert len((REPOSITORY / "README.md").read_bytes()) <= 6000
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_pictures_exist(path: Path) -> None:
+    for place in re.findall(r'(?:src|srcset)="(?!https?:)([^"]+)"', path.read_text(encoding="utf-8")):
+        assert (path.parent / place).is_file(), f"{path.name}: there is no {place}"
+
+
+def test_every_picture_and_every_example_is_used() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    files = [*(REPOSITORY / "docs" / "pictures").iterdir(), *(REPOSITORY / "examples").glob("*.py")]
+    assert [path.name for path in files if path.name not in text] == []
+
+
+@pytest.mark.parametrize("path", pictures(), ids=lambda path: path.name)
+def test_the_picture_of_the_system_is_current(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == pictures()[path], "run python -m tests.system_picture"

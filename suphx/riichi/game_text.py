@@ -103,12 +103,12 @@ def _describe_move(game: GameLog, table: Any, action: int) -> str:
         tile = f"{face_name(drawn)}, tsumogiri" if action == TSUMOGIRI else face_name(action)
         return f"{name} draws {face_name(drawn)}, discards {tile}"
     if action == RIICHI:
-        return f"{name} draws {face_name(drawn)}, declares riichi: {_hand(table, seat)}"
+        return f"{name} draws {face_name(drawn)}, declares riichi: {hand_text(table, seat)}"
     if action == TSUMO:
-        return f"{name} draws {face_name(drawn)}, wins by tsumo: {_hand(table, seat)}"
+        return f"{name} draws {face_name(drawn)}, wins by tsumo: {hand_text(table, seat)}"
     claimed = face_name(int(table["claimed_face"])) if action >= RON else ""
     if action == RON:
-        return f"{name} wins by ron on {claimed}: {_hand(table, seat)}"
+        return f"{name} wins by ron on {claimed}: {hand_text(table, seat)}"
     if PON <= action <= MINKAN or CHI <= action < PASS:
         return f"{name} calls {action_name(action)} on {claimed}"
     assert action == NINE_TERMINALS or ANKAN <= action < KAKAN + 34
@@ -135,8 +135,8 @@ def _describe_end(game: GameLog, tables: Records) -> list[str]:
     return [*lines, f"  {changes}"]
 
 
-def _hand(table: Any, seat: int) -> str:
-    """Return the concealed tiles of a seat in short form."""
+def hand_text(table: Any, seat: int) -> str:
+    """Return the concealed tiles of ``seat`` (0-3) at a TABLE record in short form: ``"13m067p5z"``, 0 = a red five."""
     faces: list[int] = []
     for kind in range(34):
         count = int(table["hand"][seat, kind])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -127,6 +128,14 @@ class StoreWriter:
             "sha256": self._digest.hexdigest(),
         }
         write_atomically(self._folder / "store.json", [json.dumps(manifest, indent=1).encode()])
+
+
+def write_store(games: Iterable[GameLog], folder: Path) -> KyokuStore:
+    """Write ``games`` as a new store into ``folder`` and open it; errors as for ``StoreWriter``."""
+    with StoreWriter(folder) as writer:
+        for game in games:
+            writer.add(game)
+    return KyokuStore.open(folder)
 
 
 class KyokuStore:

@@ -1,0 +1,28 @@
+"""Encode a game record: the discards of a game as a net sees them.
+
+python examples/encode_record.py RECORD
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from suphx.features.encoder import find_encoder
+from suphx.features.head import DISCARD
+from suphx.features.planes import unpack
+from suphx.features.samples import encode_kyokus
+from suphx.riichi.archive import iter_records
+from suphx.riichi.quarantine import Quarantine
+from suphx.riichi.store import write_store
+
+with tempfile.TemporaryDirectory() as folder:
+    store = write_store(iter_records([Path(sys.argv[1])], quarantine=Quarantine()), Path(folder))
+    samples = encode_kyokus(store, np.arange(store.num_kyokus), DISCARD, "suphx")
+layout = find_encoder("suphx").layout(DISCARD)
+planes = unpack(samples.rows[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]
+hand = layout["hand"]
+print(f"{len(samples.rows)} discards of {layout.num_planes} planes x 34 tile kinds")
+print("tiles in hand by kind:", planes[hand.first : hand.first + hand.count].sum(axis=0))
+print("kind that was discarded:", samples.labels[0])

@@ -1,0 +1,33 @@
+"""Train a tiny discard net on games of the baseline and print its test accuracy.
+
+python examples/train_net.py [GAMES [STEPS]]
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from suphx.features.head import DISCARD
+from suphx.models.policy import NetConfig
+from suphx.riichi.rules import tenhou
+from suphx.riichi.store import write_store
+from suphx.selfplay.agent import load_agent
+from suphx.selfplay.rollout import play_games
+from suphx.training.head_data import head_data
+from suphx.training.split import SplitConfig
+from suphx.training.stream_config import StreamConfig
+from suphx.training.supervised import HeadTraining, train_head
+from suphx.training.supervised_config import SupervisedConfig
+
+num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[len(sys.argv) - 1 :]])
+with tempfile.TemporaryDirectory() as name:
+    folder = Path(name)
+    games = play_games([load_agent("ukeire")], np.zeros((num_games, 4), np.int64), range(num_games), tenhou())
+    data = head_data(write_store(games, folder / "store"), DISCARD, "mini", SplitConfig())
+    config = SupervisedConfig(max_steps=num_steps, warmup_steps=num_steps // 10, validate_every=num_steps)
+    job = HeadTraining(data=data, rules_version="tenhou-1", net=NetConfig(size="tiny"), config=config,
+                       stream=StreamConfig(num_workers=0))  # fmt: skip
+    metrics = train_head(job, folder / "discard", report=lambda r: print(f"step {r.step}: loss {r.train_loss:.3f}"))
+print(f"test accuracy {metrics['test']['accuracy']:.1%} over {metrics['test']['samples']:,} discards")

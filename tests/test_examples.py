@@ -1,0 +1,69 @@
+"""Every script in examples/ runs as its docstring shows, on games that are played here."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.riichi.rules import tenhou
+from suphx.selfplay.agent import load_agent
+from suphx.selfplay.rollout import play_games
+from suphx_platform.record_writer import write_records
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+MAX_LINES = 35
+
+
+def run(name: str, *arguments: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Run an example in this process and return the lines that it prints."""
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+    return capsys.readouterr().out.splitlines()
+
+
+def test_an_agent_makes_one_decision(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    hand, decision = run("one_decision.py", monkeypatch=monkeypatch, capsys=capsys)
+    assert hand.startswith("seat 0 has ")
+    assert sum(letter.isdigit() for letter in hand.removeprefix("seat 0 has ")) == 14
+    assert decision.startswith("ukeire: discard ")
+
+
+def test_a_match_ends_with_a_verdict(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("ukeire", "tsumogiri", "24")
+    verdict, places, _ = run("play_match.py", *arguments, monkeypatch=monkeypatch, capsys=capsys)
+    assert "ukeire is better than tsumogiri" in verdict
+    assert sum(int(word) for word in places.partition(": ")[2].strip("()").split(",")) == 24
+
+
+def test_an_own_agent_plays(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (verdict,) = run("own_agent.py", monkeypatch=monkeypatch, capsys=capsys)
+    assert "over 40 hanchans" in verdict
+
+
+def test_a_record_is_encoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games = play_games([load_agent("ukeire")], np.zeros((1, 4), np.int64), [7], tenhou())
+    write_records(games, tmp_path, "mjlog")
+    (record,) = tmp_path.iterdir()
+    count, hand, _ = run("encode_record.py", str(record), monkeypatch=monkeypatch, capsys=capsys)
+    assert "838 planes x 34 tile kinds" in count
+    assert int(count.split()[0]) > 100
+    assert sum(int(word) for word in hand.partition("[")[2].strip("]").split()) == 14
+
+
+def test_a_net_is_trained(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    *losses, accuracy = run("train_net.py", "8", "100", monkeypatch=monkeypatch, capsys=capsys)
+    first, last = (float(line.rpartition(" ")[2]) for line in (losses[0], losses[-1]))
+    assert last < first
+    assert accuracy.startswith("test accuracy ")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_examples_are_short_and_tested(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+    assert f'run("{path.name}"' in Path(__file__).read_text(encoding="utf-8")
