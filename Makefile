@@ -45,11 +45,12 @@ cluster-test: warmup  ## the chart's pods as hosts of their own on this machine:
 cluster-bench: warmup  ## self-play on the chart's pods beside the same run on plain local Ray, as JSON (root, 10 minutes)
 	$(BIN)/python -m tests.cluster.throughput
 
-golden: setup  ## regenerate tests/golden, docs/recipe.md, the picture of the system and the chart README; review the difference
+golden: setup  ## regenerate tests/golden and the generated pages and pictures; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
 	$(BIN)/python -m tests.suphx_pipelines.recipe_page
+	$(BIN)/python -m tests.suphx_platform.commands_page
 	$(BIN)/python -m tests.system_picture
 
 fuzz: warmup  ## read a million damaged records of every format; FUZZ=n takes another number, RECORDS=folder real seeds
