@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     games = play_games([load_agent("ukeire")], np.zeros((num_games, 4), np.int64), range(num_games), tenhou())
     data = head_data(write_store(games, folder / "store"), DISCARD, "mini", SplitConfig())
-    config = SupervisedConfig(max_steps=num_steps, warmup_steps=num_steps // 10, validate_every=num_steps)
+    config = SupervisedConfig(max_steps=num_steps, max_epochs=0, report_every=20)
     job = HeadTraining(data=data, rules_version="tenhou-1", net=NetConfig(size="tiny"), config=config,
                        stream=StreamConfig(num_workers=0))  # fmt: skip
     metrics = train_head(job, folder / "discard", report=lambda r: print(f"step {r.step}: loss {r.train_loss:.3f}"))

@@ -57,10 +57,10 @@ def test_a_record_is_encoded(
 
 
 def test_a_net_is_trained(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    *losses, accuracy = run("train_net.py", "8", "100", monkeypatch=monkeypatch, capsys=capsys)
+    *losses, accuracy = run("train_net.py", "8", "120", monkeypatch=monkeypatch, capsys=capsys)
     first, last = (float(line.rpartition(" ")[2]) for line in (losses[0], losses[-1]))
     assert last < first
-    assert accuracy.startswith("test accuracy ")
+    assert float(accuracy.split()[2].strip("%")) > 20, "a random discard is right in about 1 of 10 cases"
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
