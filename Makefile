@@ -17,15 +17,17 @@ help:  ## list the targets
 setup: .venv/installed  ## make .venv with the pinned packages and this project (once; again after a change of them)
 
 .venv/bin/python:
-	$(PYTHON) -m venv .venv
+	@echo "making .venv with $(PYTHON)" >&2
+	@$(PYTHON) -m venv .venv
 
 .venv/locked: requirements.lock | .venv/bin/python
-	$(BIN)/pip install --quiet -r requirements.lock
-	touch $@
+	@infra/setup/install.sh .venv requirements.lock
+	@touch $@
 
 .venv/installed: pyproject.toml .venv/locked
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
-	touch $@
+	@echo "installing suphx" >&2
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
 
 train: setup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=name another recipe (suphx recipes)
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Install the pinned packages of FILE with the pip of VENV, and show how far it is: install.sh VENV FILE
+set -euo pipefail
+venv=$1 file=$2
+log=$venv/install.log
+total=$(grep -c == "$file")
+seconds_between_looks=2
+
+# Which package pip reads or downloads; then how many are installed.
+state() {
+    local installed
+    installed=$(find "$venv"/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l)
+    if grep -q '^Installing collected packages' "$log"; then
+        echo "installing: $installed of $total packages"
+    else
+        echo "reading and downloading: $(grep -c '^Collecting' "$log" || true) of $total packages," \
+            "$(grep '^Collecting' "$log" | tail -n 1 | cut -d ' ' -f 2)"
+    fi
+}
+
+show() {
+    if [ -t 2 ]; then
+        printf '\r\033[K%s' "$1" >&2
+    elif [ "$1" != "${shown:-}" ]; then
+        echo "$1" >&2
+        shown=$1
+    fi
+}
+
+echo "installing $total packages (torch, ray, mlflow, …) into $venv; messages of pip: $log" >&2
+# Bytecode is compiled afterwards on all cores; pip would do it on one.
+"$venv/bin/pip" install --disable-pip-version-check --no-compile --requirement "$file" > "$log" 2>&1 &
+pip=$!
+trap 'kill $pip 2> /dev/null; echo "stopped; run make setup again to continue" >&2; exit 130' INT TERM
+while kill -0 $pip 2> /dev/null; do
+    sleep $seconds_between_looks
+    show "$(state)"
+done
+if [ -t 2 ]; then echo >&2; fi
+if ! wait $pip; then
+    tail -n 20 "$log" >&2
+    echo "pip failed (see $log); check the network and the disk, then run make setup again" >&2
+    exit 1
+fi
+echo "compiling the packages to bytecode on all cores" >&2
+"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python3*/site-packages > /dev/null || true # some hold files of Python 2
+echo "installed $total packages" >&2
