@@ -69,7 +69,7 @@ def ablation(heads: Mapping[str, Mapping[str, Any]]) -> str:
             f"The same games and the same {number(result['samples'])} test samples of {number(result['games'])} games. "
             "Difference in percentage points: mean over seeds, interval by bootstrap over test games."
         )
-        body += report_page.side_by_side(chart, f"<div>{report_page.table(columns, rows, about=about)}</div>")
+        body += chart + report_page.table(columns, rows, about=about)
     return body
 
 

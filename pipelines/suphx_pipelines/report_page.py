@@ -42,8 +42,8 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
 
 
 def escape(text: object) -> str:
-    """Return text that means itself in HTML."""
-    return html.escape(str(text))
+    """Return text that means itself in HTML; no line ends before a percent sign."""
+    return html.escape(str(text)).replace(" %", "\u00a0%")
 
 
 def paragraph(text: str, *, is_soft: bool = False) -> str:

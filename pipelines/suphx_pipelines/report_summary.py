@@ -28,7 +28,7 @@ def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
     """Return when, where and how the run was made."""
     commit = machine.get("commit", "unknown")
     if summary is None:
-        return report_page.facts({"commit": commit})
+        return report_page.facts({"commit": _short(commit)})
     values = {
         "run": summary.run_id,
         "started": _date(summary.started),

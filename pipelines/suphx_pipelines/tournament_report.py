@@ -63,16 +63,17 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     if candidate is None:
         return "no promotion: no checkpoint is new, give pool.newest_from a folder or storage of runs"
     if match is None:
-        told = f"{candidate} is the first that played"
+        won, told = f"{candidate} is the first that played", ""
     else:
         found = match["paired_difference"]
-        figures = f"{found['average_placement']:+.3f} ({interval(found['interval'], 3)})"
-        told = f"{candidate} against three {opponent}: placement {figures} over {match['hanchans']:,} hanchans"
-        told += few_games_note(match["hanchans"])
+        figures = f"{difference(found['average_placement'])} (95 % interval {interval(found['interval'], 3)})"
+        won = f"{candidate} beat {opponent}"
+        told = f": average placement {figures} over {match['hanchans']:,} hanchans{few_games_note(match['hanchans'])}"
     if is_promoted:
-        return f"new champion: {told}"
-    why = "another promotion of this night was first, or the alias was moved" if decision["is_won"] else "no win"
-    return f"no promotion ({why}): {told}"
+        return f"new champion: {won}{told}"
+    if decision["is_won"]:
+        return f"no promotion, another promotion of this night was first or the alias was moved; {won}{told}"
+    return f"no promotion: {candidate} did not beat {opponent}{told}"
 
 
 def _verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:

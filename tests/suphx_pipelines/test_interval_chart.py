@@ -37,6 +37,6 @@ def test_placements_fill_the_bar_and_have_lines_at_the_quarters() -> None:
     drawn = placement_chart([("net", [40, 30, 20, 10]), ("nobody", [0, 0, 0, 0])], "placements")
     boxes = list(ElementTree.fromstring(drawn).iter("rect"))
     assert [round(float(box.attrib["width"])) for box in boxes] == [155, 116, 78, 39]
-    assert drawn.count('class="level"') == 3
+    assert drawn.count('class="level"') == 3  # of the one bar
     for text in ("40 %", "25 %", "50 %", "75 %"):
         assert f">{text}</text>" in drawn

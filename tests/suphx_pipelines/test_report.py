@@ -256,7 +256,7 @@ class Reader(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] != "style":
-            self.words.append(data)
+            self.words.append(data.replace("\u00a0", " "))
 
 
 def read(page: str) -> Reader:
@@ -298,7 +298,7 @@ def test_nothing_has_a_fixed_width_that_a_phone_does_not_have(results: Results) 
 
 def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
     page = render(RUN, results)
-    top = page[: page.index("<nav>")]
+    top = page[: page.index("<nav>")].replace("\u00a0", " ")
     assert '<div class="verdict better">' in top
     for part in (
         "The nets play better &lt;than&gt; ukeire.",
@@ -316,7 +316,7 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
 def test_without_a_match_the_verdict_has_no_bar(results: Results) -> None:
     verdict = Verdict(outcome="none", sentence="No match was played.")
     page = render(replace(RUN, verdict=verdict, summary=None), results)
-    top = page[: page.index("<nav>")]
+    top = page[: page.index("<nav>")].replace("\u00a0", " ")
     assert 'class="chart"' not in top
     assert "abc123" in top
 

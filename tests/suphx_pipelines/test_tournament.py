@@ -100,7 +100,7 @@ def test_three_nights(runs: Path) -> None:
     save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
     second = play(runs, night(2))
     assert (second["champion"], second["promoted"]) == ("models:/suphx/2", True)
-    assert second["reason"].startswith(f"new champion: b-1/reinforcement against three {CHAMPION}: placement -1.")
+    assert second["reason"].startswith(f"new champion: b-1/reinforcement beat {CHAMPION}: average placement −1.")
     assert set(second["agents"]) == {CHAMPION, "ukeire", "tsumogiri", "random", "b-1/reinforcement"}
     again = play(runs, night(2))
     assert (again["champion"], again["promoted"], again["agents"]) == ("models:/suphx/2", True, second["agents"])
@@ -109,7 +109,7 @@ def test_three_nights(runs: Path) -> None:
     save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
     third = play(runs, night(3))
     assert (third["champion"], third["promoted"]) == ("models:/suphx/2", False)
-    assert third["reason"].startswith("no promotion (no win): c-1/reinforcement against three")
+    assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
     assert champion(runs) == "2"
 
 
@@ -118,7 +118,7 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     result = play(runs)
     page = Path(result["report"]).read_text()
     assert "a-1/reinforcement (candidate)" in page
-    assert "new champion: a-1/reinforcement is the first that played" in page
+    assert "New champion: a-1/reinforcement is the first that played." in page
     assert "<figcaption>Ratings" in page
     assert "<svg viewBox=" in page
     store = TrackingStore(runs)
@@ -172,7 +172,7 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
     store.client.set_registered_model_alias("suphx", "champion", "1")  # as before the other's last step
     result = play(runs, night(2))
     assert (result["champion"], result["promoted"]) == ("models:/suphx/1", False)
-    assert result["reason"].startswith("no promotion (another promotion of this night was first")
+    assert result["reason"].startswith("no promotion, another promotion of this night was first")
 
 
 def test_a_killed_round_robin_keeps_the_games_that_it_has_played(runs: Path) -> None:
