@@ -38,6 +38,7 @@ class RunPage:
         self._folder = folder
         self._summary = summary
         self._records = records
+        self._data: dict[str, float] = {}
 
     @contextmanager
     def shown(self) -> Iterator[Self]:
@@ -47,7 +48,8 @@ class RunPage:
         try:
             yield self
         finally:
-            self._tracker.log_metrics({"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)})
+            last = {"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)}
+            self._tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
             self._describe()
             for path in (self._folder / _REPORT, self._folder / LOG_FILE, self._folder / RUN_FILE):
                 if path.is_file():
@@ -56,9 +58,10 @@ class RunPage:
     def add_stage(self, name: str, done: Done) -> None:
         """Add the headline figures of a finished stage, and the games that the run learns from."""
         figures = headline(name, done.metrics)
-        if figures:
+        if figures and name != _RECORDS:
             self._tracker.log_metrics(figures)
         if name == _RECORDS:
+            self._data = figures
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
             games = self._records.name if self._records else "games played by the baseline"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()

@@ -258,6 +258,21 @@ class TrackingStore:
             found = self.client.search_runs([experiment.experiment_id], filter_string=mine, max_results=1)
             return found[0] if found else None
 
+    def running(self) -> dict[str, str]:
+        """Return name -> MLflow's id of the runs that MLflow shows as running, without their stages."""
+        with self.call(FIRST):
+            found = self.client.search_runs([self.experiment_id()], filter_string="attributes.status = 'RUNNING'")
+        names = {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
+        return {name: run_id for name, run_id in names.items() if name and "/" not in name}
+
+    def kill(self, key: str) -> None:
+        """Mark the run with this ``key``, and those of its stages that are running, as killed."""
+        run = self.find(key)
+        for each in () if run is None else (*self._nested(run), run):
+            if each.info.status == "RUNNING":
+                with self.call():
+                    self.client.set_terminated(each.info.run_id, "KILLED")
+
     def names(self) -> list[str]:
         """Return the names of up to 1,000 runs, the newest first, without their stages."""
         with self.call(FIRST):

@@ -30,6 +30,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use."""
+    from suphx_pipelines.abandoned_run import end_abandoned
     from suphx_platform.tracking import TrackingStore
     from suphx_platform.tracking_ui import page_address, serve_ui, wait_for_ui
 
@@ -40,6 +41,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     with serve_ui(args.runs, args.port) as process:
         address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
         console.say("starting MLflow, which takes some seconds")
+        for name in end_abandoned(args.runs, store):
+            console.say(f"run {name} has no process any more: MLflow shows it as killed from now on")
         wait_for_ui(process, args.port)
         console.result({"url": address})
         console.say("Press Ctrl-C to stop.")
