@@ -63,7 +63,7 @@ class RunPage:
         if name == _RECORDS:
             self._data = figures
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
-            games = self._records.name if self._records else "games played by the baseline"
+            games = self._records.name if self._records else "baseline games"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
             self._tracker.log_dataset(games, done.digest, source=place, profile=counts)
         self._describe()

@@ -81,8 +81,8 @@ def _evidence(match: Mapping[str, Any], opponent: str, version: str | None) -> s
     low, high = found["interval"]
     beaten = f"{opponent} (version {version})" if version else opponent
     return (
-        f"**Average placement {match['average_placement']:.3f} against three {beaten}, lower by "
+        f"Average placement {match['average_placement']:.3f} against three {beaten}, lower by "
         f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), over "
-        f"{match['hanchans']:,} hanchans on shared walls.** Promoted because the whole interval is better than the "
+        f"{match['hanchans']:,} hanchans on shared walls. Promoted because the whole interval is better than the "
         "opponent's placement on the same walls."
     )

@@ -130,11 +130,35 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "report.html"]
     ratings = tracked["round_robin"].data.metrics
     assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
-    nets = {file.path for file in store.client.list_artifacts(tracked["promotion"].info.run_id, "model")}
-    assert nets == {f"model/{head}.safetensors" for head in ("discard", "riichi", "chow", "pong", "kong")}
+    (model,) = store.client.search_logged_models([experiment.experiment_id])
+    nets = {path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/*.safetensors")}
+    assert nets == {"discard", "riichi", "chow", "pong", "kong"}
+    assert model.source_run_id == tracked["promotion"].info.run_id, "no run of MLflow has trained these nets"
+    shown = tracked[str(result["run_id"])].data
+    assert shown.tags["mlflow.note.content"].startswith("**New champion: a-1/reinforcement is the first that played.**")
+    assert shown.metrics["promotion/promoted"] == 1
     address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
     original = runs / "a-1" / "reinforcement" / "discard.safetensors"
     assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
+
+
+def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(runs: Path) -> None:
+    store = TrackingStore(runs)
+    for name, save, time in (("a-1", save_random, 1000), ("b-1", save_keeper, 2000)):
+        with store.start(name, key=name):
+            save_at(save(runs / name / "reinforcement"), time)
+    play(runs, night(1))
+    result = play(runs, night(2))
+    version = store.client.get_model_version("suphx", "2")
+    trained = store.find("b-1")
+    assert trained is not None
+    assert version.run_id == trained.info.run_id
+    for text in ("Average placement 1.", "against three models:/suphx@champion (version 1)", "over 24 hanchans",
+                 f"by the tournament `{result['run_id']}` (night 2)", "`b-1`, stage `reinforcement`"):  # fmt: skip
+        assert text in (version.description or "")
+    assert version.tags["opponent"] == CHAMPION
+    assert float(version.tags["difference_high"]) < 0
+    assert version.tags["hanchans"] == "24"
 
 
 def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
