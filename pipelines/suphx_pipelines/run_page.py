@@ -19,7 +19,7 @@ from suphx_platform.tracking import Tracker
 
 _RECORDS, _REPORT = "records", Path("report") / "report.html"
 _STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "supervised")
-_LINE_LENGTH = 72
+_LINE_LENGTH = 48
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
 
 
@@ -99,18 +99,21 @@ def _state_text(summary: RunSummary) -> str:
         return f"**{summary.verdict or 'All stages are finished.'}** The report is `report.html` under Artifacts."
     finished = sum(stage.status in ("finished", "kept", "reused") for stage in summary.stages.values())
     stages = f"{finished} of {len(summary.stages)} stages are finished."
-    word = {"failed": f"Failed: {summary.error}", "interrupted": "Stopped."}.get(summary.state, "Running.")
+    error = (summary.error or "unknown error").rstrip(".")
+    word = {"failed": f"Failed: {error}.", "interrupted": "Stopped."}.get(summary.state, "Running.")
     return f"**{word}** {stages}"
 
 
 def _in_short_lines(command: Sequence[str]) -> str:
     """Return a command that a shell takes, in short lines: MLflow's page grows as wide as the longest one."""
     lines: list[str] = []
+    is_value = False
     for word in map(shlex.quote, command):
-        if lines and len(lines[-1]) + len(word) < _LINE_LENGTH:
+        if lines and (is_value or len(lines[-1]) + len(word) < _LINE_LENGTH):
             lines[-1] += f" {word}"
         else:
             lines.append(word)
+        is_value = word.startswith("--") and "=" not in word  # an option and its value are in one line
     return " \\\n  ".join(lines)
 
 
@@ -126,7 +129,8 @@ def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
 def _source_tags(summary: RunSummary) -> dict[str, str]:
     """Return the tags that MLflow shows as the source of the run, and names to search for."""
     return {
-        "mlflow.source.name": shlex.join(summary.command),
+        "mlflow.source.name": " ".join([*summary.command[:2], summary.recipe]),  # MLflow shows what follows a slash
+        "suphx.command": shlex.join(summary.command),
         "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
         "suphx.recipe": summary.recipe,
         "suphx.machine": summary.machine,

@@ -57,7 +57,8 @@ def test_the_page_of_a_finished_run_has_headlines_verdict_command_and_files(runs
     assert tags[NOTE].startswith("**It is better.**")
     commands = tags[NOTE].replace(" \\\n  ", " ")
     assert f"suphx ui {small.run_id} --runs {runs}" in commands
-    assert tags["mlflow.source.name"] in commands
+    assert tags["suphx.command"] in commands
+    assert tags["mlflow.source.name"].endswith(" small")
     assert (tags["mlflow.source.type"], tags["suphx.outcome"]) == ("LOCAL", "better")
     files = TrackingStore(runs).client.list_artifacts(page.info.run_id)
     assert {file.path for file in files} == {"recipe.toml", "run.log", "run.json"}
@@ -72,7 +73,7 @@ def test_a_failed_run_names_its_error_and_the_same_command_continues_its_page(ru
         small.run()
     failed = page_of(runs, small.run_id)
     assert failed.info.status == "FAILED"
-    assert failed.data.tags[NOTE].startswith("**Failed: the disk is made of cheese** 0 of 2 stages are finished.")
+    assert failed.data.tags[NOTE].startswith("**Failed: the disk is made of cheese.** 0 of 2 stages are finished.")
     assert "Continue with:" in failed.data.tags[NOTE]
     runner(runs, play).run()
     again = page_of(runs, small.run_id)
@@ -122,6 +123,6 @@ def test_long_commands_are_shown_in_short_lines_that_a_shell_takes(tmp_path: Pat
     long = a_summary()
     long.command += [f"--set=key_{number}=a value" for number in range(9)]
     text = description(long, tmp_path)
-    assert max(len(line) for line in text.splitlines()) < 80
+    assert max(len(line) for line in text.splitlines()) < 60
     block = text.partition("```\n")[2].partition("\n```")[0]
     assert shlex.split(block.replace("\\\n", "")) == long.command
