@@ -4,12 +4,12 @@ Read are, each plain or packed with gzip or xz:
 
 | name | content |
 |---|---|
-| .mjlog .xml | one mjlog record |
-| .mjai .jsonl .json | mjai, one game or several, each from its start_game |
-| .tsv | lines of id, anything, mjlog record; the seeds of games.tsv stand in seeds.tsv beside it (id, seed) |
-| .tar .tgz | any of the above inside (no further tar; tables without their seeds) |
+| .mjlog .xml, or a name with the id of a Tenhou game | one mjlog record |
+| .mjai .jsonl .json .mjson | mjai, one game or several, each from its start_game |
+| .tsv | lines of id, anything, mjlog record; the seeds of games.tsv are in seeds.tsv beside it (id, seed) |
+| .tar .tgz .zip | any of the above inside (no archive in an archive; tables without their seeds) |
 
-Other files are no records and are passed over. A record has at most 16 MiB and is UTF-8; docs/records.md lists all
+Other files are skipped. A record has at most 16 MiB and is UTF-8; docs/records.md lists all
 limits.
 
 >>> quarantine = Quarantine()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 from urllib.parse import unquote
 
 from suphx.riichi.gamelog import MAX_ID_BYTES
@@ -24,6 +25,7 @@ from suphx.riichi.record_stream import (
     read_bounded,
 )
 from suphx.riichi.tar_stream import iter_members
+from suphx.riichi.zip_stream import iter_zip_members
 
 _PACKED = (".gz", ".xz")
 _MJLOG, _MJAI, _TABLE, _TAR, _ZIP = "mjlog", "mjai", "table", "tar", "zip"
@@ -50,7 +52,6 @@ _NO_MJAI = "it has no line with an mjai start_game"
 _TENHOU_JSON = "it is JSON of Tenhou's log editor (tenhou.net/6), which has no tile ids"
 _ARRAY = "it is one JSON array: mjai has one event per line"
 _ARCHIVE = "an archive in an archive: unpack it"
-_ZIPPED = "zip archives are not read: unpack it, or pack the records as .tar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,9 @@ def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord
     for path in files:
         source = _Source(str(path), quarantine)
         try:
+            if _kind(path.name) == _ZIP:
+                yield from source.members(iter_zip_members(path))
+                continue
             with path.open("rb") as file:
                 yield from source.texts(path.name, decompressed(file), _seed_table(path))
         except DAMAGED_STREAM as error:
@@ -151,6 +155,12 @@ def _fitting_id(name: str) -> str:
     return f"{data[: MAX_ID_BYTES - len(digest) - 1].decode('utf-8', 'ignore')}~{digest}"
 
 
+class _Member(ByteSource, Protocol):
+    """One file of an archive."""
+
+    name: str
+
+
 class _Source:
     """One file, or one member of an archive, on its way to texts; ``position`` is how far it was read."""
 
@@ -170,9 +180,7 @@ class _Source:
         elif kind == _TABLE:
             yield from self._table(file, seeds)
         elif kind == _TAR:
-            yield from self._members(file)
-        elif kind == _ZIP:
-            self._quarantine.add(self._name, "", _ZIPPED, kind=UNREADABLE)
+            yield from self.members(iter_members(file))
 
     def _record(
         self, record_id: str, position: str, data: bytes | None, seed: str | None = None
@@ -247,8 +255,9 @@ class _Source:
         numbered = record_id if number == 1 else f"{record_id}-{number}"
         return self._record(numbered, f"line {game.first_line}", game.data())
 
-    def _members(self, file: ByteSource) -> Iterator[RawRecord]:
-        for member in iter_members(file):
+    def members(self, members: Iterable[_Member]) -> Iterator[RawRecord]:
+        """Yield the records of the members of an archive."""
+        for member in members:
             self.position = member.name
             kind = _kind(member.name)
             if kind is None:

@@ -17,8 +17,9 @@ MAX_XZ_MEMORY = 128 * 1024 * 1024
 """What unpacking an xz file may need; its header asks for it. ``xz -9`` needs 65 MiB."""
 MAX_UNPACKED_RATIO = 500
 """A packed file that grows beyond this many times its size is given up; game records shrink to a tenth."""
+FREE_UNPACKED_BYTES = 64 * 1024 * 1024
+"""What any packed file may unpack to before the ratio counts."""
 
-_FREE_UNPACKED_BYTES = 64 * 1024 * 1024  # before the ratio counts
 _MAX_SKIPPED_BYTES = 1024 * 1024 * 1024  # of one endless line, before the rest of the file is given up
 _PIECE_BYTES = 256 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -124,7 +125,7 @@ class _Unpacked:
     def read(self, size: int, /) -> bytes:
         data = self._file.read(size)
         self._num_bytes += len(data)
-        if self._num_bytes > max(_FREE_UNPACKED_BYTES, MAX_UNPACKED_RATIO * self._packed.num_bytes):
+        if self._num_bytes > max(FREE_UNPACKED_BYTES, MAX_UNPACKED_RATIO * self._packed.num_bytes):
             raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: no game records do")
         return data
 

@@ -11,6 +11,7 @@ import io
 import lzma
 import re
 import tarfile
+import zipfile
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -189,6 +190,15 @@ def _tar(mode: str) -> Packing:
     return pack
 
 
+def _zip(text: str) -> tuple[str, bytes]:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("logs/", "")
+        archive.writestr("logs/readme.txt", "my games")
+        archive.writestr(f"logs/{ID}&tw=2.mjlog", gzip.compress(text.encode()))
+    return "logs.zip", file.getvalue()
+
+
 def _named(name: str) -> Packing:
     return lambda text: (name, text.encode())
 
@@ -221,5 +231,6 @@ PACKINGS: dict[str, Packing] = {
     "a table of addresses": lambda text: ("games.tsv", f"{ADDRESS}\t\t{text}\n".encode()),
     "tar": _tar("w"),
     "tar and gzip": _tar("w:gz"),
+    "zip": _zip,
 }
 """Name -> name and bytes of the file of a record."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import re
 import tarfile
+import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import TypeAlias
 
 from suphx.riichi.mjlog_writer import write_mjlog
 from tests.riichi.byte_damage import damage_bytes
+from tests.riichi.dressed_record import DRESSES
 from tests.riichi.event_damage import damage_events
 from tests.riichi.fuzz_seed import SHUFFLE_SEED, Seed
 from tests.riichi.log_damage import damage_log
@@ -32,6 +36,8 @@ _NAMES = (
     "f.tsv",
     "games.tsv",
     "g.tar",
+    "k.zip",
+    "2022010100gm-0009-0000-00000000.html",
     "h.tgz",
     "i.mjlog.gz",
     "j.tsv.xz",
@@ -45,7 +51,7 @@ def mjlog_record(random: Random, seeds: Sequence[Seed]) -> bytes:
     seed, other = random.choice(seeds), random.choice(seeds)
     kind = random.random()
     if kind < 0.45:
-        return damage_tags(random, seed, other).encode()
+        return _dressed(random, damage_tags(random, seed, other), 0.2).encode()
     if kind < 0.65:
         return damage_bytes(random, seed.mjlog.encode())
     if kind < 0.9:
@@ -53,7 +59,15 @@ def mjlog_record(random: Random, seeds: Sequence[Seed]) -> bytes:
             return write_mjlog(damage_log(random, seed.log)).encode()
         except ValueError:  # it cannot be written
             return damage_tags(random, seed, other).encode()
-    return seed.mjlog.encode()
+    return _dressed(random, seed.mjlog, 0.7).encode()
+
+
+def _dressed(random: Random, text: str, share: float) -> str:
+    """Change a record as people do, mostly without changing the game, if there is something to change."""
+    if random.random() < share:
+        with suppress(AssertionError, TypeError):
+            return random.choice(list(DRESSES.values()))(text)
+    return text
 
 
 def mjai_record(random: Random, seeds: Sequence[Seed]) -> bytes:
@@ -109,6 +123,28 @@ def _tar(random: Random, seeds: Sequence[Seed]) -> bytes:
     return _damaged(random, _damaged_headers(random, file.getvalue()))
 
 
+def _zip(random: Random, seeds: Sequence[Seed]) -> bytes:
+    file = io.BytesIO()
+    method = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for number in range(random.randint(0, 3)):
+            name = f"{random.choice(('', 'd/' * 40, '日本'))}{number}.{random.choice(_SUFFIXES)}"
+            data = _any_record(random, seeds)
+            info = zipfile.ZipInfo(name)  # the same date in every run
+            archive.writestr(info, _gzip(data) if name.endswith(".gz") else data, method)
+    return _damaged(random, _damaged_directory(random, file.getvalue()))
+
+
+def _damaged_directory(random: Random, data: bytes) -> bytes:
+    """Change a field of a header, of the directory or of its end."""
+    starts = [match.start() for match in re.finditer(rb"PK(?:\x01\x02|\x03\x04|\x05\x06)", data)]
+    if random.random() < 0.5 or not starts:
+        return data
+    place, size = random.choice(starts) + random.randrange(4, 30), random.choice((1, 2, 4))
+    field = random.choice((b"\x00", b"\x01", b"\x7f", b"\xff", random.randbytes(1))) * size
+    return data[:place] + field + data[place + size :]
+
+
 def _damaged_headers(random: Random, data: bytes) -> bytes:
     """Change bytes of a header, mostly with a sum that fits."""
     if random.random() < 0.5 or not data:
@@ -153,5 +189,6 @@ RECORD_FORMS = (
     RecordForm("tar", 5, lambda random, seeds: {"a.tar": _tar(random, seeds)}),
     RecordForm("tar, gzip", 2, _packed("a.tar.gz", _gzip, _tar)),
     RecordForm("tar, xz", 2, _packed("a.tar.xz", _xz, _tar)),
+    RecordForm("zip", 4, lambda random, seeds: {"a.zip": _zip(random, seeds)}),
     RecordForm("folder", 2, _folder),
 )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gzip
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from suphx.riichi.gamelog import GameLog
 from suphx.riichi.mjai_writer import write_mjai
 from suphx.riichi.mjlog import parse_mjlog
 from suphx.riichi.mjlog_writer import write_mjlog
-from suphx.riichi.record_error import CHIPS, DAMAGED, NOT_A_RECORD, OTHER_FORMAT, THREE_PLAYERS, UNREADABLE
+from suphx.riichi.record_error import CHIPS, DAMAGED, NOT_A_RECORD, OTHER_FORMAT, THREE_PLAYERS
 from tests.riichi.dressed_record import DRESSES, ID, PACKINGS
 from tests.riichi.random_game import random_game
 
@@ -130,14 +129,6 @@ def test_a_refused_record_has_file_place_reason_and_remedy(
     assert reason in entry.reason
     assert entry.position or kind == DAMAGED
     assert entry.remedy
-
-
-def test_a_zip_archive_is_named_with_what_to_do(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
-        archive.writestr("game.mjlog", TEXT)
-    quarantine = Quarantine()
-    assert list(iter_records([tmp_path], quarantine=quarantine)) == []
-    assert (_only(quarantine).kind, _only(quarantine).reason[:3]) == (UNREADABLE, "zip")
 
 
 def _only(quarantine: Quarantine) -> QuarantinedRecord:

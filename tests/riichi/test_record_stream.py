@@ -34,7 +34,7 @@ def test_a_bomb_is_given_up_at_the_limit() -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_bomb_of_short_lines_is_given_up_by_its_ratio(pack: type[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "_FREE_UNPACKED_BYTES", 100_000)
+    monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
     bomb = pack(b"\n" * 5_000_000)
     assert len(bomb) < 5_000_000 // MAX_UNPACKED_RATIO
     with pytest.raises(OSError, match="unpacks to over 500 times its size"):
