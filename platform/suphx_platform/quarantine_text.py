@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_platform.table_text import text_table
 
 if TYPE_CHECKING:
-    from suphx.riichi.quarantine import Quarantine
+    from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
 
 MAX_SHOWN = 10
 
@@ -38,11 +39,23 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
     rows = [[reason, f"{count:,}", REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
     lines = ["", f"{records} set aside:"]
     lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
-    shown = quarantine.entries[:MAX_SHOWN]
-    lines += ["", "The first of them:" if quarantine.count > len(shown) else "They are:"]
+    shown = _first_of_each_reason(quarantine)
+    lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
     for entry in shown:
         place = f"{entry.file}, {entry.position}" if entry.position else entry.file
         lines.append(f"  {place}: {entry.reason}")
     if written_to is not None:
         lines.append(f"All are listed in {written_to}")
     return lines
+
+
+def _first_of_each_reason(quarantine: Quarantine) -> list[QuarantinedRecord]:
+    """Return at most MAX_SHOWN entries in their order, as many of each reason as there is room for."""
+    most = max(1, MAX_SHOWN // max(1, len(quarantine.by_reason)))
+    counts: Counter[str] = Counter()
+    shown = []
+    for entry in quarantine.entries:
+        counts[entry.kind] += 1
+        if counts[entry.kind] <= most or quarantine.count <= MAX_SHOWN:
+            shown.append(entry)
+    return shown[:MAX_SHOWN]

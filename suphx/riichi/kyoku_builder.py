@@ -112,7 +112,7 @@ class KyokuBuilder:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the kyoku has its result (a further ron may still follow)."""
+        """Return whether the kyoku has its result (a further ron may still follow)."""
         return self._stage == _OVER
 
     @property
@@ -180,7 +180,7 @@ class KyokuBuilder:
             self._riichi_declared = True
 
     def pay_stick(self, seat: int) -> None:
-        """Record that the riichi stands: its discard was not ronned."""
+        """Record that the riichi is accepted: its discard was not ronned."""
         if seat != self._unpaid_riichi or self._stage != _CLAIM:
             raise ValueError(f"seat {seat} pays a riichi stick that is not due")
         self._unpaid_riichi = -1

@@ -99,7 +99,7 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
 
 def _json_object(line: str) -> JsonObject:
     if len(line) > MAX_LINE_LENGTH:
-        raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters: no event is")
+        raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters, the limit for one event")
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
@@ -301,7 +301,7 @@ class _KyokuReader:
         self.builder.end_in_draw(result, deltas, tenpai if has_tenpai else (0, 0, 0, 0))
 
     def _drawn_result(self, deltas: Sequence[int]) -> int:
-        """Tell from what was played why the kyoku is drawn."""
+        """Return why the kyoku is drawn, derived from what was played."""
         if self.builder.drawn >= 0:
             return NINE_TERMINALS_DRAW
         if self.builder.num_live_left == 0:
@@ -408,7 +408,7 @@ _KYOKU_EVENTS = {
 
 def _face(name: object) -> int:
     if not isinstance(name, str) or name not in FACE_OF_NAME:
-        raise ValueError(f"{name!r:.40} is no tile: 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
+        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]
 
 

@@ -88,5 +88,5 @@ def _consumed(reply: Reply) -> list[int]:
 
 def _face(name: object) -> int:
     if not isinstance(name, str) or name not in FACE_OF_NAME:
-        raise ValueError(f"{name!r:.40} is no tile: 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
+        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]

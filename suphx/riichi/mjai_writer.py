@@ -1,7 +1,7 @@
 """Writes a GameLog in the mjai protocol, one JSON object a line; the inverse of mjai.py.
 
 mjai has no tile ids, no han, fu and yaku, and no word for a seat that disconnects: these are left out. Beside the
-protocol's own keys a drawn kyoku says its ``reason`` and ``tenpais``, and the last line says the final ``scores``.
+protocol's own keys a drawn kyoku has its ``reason`` and ``tenpais``, and the last line the final ``scores``.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def encode_meld(meld: Meld) -> int:
 def _decode_chi(code: int) -> Meld:
     run, position = divmod(code >> 10, 3)
     if run >= _NUM_RUNS or code & 3 != _KAMICHA:
-        raise ValueError(f"meld code {code} is no chi: a run 123 to 789, taken from kamicha")
+        raise ValueError(f"meld code {code} is not a chi: a run 123 to 789, taken from kamicha")
     kind = run // 7 * 9 + run % 7
     tiles = tuple((kind + step) * 4 + (code >> 3 + 2 * step & 3) for step in range(3))
     return Meld(CHI_MELD, tiles, tiles[position], _KAMICHA)
@@ -103,7 +103,7 @@ def _decode_chi(code: int) -> Meld:
 def _decode_triplet(code: int) -> Meld:
     kind, position = divmod(code >> 9, 3)
     if kind >= NUM_KINDS or code & 3 == 0:
-        raise ValueError(f"meld code {code} is no pon: a kind 0-33, taken from another seat")
+        raise ValueError(f"meld code {code} is not a pon: a kind 0-33, taken from another seat")
     quad = tuple(range(kind * 4, kind * 4 + 4))
     unused = quad[code >> 5 & 3]
     triplet = tuple(tile for tile in quad if tile != unused)
@@ -116,7 +116,7 @@ def _decode_kan(code: int) -> Meld:
     first = code >> 8
     kind = first >> 2
     if kind >= NUM_KINDS:
-        raise ValueError(f"meld code {code} is no kan: a tile id 0-135")
+        raise ValueError(f"meld code {code} is not a kan: a tile id 0-135")
     quad = tuple(range(kind * 4, kind * 4 + 4))
     source = code & 3
     if source == 0:

@@ -1,4 +1,4 @@
-"""The text of an mjlog record: tags, and the numbers in their attributes. ValueError says what is wrong with them."""
+"""The text of an mjlog record: tags, and the numbers in their attributes; ValueError if they are wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_tokens(text: str) -> list[Token]:
     characters) is left to an XML parser, which takes twice the time.
     """
     if text.count("<") > MAX_TAGS:
-        raise RecordError(f"the record has over {MAX_TAGS:,} tags: no game has", "the start")
+        raise RecordError(f"the record has over {MAX_TAGS:,} tags: a long game has 7,000", "the start")
     prolog = _PROLOG.match(text)
     start = prolog.end() if prolog else 0
     tokens: list[Token] = _TAG.findall(text, start)

@@ -61,7 +61,7 @@ class _TagReader:
         return [self._token(*tag, end) for tag, end in zip(self._tags, ends, strict=True)]
 
     def _is_cut_off(self, error: expat.ExpatError) -> bool:
-        """Tell whether only the end of the record is missing; the reader of the tags says which."""
+        """Return whether only the end of the record is missing; the reader of the tags reports that."""
         is_at_end = self._parser.ErrorByteIndex >= len(self._data)
         return bool(self._tags) and (is_at_end or error.code in _CUT_OFF)
 

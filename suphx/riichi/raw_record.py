@@ -170,7 +170,7 @@ class _Source:
         self._quarantine = quarantine
 
     def texts(self, file_name: str, file: ByteSource, seeds: Path | None = None) -> Iterator[RawRecord]:
-        """Yield the records of a decompressed file whose form its name says."""
+        """Yield the records of a decompressed file; its name gives its form."""
         kind = _kind(file_name)
         record_id = _tenhou_id(file_name) or _unpacked_name(file_name).stem
         if kind == _MJLOG:

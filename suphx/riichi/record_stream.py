@@ -126,7 +126,7 @@ class _Unpacked:
         data = self._file.read(size)
         self._num_bytes += len(data)
         if self._num_bytes > max(FREE_UNPACKED_BYTES, MAX_UNPACKED_RATIO * self._packed.num_bytes):
-            raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: no game records do")
+            raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: game records do not")
         return data
 
 
@@ -154,7 +154,7 @@ class _XzFile:
         return packed
 
     def _begins_stream(self) -> bool:
-        """Go on to the next stream of the file, if there is one; zeros may stand between."""
+        """Continue with the next stream of the file, if there is one; zeros may come between."""
         left = self._unpacker.unused_data.lstrip(b"\x00")
         while not left:
             piece = self._file.read(_PIECE_BYTES)

@@ -216,11 +216,11 @@ class Replayer:
         if code == _OTHER_DRAW:
             return f"draw {int(self._cursor[DRAWS])} differs from the wall's tile {_drawn_id(self._tables[0])}"
         if code == _TOO_LONG:
-            return f"the deal is over, the record goes on with: {recorded}"
+            return f"the deal is over by the rules, but the record continues with: {recorded}"
         if code == _NOT_ASKED:
-            return f"the record has a claim that the rules do not offer: {recorded}"
+            return f"the record has a claim that the rules do not allow: {recorded}"
         legal = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
-        return f"the record has: {recorded}; the rules ask seat {table['actor']} for one of: {legal}"
+        return f"the record has: {recorded}; by the rules seat {table['actor']} chooses one of: {legal}"
 
     def _compare_end(self, game: GameLog, following: KyokuLog | None) -> str | None:
         table = self._table
@@ -230,10 +230,10 @@ class Replayer:
             if game.final_scores is None:
                 return None
             if not is_over:
-                return "the record ends the game here, the rules go on"
+                return "the record ends the game here, but by the rules it continues"
             return _unequal("final scores", game.final_scores, tuple(table["scores"].tolist()))
         if is_over:
-            return "the rules end the game here, the record goes on"
+            return "the game ends here by the rules, but the record continues"
         recorded = (following.kyoku, following.honba, following.kyotaku, following.scores)
         ours = tuple(int(table[name]) for name in ("kyoku", "honba", "kyotaku"))
         return _unequal("next (kyoku, honba, kyotaku, scores)", recorded, (*ours, tuple(table["scores"].tolist())))

@@ -1,4 +1,4 @@
-"""Members of a tar archive, forwards, in bounded memory and time whatever the archive says.
+"""Members of a tar archive, forwards, in bounded memory and time whatever the archive states.
 
 Python's own tarfile trusts an archive: damaged sizes, chains of headers and maps of sparse files make it loop for ever,
 use any amount of memory, or end as if all was well. Record collections need little: plain files with POSIX (ustar, pax)

@@ -73,7 +73,7 @@ class _Archive:
         """Count unpacked bytes; OSError beyond the limit."""
         self._num_left -= num_bytes
         if self._num_left < 0:
-            raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: no game records do")
+            raise OSError(f"unpacks to over {MAX_UNPACKED_RATIO} times its size: game records do not")
 
 
 def iter_zip_members(path: Path) -> Iterator[ZipMember]:

@@ -95,7 +95,7 @@ def test_words_without_tiles_are_actions_too(name: str, action: int) -> None:
     ("reply", "message"),
     [
         ({"type": "dance"}, "its type is none of none, dahai"),
-        ({"type": "dahai", "pai": "0m"}, "'0m' is no tile"),
+        ({"type": "dahai", "pai": "0m"}, "'0m' is not a tile"),
         ({"type": "dahai", "pai": "9m", "tsumogiri": True}, "discards 9m as drawn, but drew 1m"),
         ({"type": "dahai", "pai": "9m"}, "discard 9m is not legal: discard 3m, tsumogiri are"),
         ({"type": "chi", "pai": "9m", "consumed": "7m8m"}, "consumed is not a list"),

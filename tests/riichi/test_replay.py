@@ -100,7 +100,9 @@ def test_an_illegal_move_is_reported_with_game_deal_step_and_choices() -> None:
     difference = only_difference(with_moves(game, 1, moves))
     assert (difference.id, difference.kyoku, difference.step) == ("game-0", 1, 0)
     seat = moves[0] >> ACTION_BITS
-    assert difference.what.startswith(f"the record has: seat {seat} ron; the rules ask seat {seat} for one of: discard")
+    assert difference.what.startswith(
+        f"the record has: seat {seat} ron; by the rules seat {seat} chooses one of: discard"
+    )
 
 
 def test_a_move_of_another_seat_is_reported() -> None:
@@ -108,7 +110,7 @@ def test_a_move_of_another_seat_is_reported() -> None:
     moves = game.kyokus[0].moves.tolist()
     moves[0] = move(3, moves[0] & ACTION_MASK)
     assert "the record has: seat 3" in only_difference(with_moves(game, 0, moves)).what
-    assert "the rules ask seat 0" in only_difference(with_moves(game, 0, moves)).what
+    assert "by the rules seat 0 chooses" in only_difference(with_moves(game, 0, moves)).what
 
 
 def test_a_record_that_stops_early_is_reported() -> None:
@@ -121,7 +123,7 @@ def test_a_record_that_goes_on_too_long_is_reported() -> None:
     game = random_game(0)
     moves = [*game.kyokus[0].moves.tolist(), move(2, TSUMOGIRI)]
     what = only_difference(with_moves(game, 0, moves)).what
-    assert what == "the deal is over, the record goes on with: seat 2 tsumogiri"
+    assert what == "the deal is over by the rules, but the record continues with: seat 2 tsumogiri"
 
 
 def test_a_missing_claim_is_reported() -> None:
@@ -202,10 +204,10 @@ def test_a_game_that_ends_too_soon_or_too_late_is_reported() -> None:
     game = random_game(0)
     last = len(game.kyokus) - 1
     short = dataclasses.replace(game, kyokus=game.kyokus[:last])
-    assert only_difference(short).what == "the record ends the game here, the rules go on"
+    assert only_difference(short).what == "the record ends the game here, but by the rules it continues"
     assert Replayer().replay(dataclasses.replace(short, final_scores=None)) == []
     longer = dataclasses.replace(game, kyokus=[*game.kyokus, game.kyokus[last]])
-    assert Replayer().replay(longer)[0].what == "the rules end the game here, the record goes on"
+    assert Replayer().replay(longer)[0].what == "the game ends here by the rules, but the record continues"
 
 
 def test_final_scores_are_compared() -> None:

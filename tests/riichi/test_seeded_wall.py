@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import lzma
+import re
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
 from suphx.riichi.gamelog import NO_SEED
+from suphx.riichi.mjlog import NO_RED, parse_mjlog
+from suphx.riichi.replay import Replayer
 from suphx.riichi.seeded_wall import FROM_THE_MIDDLE, OTHER_SEED, UNREADABLE_SEED, SeededWalls
 from suphx.riichi.tenhou_wall import Deal, kyoku_deal, tenhou_deals
 from suphx.riichi.wall import DORA
@@ -65,3 +70,23 @@ def test_only_the_first_seed_of_a_game_counts() -> None:
     walls = SeededWalls(SEED)
     walls.read_seed("mt19937ar-sha512-n288,4")
     assert play(walls, next(tenhou_deals(SEED)), is_start_of_game=True)
+
+
+@pytest.mark.records
+def test_real_games_of_2009_agree_with_the_seed_of_each_deal(records: Path) -> None:
+    replayer = Replayer()
+    num_words = set()
+    with lzma.open(records / "careers-hanchan" / "games.tsv.xz", "rt") as games:
+        for line in islice(games, 700):
+            game_id, _, text = line.rstrip("\n").split("\t")
+            seed = re.search(r'shuffle="([^"]*)"', text)
+            kind = re.search(r'GO type="([0-9]+)"', text)
+            if seed is None or kind is None or int(kind[1]) & NO_RED or seed[1].count(",") in num_words:
+                continue
+            num_words.add(seed[1].count(","))
+            log = parse_mjlog(text, game_id)
+            assert log.seed_problem == ""
+            assert replayer.replay(log) == []
+    assert num_words == {8, 32}
+    assert replayer.num_draws_checked > 500
+    assert replayer.num_draws_unchecked == 0

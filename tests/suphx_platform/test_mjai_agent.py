@@ -39,7 +39,7 @@ def test_a_program_may_play_several_seats_and_choose_its_discards() -> None:
     ("address", "message"),
     [
         (bot("babbler"), r"\(seat \d\): its answer is not JSON: b'hello'"),
-        (bot("thrower"), r"its answer .* cannot be played: '\?' is no tile"),
+        (bot("thrower"), r"its answer .* cannot be played: '\?' is not a tile"),
         (bot("broken"), "it has ended; it says: RuntimeError: the bot is broken"),
         (bot("mute", "-0.5"), r"no answer in \d+ s: give it more time"),
         ("mjai:no-such-program --fast", "there is no program 'no-such-program': give a command, or its path"),

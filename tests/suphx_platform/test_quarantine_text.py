@@ -28,10 +28,11 @@ def test_reasons_are_counted_with_what_to_do() -> None:
     assert "chips.mjlog, tag 7: a game with chips" in text
 
 
-def test_the_first_ten_are_named_and_a_file_has_all() -> None:
+def test_the_first_of_each_reason_are_named_and_a_file_has_all() -> None:
     lines = quarantine_lines(filled(30), Path("aside.jsonl"))
-    assert "The first of them:" in lines
-    assert sum(line.startswith("  file") for line in lines) == MAX_SHOWN
+    assert "The first of each reason:" in lines
+    assert sum(line.startswith("  file") for line in lines) == MAX_SHOWN // 2
+    assert "  chips.mjlog, tag 7: a game with chips" in lines
     assert lines[-1] == "All are listed in aside.jsonl"
 
 
