@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LOOKS = 0.2
 _PATIENCE_SECONDS = 5.0
 _LEAST_COUNT = 20
+_FIRST_GAMES = ("engine", "scripted games")
+_SUPERVISED = (*_FIRST_GAMES, "encoder", "samples", "nets", "net games")
 
 
 @dataclass(slots=True)
@@ -45,13 +47,23 @@ def compile_kernels(console: Console, *groups: str) -> CompileTimes:
 
 
 @contextmanager
-def kernels_of_a_run(console: Console) -> Iterator[None]:
+def kernels_of_a_run(console: Console, *, plays_itself: bool) -> Iterator[None]:
     """Compile what the first games need, then the rest while the block runs."""
-    from suphx.training.warmup import KERNEL_GROUPS
+    from suphx.riichi.kernel_lock import watchers
 
-    with KernelWarmup(console, KERNEL_GROUPS) as kernels:
-        kernels.wait_for("engine", "scripted games")
-        yield
+    def say_once(kernel: str) -> None:
+        if say_once in watchers:
+            watchers.remove(say_once)
+            console.say(f"waiting for kernels that are being compiled: {kernel.removeprefix('suphx.')}")
+
+    with KernelWarmup(console, _SUPERVISED + (("self-play",) if plays_itself else ())) as kernels:
+        kernels.wait_for(*_FIRST_GAMES)
+        watchers.append(say_once)
+        try:
+            yield
+        finally:
+            if say_once in watchers:
+                watchers.remove(say_once)
 
 
 class KernelWarmup:

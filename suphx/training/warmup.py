@@ -149,10 +149,10 @@ KERNEL_GROUPS: dict[str, Callable[[], None]] = {
     "engine": warm_engine,
     "encoder": warm_encoder,
     "scripted games": warm_scripted_games,
-    "nets": warm_nets,
-    "self-play": warm_self_play,
-    "net games": warm_net_games,
     "samples": warm_samples,
+    "nets": warm_nets,
+    "net games": warm_net_games,
+    "self-play": warm_self_play,
     "adaptation": warm_adaptation,
 }
 """What can be compiled side by side, in the order in which a run needs it."""

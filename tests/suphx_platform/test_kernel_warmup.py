@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from suphx.riichi import kernel_lock
 from suphx.training.compiled_groups import mark_compiled, missing_groups
 from suphx.training.warmup import KERNEL_GROUPS
 from suphx_platform.console import Console
-from suphx_platform.kernel_warmup import KernelWarmup, compile_kernels
+from suphx_platform.kernel_warmup import KernelWarmup, compile_kernels, kernels_of_a_run
 
 DEADLINE_SECONDS = 300
 
@@ -108,3 +109,18 @@ def test_a_crew_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path
         pytest.raises(ChildProcessError, match="compiling kernels ended with exit code 1"),
     ):
         kernels.wait_for("engine")
+
+
+def test_a_run_says_once_that_it_waits_for_a_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    (tmp_path / "tables").mkdir()
+    for group in KERNEL_GROUPS:
+        mark_compiled(group)
+    with kernels_of_a_run(Console(), plays_itself=True):
+        for name in ("suphx.models.packed_stem._pad", "suphx.features.samples._encode"):
+            for watch in list(kernel_lock.watchers):
+                watch(name)
+    assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed_stem._pad\n"
+    assert kernel_lock.watchers == []

@@ -73,10 +73,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         from suphx_platform.stop_file import STORED, StopFile
         from suphx_platform.stop_request import TwoStepStop
 
+    plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents)
     stop = StopFile(args.stop_file)
     while True:
         try:
-            with TwoStepStop(), stop, kernels_of_a_run(console):
+            with TwoStepStop(), stop, kernels_of_a_run(console, plays_itself=plays_itself):
                 result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
             return show(result, args.runs, console)
         except KeyboardInterrupt as error:
