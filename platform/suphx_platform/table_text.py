@@ -110,7 +110,7 @@ def value_text(key: str, value: object) -> str:
     if isinstance(value, int | float):
         return _number_with_unit(key, value)
     if isinstance(value, list | tuple):
-        texts = [value_text(key, item) for item in value]
+        texts = [value_text(key.removesuffix("_interval"), item) for item in value]
         return " to ".join(texts) if "interval" in key and len(texts) == 2 else ", ".join(texts)
     if isinstance(value, Mapping):
         return ", ".join(f"{label(name)} {value_text(name, item)}" for name, item in value.items() if item is not None)

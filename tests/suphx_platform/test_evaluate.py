@@ -59,3 +59,14 @@ def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
     assert evaluate(runs, str(run)) == 1
     told = f"name one of the folders in it, {run}/reinforcement, {run}/reinforcement/start"
     assert capsys.readouterr().err.splitlines()[-1].endswith(told)
+
+
+def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(tmp_path)]
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["hanchans:", "8"]
+    table = lines[lines.index("figures:") + 1 :]
+    assert table[0].split() == ["candidate", "95", "%", "interval", "baseline"]
+    assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "stable rank"]
+    assert max(map(len, lines)) <= 100

@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
 
+_FIGURES = (
+    "placements",
+    "average_placement",
+    "stable_rank",
+    "win_rate",
+    "deal_in_rate",
+    "riichi_rate",
+    "call_rate",
+    "average_win",
+    "average_deal_in",
+)
+
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``evaluate``."""
@@ -83,8 +95,10 @@ def _play(args: argparse.Namespace, source: AgentSource, console: Console) -> Ma
 
 
 def _shown(report: MatchReport, seconds: float) -> dict[str, object]:
-    """Return what people see: the two sides as the columns of one table."""
-    sides = {"candidate": report.statistics.to_json(), "baseline": report.baseline_statistics.to_json()}
+    """Return what people see: the figures of both sides as the columns of one table."""
+    candidate, baseline = report.statistics.to_json(), report.baseline_statistics.to_json()
+    intervals = candidate["intervals"]
+    assert isinstance(intervals, dict)
     difference = report.difference
     return {
         "hanchans": report.hanchans,
@@ -94,8 +108,12 @@ def _shown(report: MatchReport, seconds: float) -> dict[str, object]:
         "interval": [difference.interval.low, difference.interval.high],
         "seconds": seconds,
         "figures": [
-            {"": label(key), **{side: value_text(key, figures[key]) for side, figures in sides.items()}}
-            for key in sides["candidate"]
-            if key != "player"
+            {
+                "": label(key),
+                "candidate": value_text(key, candidate[key]),
+                "95 % interval": value_text(f"{key}_interval", intervals.get(key) or candidate.get(f"{key}_interval")),
+                "baseline": value_text(key, baseline[key]),
+            }
+            for key in _FIGURES
         ],
     }
