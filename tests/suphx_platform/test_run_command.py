@@ -78,7 +78,7 @@ class Stopped:
     ("error", "text"),
     [
         (Interrupted("update 13 of reinforcement"), "Saved at update 13 of reinforcement. Continue with: "),
-        (KeyboardInterrupt(), "All finished stages are saved. Continue with: "),
+        (KeyboardInterrupt(), "Finished stages, and finished games of a match, are saved. Continue with: "),
     ],
 )
 def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
