@@ -82,7 +82,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
             return show(result, args.runs, console)
         except KeyboardInterrupt as error:
             if not stop.is_there:
-                saved = f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages, and finished games of a match, are saved."
+                saved = "Finished stages, and finished games of a match, are saved."
+                if isinstance(error, Interrupted):
+                    saved = f"Saved at {error}."
                 console.error(f"{saved} Continue with: {shlex.join(command_line())}")
                 raise
             console.error(f"suphx: {STORED}")
