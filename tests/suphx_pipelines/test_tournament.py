@@ -144,11 +144,12 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
 
 def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(runs: Path) -> None:
     store = TrackingStore(runs)
-    for name, save, time in (("a-1", save_random, 1000), ("b-1", save_keeper, 2000)):
+    results = []
+    for number, (name, save) in enumerate((("a-1", save_random), ("b-1", save_keeper)), 1):
         with store.start(name, key=name):
-            save_at(save(runs / name / "reinforcement"), time)
-    play(runs, night(1))
-    result = play(runs, night(2))
+            save_at(save(runs / name / "reinforcement"), number * 1000)
+        results.append(play(runs, night(number)))
+    result = results[-1]
     version = store.client.get_model_version("suphx", "2")
     trained = store.find("b-1")
     assert trained is not None
