@@ -6,12 +6,15 @@ log=$venv/install.log
 total=$(grep -c == "$file")
 seconds_between_looks=2
 
+installed() {
+    find "$venv"/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l
+}
+before=$(installed)
+
 # Which package pip reads or downloads; then how many are installed.
 state() {
-    local installed
-    installed=$(find "$venv"/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l)
     if grep -q '^Installing collected packages' "$log"; then
-        echo "installing: $installed of $total packages"
+        echo "installing: $(($(installed) - before)) of $total packages"
     else
         echo "reading and downloading: $(grep -c '^Collecting' "$log" || true) of $total packages," \
             "$(grep '^Collecting' "$log" | tail -n 1 | cut -d ' ' -f 2)"

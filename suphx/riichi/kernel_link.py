@@ -18,8 +18,8 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba.core.imputils import user_function
 
-MAX_COPIED_INSTRUCTIONS = 800
-"""Measured (docs/experiments.md): with fewer, compiling is a fifth faster, but the simulator up to a tenth slower."""
+MAX_COPIED_INSTRUCTIONS = 300
+"""With 800 compiling takes a quarter longer, with 120 the simulator is slower (docs/experiments.md, 2026-11-22)."""
 
 
 @dataclass(frozen=True, slots=True)
