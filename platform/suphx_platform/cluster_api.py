@@ -1,12 +1,12 @@
-"""The Kubernetes API server: objects as plain dictionaries. No other file imports kubernetes.
+"""A client of the Kubernetes API server: objects as plain dictionaries. No other file imports kubernetes.
 
 >>> api = ClusterApi(context=None, namespace="suphx")
 >>> api.create("rayjobs", manifest)
 >>> for job in api.changes("rayjobs", "laptop-1f2e", seconds=60):
 ...     print(job)
 
-Whatever may be said twice is said again when the server stumbles: reading always, writing because names are unique and
-changes carry the version that they were made from.
+Requests are retried when the server is overloaded or a connection breaks. That is safe for writes too: names are
+unique, and patches carry the resourceVersion that they were made from.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
 import kubernetes
@@ -23,66 +22,76 @@ import urllib3
 from kubernetes.client.exceptions import ApiException
 
 from suphx_platform.cluster_error import ClusterError, ConflictError, refused, unreachable
-from suphx_platform.kubeconfig import check_kubeconfig, kubeconfig_files
+from suphx_platform.kubeconfig import POD_FOLDER, check_kubeconfig, is_in_pod, kubeconfig_files
 
 Object = dict[str, Any]
 T = TypeVar("T")
 
 _RAY = ("ray.io", "v1")
 _RAY_NAMES = {"rayjobs": "RayJob", "rayclusters": "RayCluster"}
-_CORE_NAMES = {"configmaps": "config_map", "pods": "pod", "events": "event"}
-_STUMBLES = (429, 500, 502, 503, 504)
+_NAMES = {"configmaps": "config_map", "pods": "pod", "events": "event", "jobs": "job"}
+_TEMPORARY = (429, 500, 502, 503, 504)
 _ATTEMPTS = 6
+_FIRST_ATTEMPTS = 2
+"""For a server that nobody listens for and that has not answered yet: its address is probably wrong."""
 _FIRST_PAUSE_SECONDS = 0.2
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
 _FOLLOW_SECONDS = 600
-"""A log that is silent for so long is asked for anew: the line may be dead."""
+"""A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
 _WATCH_SECONDS = 240
-_POD_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class ClusterApi:
-    """One namespace of one cluster, as the user's kubeconfig, or the service account of the pod, has it."""
+    """One namespace of one cluster, configured by the user's kubeconfig or by the pod's service account."""
 
     def __init__(self, *, context: str | None = None, namespace: str | None = None) -> None:
-        """Reach no server yet; ClusterError if no cluster is configured."""
+        """Configure the client without a request; ClusterError if no cluster is configured."""
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
-        configuration.retries = 0  # we do it, with errors that we understand
+        configuration.retries = 0  # _call retries, with readable errors
         self.namespace = namespace or default
         self.address = str(configuration.host)
         client = kubernetes.client.ApiClient(configuration)
         self._custom = kubernetes.client.CustomObjectsApi(client)
         self._core = kubernetes.client.CoreV1Api(client)
+        self._batch = kubernetes.client.BatchV1Api(client)
+        self._has_answered = False
 
     def get(self, kind: str, name: str) -> Object | None:
-        """Return an object, None if there is none."""
+        """Return an object; None if it does not exist."""
         found: Object | None = self._call(kind, name, self._method("get", kind, name), absent=True)
         return found
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
-        """Return the objects that the selectors choose."""
+        """Return the objects that match the selectors."""
         method = self._method("list", kind)
         found = self._call(kind, "", lambda: method(label_selector=labels, field_selector=fields))
         return list((found or {}).get("items") or [])
 
     def create(self, kind: str, body: Object, *, is_dry: bool = False) -> Object:
-        """Create an object; ExistsError if it is there. ``is_dry``: have the server check it only."""
+        """Create an object; unknown fields are errors. ``is_dry``: let the server check it and store nothing.
+
+        Raises ExistsError if there is one of that name.
+        """
         method = self._method("create", kind, body=body)
-        options = {"dry_run": "All"} if is_dry else {}
+        options = {"field_validation": "Strict", **({"dry_run": "All"} if is_dry else {})}
         return self._call(kind, body["metadata"]["name"], lambda: method(**options)) or {}
 
     def patch(self, kind: str, name: str, body: Object) -> Object:
-        """Merge ``body`` into an object; ConflictError if that has another ``resourceVersion`` than the body says."""
-        return self._call(kind, name, self._method("patch", kind, name, body=body)) or {}
+        """Merge ``body`` into an object; ConflictError if its ``resourceVersion`` is not that of the body."""
+        method = self._method("patch", kind, name, body=body)
+        return self._call(kind, name, lambda: method(field_validation="Strict")) or {}
 
     def change(self, kind: str, name: str, make: Callable[[Object], Object]) -> Object:
-        """Patch an object with what ``make`` makes of it (nothing: leave it), again if it changed meanwhile."""
+        """Patch an object with what ``make`` returns for it (empty: no change); retry if somebody else changes it.
+
+        Raises ClusterError if there is no such object.
+        """
         for _ in range(_ATTEMPTS):
             current = self.get(kind, name)
             if current is None:
-                raise ClusterError(f"{_title(kind)} {name} is not in namespace {self.namespace}: see suphx jobs")
+                raise ClusterError(f"{_title(kind)} {name} does not exist in namespace {self.namespace}")
             patch = make(current)
             if not patch:
                 return current
@@ -91,17 +100,23 @@ class ClusterApi:
                 return self.patch(kind, name, {**patch, "metadata": {**patch.get("metadata", {}), **version}})
             except ConflictError:
                 continue
-        raise ClusterError(f"{_title(kind)} {name} is changed again and again by somebody else: try again")
+        raise ClusterError(f"{_title(kind)} {name} is being changed by somebody else all the time. Try again")
 
-    def delete(self, kind: str, name: str) -> None:
-        """Delete an object and, in the background, what it owns; nothing if there is none."""
+    def delete(self, kind: str, name: str, *, uid: str | None = None) -> None:
+        """Delete an object and, in the background, what it owns; do nothing if it does not exist.
+
+        ``uid``: raise ConflictError if the object of this name is another one.
+        """
         method = self._method("delete", kind, name)
-        self._call(kind, name, lambda: method(propagation_policy="Background"), absent=True)
+        options: Object = {"propagation_policy": "Background"}
+        if uid:
+            options["body"] = {"preconditions": {"uid": uid}}
+        self._call(kind, name, lambda: method(**options), absent=True)
 
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
-        """Yield an object of ray.io as it is, and as it becomes whenever it changes, for so long; None: it is gone.
+        """Yield an object of ray.io now, and again whenever it changes, for so long; None: it does not exist.
 
-        A watch that breaks, or whose place is forgotten (410 Gone), is begun again from the object as it is then.
+        A watch that breaks, or whose resourceVersion is too old (410 Gone), starts again from the current object.
         """
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at:
@@ -114,9 +129,9 @@ class ClusterApi:
     def log(
         self, pod: str, container: str, *, follow: bool = False, tail: int | None = None, since: int | None = None
     ) -> Iterator[str]:
-        """Yield the lines that a container printed; ``follow``: and will print, until it ends or the line breaks.
+        """Yield the lines of a container's log; ``follow``: wait for more until it ends or the connection breaks.
 
-        ``since``: those of the last seconds only.
+        ``since``: only lines of the last seconds.
         """
         response = self._call(
             "pods",
@@ -138,7 +153,7 @@ class ClusterApi:
         yield from _lines(response)
 
     def _watched(self, kind: str, name: str, version: str, ends_at: float) -> Iterator[Object | None]:
-        """Yield the changes of one watch until it ends, whyever it does."""
+        """Yield the changes of one watch until it ends for any reason."""
         seconds = max(1, min(_WATCH_SECONDS, int(ends_at - time.monotonic())))
         watch = kubernetes.watch.Watch()
         try:
@@ -153,7 +168,7 @@ class ClusterApi:
                 if event["object"]["metadata"]["name"] == name:
                     yield None if event["type"] == "DELETED" else event["object"]
         except ApiException as error:
-            if error.status != _GONE and error.status not in _STUMBLES:
+            if error.status != _GONE and error.status not in _TEMPORARY:
                 raise refused(f"{_title(kind)} {name}", self.namespace, error.status, error.body) from error
         except urllib3.exceptions.HTTPError:
             return
@@ -161,78 +176,77 @@ class ClusterApi:
             watch.stop()
 
     def _method(self, verb: str, kind: str, name: str = "", body: Object | None = None) -> Callable[..., Any]:
-        """Return the client's method for a verb, with all arguments that say of what."""
+        """Return the client's method for a verb, with the arguments that name the object."""
         if kind in _RAY_NAMES:
             method = getattr(self._custom, f"{verb}_namespaced_custom_object")
             place: tuple[Any, ...] = (*_RAY, self.namespace, kind)
             arguments: tuple[Any, ...] = (*place, *([name] if name else []), *([] if body is None else [body]))
         else:
             verb = "read" if verb == "get" else verb
-            method = getattr(self._core, f"{verb}_namespaced_{_CORE_NAMES[kind]}")
+            group = self._batch if kind == "jobs" else self._core
+            method = getattr(group, f"{verb}_namespaced_{_NAMES[kind]}")
             arguments = (*([name] if name else []), self.namespace, *([] if body is None else [body]))
         kind_of_patch = {"_content_type": "application/merge-patch+json"} if verb == "patch" else {}
 
         def call(**options: Any) -> Any:
             given = {key: value for key, value in options.items() if value != ""}
-            # As JSON: the client's own classes refuse objects of servers that are older or newer than themselves.
+            # As JSON: the client's classes reject objects of servers that are older or newer than the client.
             plain = {"_request_timeout": _TIMEOUT_SECONDS, "_preload_content": False}
             return _json(_accepted(method(*arguments, **plain, **kind_of_patch, **given)))
 
         return call
 
     def _call(self, kind: str, name: str, act: Callable[[], T], *, absent: bool = False) -> Any:
-        """Do it, again if the server stumbles; ``absent``: an object that is not there is None.
+        """Return the result of ``act``, which is retried after temporary errors; ClusterError if it is refused.
 
-        Raises ClusterError.
+        ``absent``: return None for an object that does not exist.
         """
         what = f"{_title(kind)} {name}".strip()
         pause = _FIRST_PAUSE_SECONDS
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                return act()
+                result = act()
+                self._has_answered = True
+                return result
             except ApiException as error:
+                self._has_answered = True
                 if absent and error.status == 404 and name in str(error.body):
                     return None
-                if error.status not in _STUMBLES or attempt == _ATTEMPTS:
+                if error.status not in _TEMPORARY or attempt == _ATTEMPTS:
                     raise refused(what, self.namespace, error.status, error.body) from error
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-                if attempt == _ATTEMPTS:
+                if attempt >= (_FIRST_ATTEMPTS if self._is_nobody_there(error) else _ATTEMPTS):
                     raise unreachable(self.address, error) from error
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last attempt returns or raises")
 
+    def _is_nobody_there(self, error: Exception) -> bool:
+        cause = getattr(error, "reason", None) or error
+        return not self._has_answered and isinstance(cause, urllib3.exceptions.NewConnectionError)
+
 
 def _configure(configuration: Any, context: str | None) -> str:
-    """Fill in how the cluster is reached; return the namespace that goes with it."""
+    """Fill in how the cluster is reached; return the default namespace."""
     files = kubeconfig_files()
-    if not files and context is None and _is_in_pod(configuration):
-        return _POD_NAMESPACE.read_text(encoding="ascii").strip()
-    check_kubeconfig(files, context)
-    if not files:
-        named = os.environ.get("KUBECONFIG")
-        cause = f"{named}, which KUBECONFIG names, is not there" if named else "no cluster is configured"
-        raise ClusterError(f"{cause}: have KUBECONFIG name the file with yours")
-    paths = os.pathsep.join(map(str, files))
+    in_pod = not files and context is None and is_in_pod()
+    if not in_pod:
+        check_kubeconfig(files, context)
+    paths = os.pathsep.join(map(str, files)) or str(POD_FOLDER)
     try:
+        if in_pod:
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+            return (POD_FOLDER / "namespace").read_text(encoding="ascii").strip()
         kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
         contexts, active = kubernetes.config.list_kube_config_contexts(paths)
     except (kubernetes.config.ConfigException, OSError) as error:
-        raise ClusterError(f"{paths} cannot be used ({error}): mend it, or name another --context") from error
+        raise ClusterError(f"{paths} cannot be used ({error}). Correct it, or choose another --context") from error
     chosen: Mapping[str, Any] = next((found for found in contexts if found["name"] == context), active)
     return str(chosen["context"].get("namespace") or "default")
 
 
-def _is_in_pod(configuration: Any) -> bool:
-    try:
-        kubernetes.config.load_incluster_config(client_configuration=configuration)
-    except kubernetes.config.ConfigException:
-        return False
-    return True
-
-
 def _accepted(response: Any) -> Any:
-    """Return an answer as it came; ApiException if it is a refusal."""
+    """Return a successful response; ApiException if it is an error."""
     if response.status >= 300:
         raise ApiException(status=response.status, reason=response.reason, body=response.data)
     return response
@@ -243,11 +257,12 @@ def _json(response: Any) -> Any:
 
 
 def _title(kind: str) -> str:
-    return _RAY_NAMES.get(kind) or {"configmaps": "ConfigMap", "pods": "Pod", "events": "Event"}[kind]
+    titles = {**_RAY_NAMES, "configmaps": "ConfigMap", "pods": "Pod", "events": "Event", "jobs": "Job"}
+    return titles[kind]
 
 
 def _lines(response: Any) -> Iterator[str]:
-    """Yield the lines of a log; it ends where the connection does."""
+    """Yield the lines of a log until the connection ends."""
     rest = b""
     try:
         for chunk in response.stream(amt=None, decode_content=False):

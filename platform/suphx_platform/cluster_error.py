@@ -1,10 +1,10 @@
-"""What can go wrong between us and a Kubernetes API server, each with the object and the next step.
+"""Errors of requests to a Kubernetes API server: each names the object and the next step.
 
 ::
 
     ClusterError
-    ├── ConflictError        somebody else changed the object meanwhile: read it again
-    └── ExistsError          it is there already
+    ├── ConflictError        somebody else changed the object since it was read
+    └── ExistsError          the object exists already
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from typing import Any
 
 
 class ClusterError(Exception):
-    """The cluster refused something, or cannot be reached."""
+    """The cluster refused a request, or cannot be reached."""
 
 
 class ConflictError(ClusterError):
-    """An object is not what it was when it was read."""
+    """An object has changed since it was read."""
 
 
 class ExistsError(ClusterError):
-    """An object that was to be created is there already."""
+    """An object that was to be created exists already."""
 
 
 def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
     """Return the error of an answer with an HTTP ``status``; ``what``: the object, such as ``RayJob a1``."""
-    reason, message = _said(body)
+    reason, message = _parsed(body)
     text = f"{what}: {message or f'HTTP {status}'}"
     if status == 409:
-        return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}; try again")
-    return ClusterError(f"{text}; {_next_step(status, what, namespace, message)}")
+        return ExistsError(text) if reason == "AlreadyExists" else ConflictError(f"{text}. Try again")
+    return ClusterError(f"{text}. {_next_step(status, what, namespace, message)}")
 
 
 def unreachable(address: str, error: Exception) -> ClusterError:
     """Return the error of a server that does not answer."""
     cause = re.sub(r"^.*: |\[Errno \d+\] ", "", str(getattr(error, "reason", None) or error))
     return ClusterError(
-        f"the API server {address} does not answer ({cause}): see that the cluster runs and that your context is right "
-        "(kubectl config current-context; --context)"
+        f"the API server {address} does not answer ({cause}). Check that the cluster runs and that you use the right "
+        "context (kubectl config current-context; --context)"
     )
 
 
-def _said(body: Any) -> tuple[str, str]:
-    """Return reason and message of a ``Status`` object; empty where the body is none."""
+def _parsed(body: Any) -> tuple[str, str]:
+    """Return reason and message of a ``Status`` object; empty if the body is not one."""
     try:
         status = json.loads(body) if isinstance(body, str | bytes) else {}
     except ValueError:
@@ -55,15 +55,23 @@ def _said(body: Any) -> tuple[str, str]:
 
 def _next_step(status: int, what: str, namespace: str, message: str) -> str:
     if status == 401:
-        return "your credentials are not accepted: log in to the cluster again"
+        return "Your credentials are not accepted: log in to the cluster again"
     if status == 403 and "quota" in message:
-        return "stop another run, take a smaller --preset, or have the ResourceQuota raised"
+        return _quota_step(message)
+    if status == 403 and "being terminated" in message:
+        return f"Wait until namespace {namespace} is deleted and create it again, or use another --namespace"
     if status == 403:
-        return f"ask for the Role of the launcher in namespace {namespace} (launcher.subjects of the chart)"
+        return f"Ask for the chart's launcher Role in namespace {namespace} (value launcher.subjects)"
     if status == 404 and what.startswith("Ray"):
-        return "if the cluster does not know ray.io, install the KubeRay operator 1.7"
+        return "If the cluster does not know ray.io, install the KubeRay operator 1.7"
     if status == 404:
-        return f"see that it is in namespace {namespace} (suphx jobs; --namespace)"
+        return f"Check that it is in namespace {namespace} (suphx jobs; --namespace)"
     if status in (400, 422):
-        return "the chart and the cluster do not fit each other: compare KubeRay's version with the chart's"
-    return "try again; if it stays, ask who runs the cluster"
+        return "The chart does not fit the cluster: compare the installed KubeRay version with the chart's (1.7)"
+    return "Try again; if the error remains, ask the administrators of the cluster"
+
+
+def _quota_step(message: str) -> str:
+    if "count/rayjobs" in message or "count/configmaps" in message or "requested: configmaps" in message:
+        return "Stopped and ended runs count too: list them with suphx jobs, and remove one with suphx delete RUN"
+    return "Stop or delete another run, use a smaller --preset, or ask for a larger ResourceQuota"

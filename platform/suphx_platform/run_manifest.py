@@ -1,15 +1,16 @@
 """The objects of one run: a RayJob made from the chart's template, and the ConfigMap with its recipe.
 
-The template is the chart's alone (ConfigMap ``<release>-run-template``): here stands nothing of what a cluster is.
+The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +31,13 @@ RECIPE_FOLDER = "/recipes"
 _STOP_OPTION = "--stop-file"
 _DIGEST_LENGTH = 10
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
+_SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+"""Text that no shell changes, however many of them read it: the submitter's does, then the head's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunObjects:
-    """What is created for one run."""
+    """The objects that ``suphx launch`` creates."""
 
     run_id: str
     job: Object
@@ -42,7 +45,7 @@ class RunObjects:
 
 
 def run_id_of(name: str, identity: Mapping[str, Any]) -> str:
-    """Return the id of a run: the recipe's ``name`` and a digest of all that decides what comes of it.
+    """Return the id of a run: the recipe's ``name`` and a digest of all settings that influence its result.
 
     The same recipe has the same id, so that nothing is launched twice.
     """
@@ -56,14 +59,15 @@ def run_objects(
 ) -> RunObjects:
     """Fill in the chart's ``template``, a ConfigMap; ``recipe``: the resolved TOML text.
 
-    Raises ClusterError if the template has no such preset, is damaged, or makes what the operator would refuse.
+    Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
+    if an override cannot be passed on the command line.
     """
     preset = preset or str((template.get("data") or {}).get("preset", ""))
     job = _job(template, preset, run_id)
     spec = job.setdefault("spec", {})
-    settings = [f"--set {shlex.quote(f'{key}={value}')}" for key, value in overrides]
+    entrypoint = str(spec.get("entrypoint", ""))
     own = [f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}"]
-    spec["entrypoint"] = " ".join([str(spec.get("entrypoint", "")), *own, *settings])
+    spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
@@ -72,14 +76,46 @@ def run_objects(
     return RunObjects(run_id=run_id, job=job, recipe=_recipe_map(job, recipe, digest))
 
 
+def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the overrides that follow the chart's own settings on the command line.
+
+    The recipe's ConfigMap has all overrides already. They are repeated because they take precedence over what the
+    chart sets. One with characters that a shell could change is repeated only where that matters, and then refused.
+    """
+    words = shlex.split(entrypoint)
+    chart_keys = [word.partition("=")[0] for option, word in itertools.pairwise(words) if option == "--set"]
+    for key, value in overrides:
+        if _SHELL_SAFE.fullmatch(f"{key}={value}"):
+            yield f"--set {key}={value}"
+        elif any(f"{one}.".startswith(f"{key}.") for one in chart_keys):
+            raise ClusterError(
+                f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
+                "letters, digits and _@%+=:,./- in this value"
+            )
+
+
 def job_of(recipe_map: Object) -> Object:
-    """Return the RayJob as it was first created, from the ConfigMap of its recipe; ClusterError if it is not there."""
+    """Return the RayJob as it was first created, from the ConfigMap of its recipe; ClusterError if it has none."""
     text = (recipe_map.get("data") or {}).get(JOB_KEY)
     if not text:
         name = recipe_map["metadata"]["name"]
-        raise ClusterError(f"ConfigMap {name} has no {JOB_KEY}: this run was not made by suphx launch; launch it anew")
+        raise ClusterError(f"ConfigMap {name} has no key {JOB_KEY}: delete the run and launch its recipe again")
     job: Object = yaml.safe_load(text)
     return job
+
+
+def has_job(recipe_map: Object) -> bool:
+    """Return whether the ConfigMap of a recipe has what it takes to create the RayJob again."""
+    return bool((recipe_map.get("data") or {}).get(JOB_KEY))
+
+
+def job_text(job: Object) -> str:
+    """Return the YAML by which a RayJob can be created again: without what the cluster and the commands add."""
+    metadata = {key: job["metadata"][key] for key in ("name", "labels", "annotations") if job["metadata"].get(key)}
+    spec = {key: value for key, value in job["spec"].items() if key != "suspend"}
+    return yaml.safe_dump(
+        {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": metadata, "spec": spec}, sort_keys=False
+    )
 
 
 def with_job(recipe_map: Object, patch: Object) -> Object:
@@ -95,19 +131,19 @@ def recipe_name(run_id: str) -> str:
 
 
 def owner_of(job: Object) -> Object:
-    """Return the reference by which an object goes when the RayJob does."""
+    """Return the owner reference by which Kubernetes deletes an object together with the RayJob."""
     metadata = job["metadata"]
     return {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": metadata["name"], "uid": metadata["uid"]}
 
 
 def stop_file_of(job: Object) -> str:
-    """Return the file whose appearance the run looks out for; empty if it does not."""
+    """Return the file that asks the run to stop when it appears; empty if there is none."""
     words = shlex.split(str(job["spec"].get("entrypoint", "")))
     return words[words.index(_STOP_OPTION) + 1] if _STOP_OPTION in words[:-1] else ""
 
 
 def setting(job: Object, key: str) -> str:
-    """Return what the entrypoint sets ``key`` to, the last time that it does; empty if it does not."""
+    """Return the last value that the entrypoint sets ``key`` to; empty if it does not."""
     words = shlex.split(str(job["spec"].get("entrypoint", "")))
     values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
     return values[-1] if values else ""
@@ -122,9 +158,9 @@ def _job(template: Object, preset: str, run_id: str) -> Object:
     try:
         job = yaml.safe_load(text.replace(PLACEHOLDER, run_id))
     except yaml.YAMLError as error:
-        raise ClusterError(f"ConfigMap {name}: the template of {preset} is no YAML ({error}): helm upgrade") from error
+        raise ClusterError(f"ConfigMap {name}: template {preset} is not YAML ({error}): run helm upgrade") from error
     if not isinstance(job, dict) or job.get("kind") != "RayJob" or not isinstance(job.get("metadata"), dict):
-        raise ClusterError(f"ConfigMap {name}: the template of {preset} is no RayJob: helm upgrade the release")
+        raise ClusterError(f"ConfigMap {name}: the template of {preset} is not a RayJob: run helm upgrade")
     return job
 
 
