@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from suphx_platform.cluster_api import ClusterApi, Object
 from suphx_platform.cluster_error import ClusterError, ExistsError
+from suphx_platform.run_log import RunLog
 from suphx_platform.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
@@ -50,6 +51,16 @@ class Deletion:
     run_id: str
     removed: list[str]
     kept: list[str]
+
+    def to_json(self, last_checkpoint: str | None) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        lists = {"removed": self.removed, "kept": self.kept}
+        status: dict[str, object] = {"state": "deleted", "pods": {}, "last_checkpoint": last_checkpoint, "problems": []}
+        return {"run_id": self.run_id, **status, **lists}
+
+    def to_text(self, last_checkpoint: str | None) -> dict[str, object]:
+        """Return the same for a person, without empty entries."""
+        return {name: value for name, value in self.to_json(last_checkpoint).items() if value}
 
 
 class Launcher:
@@ -117,6 +128,16 @@ class Launcher:
             raise ClusterError(_leftover(run) if recipe is not None else self._no_run(run))
         return status
 
+    def log(self, run: str, role: str) -> RunLog:
+        """Return the log of the pods of one role."""
+        return RunLog(self._api, run, role)
+
+    def source(self, run: str) -> Object | None:
+        """Return the RayJob of a run, or that from which it will be created again; None if there is neither."""
+        job = self._store.job(run)
+        recipe = self._store.recipe(run) if job is None else None
+        return job_of(recipe) if recipe is not None and has_job(recipe) else job
+
     def stop(self, run: str, *, saves: bool, seconds: float) -> RunStatus:
         """Let a run save its state, then end its pods; ClusterError if that takes longer than ``seconds``."""
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
@@ -178,10 +199,20 @@ class Launcher:
         if cluster and self._api.get("rayclusters", cluster) is not None:
             self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
         self._say(
-            f"{run} has {simulators} simulator pods now. The driver distributes its work when it starts: stop and resume "
-            "a run that is running"
+            f"{run} has {simulators} simulator pods now. The driver distributes its work when it starts: stop and "
+            "resume a run that is running"
         )
         return self.status(run)
+
+    def question(self, run: str) -> str:
+        """Return what a person is asked before ``delete``; ClusterError if there is no such run."""
+        job, recipe = self._store.job(run), self._store.recipe(run)
+        if job is None and recipe is None:
+            raise ClusterError(self._no_run(run))
+        state = state_of(job, self._store.pods(run))
+        loss = "" if is_ended(state) else " What it has learned since its last checkpoint is lost."
+        kept = "; ".join(_kept(run, job, recipe))
+        return f"Delete {run} ({state}) with its pods and its recipe?{loss} Kept: {kept}."
 
     def delete(self, run: str, *, seconds: float, forces: bool = False) -> Deletion:
         """Delete the RayJob, its pods and its recipe; checkpoints and metrics are kept.
@@ -274,9 +305,7 @@ class Launcher:
     def _resized_recipe(self, run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
         """Return the patch of a recipe with the new number of pods."""
         if recipe is None:
-            raise ClusterError(
-                f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again, which restores it"
-            )
+            raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
         if job is not None and not has_job(recipe):
             recipe = {**recipe, "data": {**(recipe.get("data") or {}), JOB_KEY: job_text(job)}}
         return with_job(recipe, resized_job(job_of(recipe), pods))

@@ -1,4 +1,4 @@
-"""The lines that the pods of a run print, of several pods at once, across broken connections."""
+"""The logs of a run's pods: several pods at once, across broken connections."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from suphx_platform.run_manifest import RUN_LABEL
 from suphx_platform.run_status import ROLE_LABEL, is_ended, state_of
 
 SUBMITTER = "submitter"
-"""The pod that shows what the driver prints."""
+"""The role whose log is that of the driver."""
 _PAUSE_SECONDS = 1.0
 _OVERLAP_SECONDS = 5
 
 
 class RunLog:
-    """Consumes: logs of the pods of one role. Produces: their lines, each once. Waits for: pods, when it follows."""
+    """Consumes: logs of the pods of one role. Produces: their lines, each once. Waits for: pods, if it follows."""
 
     def __init__(self, api: ClusterApi, run: str, role: str = SUBMITTER) -> None:
         self._api, self._run, self._role = api, run, role
@@ -28,15 +28,15 @@ class RunLog:
         self._num_reading = 0
 
     def lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
-        """Yield lines, with the pod's name in front where there are several; ``follow``: until the run has ended.
+        """Yield lines, with the pod's name in front if a role may have several; ``follow``: until the run has ended.
 
         ``tail``: the last lines of each pod only. Raises ClusterError if there is no pod with a log.
         """
         pods = self._started()
         if not pods and not follow:
             raise ClusterError(
-                f"{self._run} has no {self._role} pod that has started: see suphx status {self._run}; "
-                "other roles: --role"
+                f"{self._run} has no {self._role} pod that has started: see suphx status {self._run}, or choose "
+                "another role with --role"
             )
         is_over = False
         while True:
@@ -45,11 +45,11 @@ class RunLog:
             yield from self._drained()
             if self._num_reading == 0 and (is_over or not follow):
                 return
-            is_over = follow and is_ended(state_of(self._api.get("rayjobs", self._run)))
+            is_over = follow and is_ended(state_of(self._api.get("rayjobs", self._run)))  # no job: stopped
             pods = self._started()
 
     def _started(self) -> list[Object]:
-        """Return the pods that have a log and that nobody reads yet."""
+        """Return the pods that have a log and are not read yet."""
         labels = f"{RUN_LABEL}={self._run},{ROLE_LABEL}={self._role}"
         pods = self._api.list("pods", labels=labels)
         return [pod for pod in pods if _has_log(pod) and pod["metadata"]["name"] not in self._seen]
@@ -61,7 +61,7 @@ class RunLog:
         threading.Thread(target=self._read, args=(pod,), kwargs=arguments, daemon=True).start()
 
     def _drained(self) -> Iterator[str]:
-        """Yield lines until nobody reads, or for a while."""
+        """Yield lines until no pod is read any more, or for a while."""
         ends_at = time.monotonic() + _PAUSE_SECONDS
         while self._num_reading > 0 and time.monotonic() < ends_at:
             try:
@@ -78,7 +78,7 @@ class RunLog:
             yield from self._drained()
 
     def _read(self, pod: Object, *, follow: bool, tail: int | None) -> None:
-        """Put all lines of a pod into the queue, again from where the connection broke, and None at the end."""
+        """Put all lines of a pod into the queue, continuing where a connection broke, and None at the end."""
         name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
         prefix = "" if self._role in (SUBMITTER, "head") else f"{name}: "
         last, since = "", None
@@ -87,7 +87,7 @@ class RunLog:
                 begun, known = time.monotonic(), last
                 for line in self._api.log(name, container, follow=follow, tail=tail, since=since):
                     stamp, _, text = line.partition(" ")
-                    if stamp > known:  # else it came before the line broke
+                    if stamp > known:  # older lines came before the connection broke
                         last = max(last, stamp)
                         self._lines.put(prefix + text)
                 if not follow or not self._goes_on(name):

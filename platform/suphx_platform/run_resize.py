@@ -1,4 +1,4 @@
-"""Patches that give a run another number of simulator pods."""
+"""Patches that change the number of simulator pods of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER = "reinforcement.cluster.num_simulators"
 
 
 def resized_job(job: Object, pods: int) -> Object:
-    """Return the patch of a RayJob: the group's pods, and the actors for which they have places."""
+    """Return the patch of a RayJob: the group's pods, and as many simulators as fit into them."""
     spec = job["spec"]
     cluster = spec["rayClusterSpec"]
     places = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
@@ -23,7 +23,7 @@ def resized_job(job: Object, pods: int) -> Object:
 
 
 def resized_group(cluster: Object, pods: int) -> Object:
-    """Return the patch of a RayCluster's spec: just so many pods, or, with the autoscaler, at most so many."""
+    """Return the patch of a RayCluster's spec: this number of pods, or with the autoscaler at most this number."""
     group = _group(cluster)
     least = group.get("minReplicas") or 0
     numbers = {"replicas": pods, "minReplicas": min(least, pods), "maxReplicas": max(pods, 1)}
@@ -36,4 +36,4 @@ def _group(cluster: Object) -> Object:
         if group.get("groupName") == GROUP:
             found: Object = group
             return found
-    raise ClusterError(f"this run has no worker group {GROUP}: it was not made by our chart")
+    raise ClusterError(f"this run has no worker group {GROUP}: it was not created by the chart")

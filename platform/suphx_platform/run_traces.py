@@ -1,4 +1,4 @@
-"""What a run on a cluster left outside of it: its figures in MLflow, its checkpoints in the storage."""
+"""What a run on a cluster stores outside of the cluster: metrics in MLflow, checkpoints in the storage."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from suphx_platform.run_manifest import setting
 from suphx_platform.run_status import RunStatus
 
 SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
-"""Figures of the newest stage that ``suphx status`` tells."""
+"""Metrics of the newest stage that ``suphx status`` shows."""
 
 
 def with_traces(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
-    """Return the status with progress and the last checkpoint; what cannot be reached from here is a problem."""
+    """Return the status with progress and the last checkpoint; ``job``: the RayJob of the run.
+
+    A server that cannot be reached from this machine is added to the problems.
+    """
     problems = list(status.problems)
     progress: Mapping[str, float] = {}
     checkpoint: str | None = None
     try:
         progress = _progress(status.run_id)
-    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth telling
+    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
         problems.append(f"MLflow {os.environ['MLFLOW_TRACKING_URI']} cannot be read from here ({_first_line(error)})")
-    address = setting(dict(job), "storage.address") if job is not None else ""
     try:
-        checkpoint = _last_checkpoint(address, status.run_id) if address else None
+        checkpoint = last_checkpoint(status.run_id, job)
     except OSError as error:
+        address = setting(dict(job or {}), "storage.address")
         problems.append(f"the storage {address} cannot be read from here ({_first_line(error)})")
     return replace(status, progress=progress, last_checkpoint=checkpoint, problems=problems)
 
 
 def _progress(run_id: str) -> dict[str, float]:
-    """Return the newest figures; nothing where no server is named: this machine's own store has no run of a cluster."""
+    """Return the newest metrics; none without MLFLOW_TRACKING_URI: the local store has no runs of a cluster."""
     if not os.environ.get("MLFLOW_TRACKING_URI"):
         return {}
     from suphx_platform.tracking import TrackingStore
@@ -42,7 +45,11 @@ def _progress(run_id: str) -> dict[str, float]:
     return {name: figures[name] for name in SHOWN if name in figures}
 
 
-def _last_checkpoint(address: str, run_id: str) -> str | None:
+def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
+    """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
+    address = setting(dict(job), "storage.address") if job is not None else ""
+    if not address:
+        return None
     from suphx_platform.storage import Storage, StorageConfig
 
     return Storage(StorageConfig(address=address, max_attempts=2)).newest_path(run_id)

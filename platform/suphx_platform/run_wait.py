@@ -36,8 +36,8 @@ class RunWait:
                 return
             time.sleep(POLL_SECONDS)
         raise ClusterError(
-            f"{self._run} has not saved its state in time and still runs: see suphx logs {self._run}. Repeat the command "
-            f"to wait longer, use --now to stop without saving, or let it continue with suphx resume {self._run}"
+            f"{self._run} has not saved its state in time and still runs: see suphx logs {self._run}. Repeat the "
+            f"command to wait longer, use --now to stop without saving, or continue with suphx resume {self._run}"
         )
 
     def until_stopped(self) -> None:

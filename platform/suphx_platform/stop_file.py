@@ -1,7 +1,7 @@
-"""How a run is asked from outside to stop after it has saved: a file appears.
+"""How a run is asked from outside to save and stop: by a file.
 
-On a cluster the file is a key of the ConfigMap that is mounted beside the recipe: `suphx stop` writes it, and reads the
-driver's answer in its log. Nothing has to reach into a pod for that.
+On a cluster the file is a key of the ConfigMap that is mounted beside the recipe: `suphx stop` writes it and reads the
+driver's answer in its log, so nobody needs the right to execute commands in pods.
 
 >>> with StopFile(Path("/recipes/stop")):
 ...     run()  # gets SIGTERM when the file appears, which the command line takes as it takes Ctrl-C

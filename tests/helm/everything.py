@@ -25,6 +25,7 @@ EVERYTHING: dict[str, Any] = {
     "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}},
     "launcher": {"subjects": [{"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}]},
     "podMonitor": {"enabled": True, "labels": {"release": "prometheus"}},
+    "alerts": {"enabled": "always", "labels": {"release": "prometheus"}},
     "kueue": {"queueName": "suphx"},
     "placement": {
         "simulator": {

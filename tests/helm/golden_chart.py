@@ -1,4 +1,4 @@
-"""Golden renders of the chart: what reviewers see change. ``python -m tests.helm.golden_chart`` writes them anew."""
+"""Golden renders of the chart, whose changes are reviewed. ``python -m tests.helm.golden_chart`` writes them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def golden_text(chart: Chart, values: dict[str, Any]) -> str:
-    """Return all that is rendered, template after template; the launcher's template is left out: it is the run's."""
+    """Return all rendered templates but two, which repeat the run, and the dashboard, which is a file."""
     texts = chart.render(values, name="suphx", namespace="mahjong")
-    shown = {path: text.strip() for path, text in sorted(texts.items()) if not path.endswith("run/template.yaml")}
+    hidden = ("run/template.yaml", "run/recipe.yaml", "metrics/dashboard.yaml")
+    shown = {path: text.strip() for path, text in sorted(texts.items()) if not path.endswith(hidden)}
     return "".join(f"# {path}\n{text.removeprefix('---').strip()}\n---\n" for path, text in shown.items() if text)
 
 

@@ -28,6 +28,10 @@ class KubeRaySchemas:
         errors = self._validator(found["kind"]).iter_errors(found)
         return [f"{'.'.join(str(part) for part in error.absolute_path)}: {error.message}" for error in errors]
 
+    def fields(self, kind: str) -> set[str]:
+        """Return the names of the fields of a spec."""
+        return set(self._validator(kind).schema["properties"]["spec"]["properties"])
+
     def _validator(self, kind: str) -> jsonschema.Draft202012Validator:
         if kind not in self._validators:
             text = (self._folder / f"ray.io_{_PLURALS[kind]}.yaml").read_text(encoding="utf-8")

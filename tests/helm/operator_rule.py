@@ -49,6 +49,8 @@ def _auth(found: dict[str, Any]) -> Iterator[str]:
     spec = cluster_spec(found)
     if spec.get("authOptions", {}).get("mode") == "token" and not spec.get("rayVersion"):
         yield "token authentication without rayVersion"
+    elif tuple(int(part) for part in str(spec.get("rayVersion")).split(".")[:2]) < (2, 52):
+        yield f"token authentication with Ray {spec['rayVersion']}, older than 2.52"
 
 
 def _autoscaling(found: dict[str, Any]) -> Iterator[str]:

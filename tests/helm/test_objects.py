@@ -69,6 +69,13 @@ def test_kuberay_takes_runs_and_clusters(
         assert broken_rules(one) == []
 
 
+def test_pods_of_the_long_lived_cluster_get_a_changed_template(render: Render) -> None:
+    clusters = [one for one in render(EVERYTHING) if one["kind"] == "RayCluster"]
+    assert [one["spec"]["upgradeStrategy"] for one in clusters] == [{"type": "Recreate"}]
+    jobs = [one for one in render(EVERYTHING) if one["kind"] == "RayJob"]
+    assert "upgradeStrategy" not in jobs[0]["spec"]["rayClusterSpec"]  # a run keeps what it was created from
+
+
 def test_names_are_unique_and_such_as_kubernetes_takes(render: Render, values: dict[str, Any]) -> None:
     objects = render(values)
     names = [(one["kind"], one["metadata"]["name"]) for one in objects]

@@ -12,6 +12,7 @@ from tests.helm.everything import EVERYTHING, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec
 from tests.helm.test_pod_security import violations
+from tests.suphx_platform.cluster_store import RAYJOB_FIELDS
 
 Render = Callable[..., list[dict[str, Any]]]
 
@@ -40,6 +41,7 @@ DAMAGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda run: run["metadata"].update(name="1st"), "no DNS label"),
     (lambda run: worker(run).update(groupName="learner"), "groups share a name"),
     (lambda run: cluster_spec(run).pop("rayVersion"), "token authentication without rayVersion"),
+    (lambda run: cluster_spec(run).update(rayVersion="2.40.0"), "with Ray 2.40.0, older than 2.52"),
     (lambda run: head(run)["template"]["spec"].update(restartPolicy="Always"), "head: restartPolicy must be Never"),
     (lambda run: worker(run)["rayStartParams"].update(resources="{}"), "in rayStartParams (resources) and in"),
     (lambda run: worker(run)["rayStartParams"].update(labels="a=b"), "simulator: labels are in rayStartParams"),
@@ -72,6 +74,10 @@ def test_the_schemas_of_kuberay_find_unknown_fields_and_wrong_types(
     assert "'entrypont' was unexpected" in errors
     assert "workerGroupSpecs.0.replicas: 'two' is not of type 'integer'" in errors
     assert "containers.0.image: None is not of type 'string'" in errors
+
+
+def test_the_fake_api_server_knows_the_fields_of_a_rayjob(kuberay: KubeRaySchemas) -> None:
+    assert kuberay.fields("RayJob") == RAYJOB_FIELDS
 
 
 def test_a_pod_that_is_not_restricted_is_found() -> None:

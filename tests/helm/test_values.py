@@ -19,6 +19,9 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"run": {"name": "r" * 48}}, "'/run/name': maxLength: got 48, want 47"),
     ({"run": {"learningRate": 0.1}}, "'/run': additional properties 'learningRate' not allowed"),
     ({"run": {"arguments": ["--set seed=7"]}}, "'/run/arguments/0': '--set seed=7' does not match"),
+    ({"run": {"arguments": ["--set", "seed=$HOME"]}}, "'/run/arguments/1': 'seed=$HOME' does not match"),
+    ({"storage": {"address": "s3://bucket/a;b"}}, "'/storage/address': 's3://bucket/a;b' does not match"),
+    ({"alerts": {"enabled": True}}, "'/alerts/enabled': value must be one of 'auto', 'always', 'never'"),
     ({"run": {"backoffLimit": -1}}, "'/run/backoffLimit': minimum: got -1, want 0"),
     ({"run": {"activeDeadlineSeconds": 0}}, "'/run/activeDeadlineSeconds': minimum: got 0, want 1"),
     ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
@@ -43,6 +46,7 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
 REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"preset": "huge"}, 'preset is "huge": use one of laptop-kind, paper, small'),
     ({"run": {"name": "first"}}, "run.name is set without run.recipe: add --set-file"),
+    ({"rayVersion": "2.40.0"}, "rayVersion is 2.40.0: the chart uses token authentication, which needs Ray 2.52.0"),
     ({"nightly": {"enabled": True}}, "nightly.enabled without nightly.recipe: add --set-file"),
     ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled without MLflow"),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),

@@ -122,6 +122,12 @@ def test_a_run_at_its_largest_has_room_in_the_quota(overlay: str) -> None:
     assert sum(count for count, _, _ in pods) <= int(hard["pods"])
 
 
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_there_is_room_for_runs_that_have_ended(overlay: str) -> None:
+    hard = find(list(built(FOLDER / "overlays" / overlay)), "ResourceQuota", "suphx")["spec"]["hard"]
+    assert int(hard["count/rayjobs.ray.io"]) >= 50
+
+
 def test_a_run_of_the_paper_has_room_in_the_queue() -> None:
     values, objects = run_of("paper")
     job = find(objects, "RayJob", "first")

@@ -1,11 +1,19 @@
-"""Fixtures for real resources only."""
+"""Fixtures: servers, and what is in them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from helm_python import Chart
 
+from suphx_platform import cli
+from tests.suphx_platform.fake_api_server import Cluster, api_server
+from tests.suphx_platform.launched_run import KEYS, RECIPE, REPOSITORY, Command
 from tests.suphx_platform.s3_server import BUCKET, S3Server, missing_programs, s3_server
 
 
@@ -28,3 +36,58 @@ def server(running_s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Se
     for key, value in running_s3_server.environment.items():
         monkeypatch.setenv(key, value)
     return running_s3_server
+
+
+@pytest.fixture(scope="session")
+def chart_objects() -> dict[str, dict[str, Any]]:
+    """What the chart installs, with storage set, by the path of its template."""
+    values = {"storage": {"address": "s3://bucket/runs"}, "preset": "small"}
+    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
+    manifests = {path: text for path, text in texts.items() if path.endswith((".yaml", ".yml")) and text.strip()}
+    return {path.removeprefix("suphx/templates/"): next(yaml.safe_load_all(text)) for path, text in manifests.items()}
+
+
+@pytest.fixture(scope="session")
+def template(chart_objects: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The ConfigMap from which runs are launched."""
+    return chart_objects["run/template.yaml"]
+
+
+@pytest.fixture
+def cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart_objects: dict[str, dict[str, Any]]
+) -> Iterator[Cluster]:
+    """An API server that holds the template of runs, and lets the caller do what the chart's Role allows."""
+    with api_server(tmp_path) as (cluster, kubeconfig):
+        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+        monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        monkeypatch.setattr("suphx_platform.run_wait.POLL_SECONDS", 0.02)
+        monkeypatch.setattr("suphx_platform.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
+        monkeypatch.setattr("suphx_platform.run_traces.last_checkpoint", lambda *_: None)
+        cluster.put("configmaps", json.loads(json.dumps(chart_objects["run/template.yaml"])))
+        cluster.rules = chart_objects["access/roles.yaml"]["rules"]
+        yield cluster
+
+
+@pytest.fixture
+def suphx(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command with --json: exit code, the object of the last line of stdout, stderr."""
+
+    def run(*arguments: str) -> tuple[int, dict[str, Any], str]:
+        code = cli.main([*arguments, "--json"])
+        out, err = capsys.readouterr()
+        lines = out.splitlines()
+        assert len(lines) == (code == 0), err
+        return code, json.loads(lines[-1]) if lines else {}, " ".join(err.split())
+
+    return run
+
+
+@pytest.fixture
+def run_id(suphx: Command) -> str:
+    """The id of a run that was launched."""
+    code, result, _ = suphx("launch", str(RECIPE), "--preset", "small")
+    assert code == 0
+    assert result.keys() >= KEYS
+    return str(result["run_id"])

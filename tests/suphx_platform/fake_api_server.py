@@ -1,8 +1,10 @@
-"""A Kubernetes API server small enough for tests: real HTTP, resource versions, conflicts, watches, faults.
+"""A Kubernetes API server small enough for tests: real HTTP, resource versions, conflicts, watches, rights, faults.
 
-What it knows of the real one: names are unique in a kind and namespace, a change that carries another resourceVersion
-than the object's is a conflict, merge patches, label and field selectors, dry runs, watches that forget (410 Gone),
-owned objects that go with their owner, logs that are followed.
+It behaves as a kube-apiserver 1.36 did: names are unique in a kind, a change that carries another resourceVersion than
+the object's is a conflict, merge patches, label and field selectors, dry runs, unknown fields that are errors only with
+``fieldValidation=Strict``, watches that forget (410 Gone), quotas of objects, RBAC by the rules of a Role, finalizers,
+pods that terminate for a while, owned objects that are deleted with their owner, logs that are followed. The rules
+behind HTTP are in cluster_store.py, the operator in fake_operator.py.
 """
 
 from __future__ import annotations
@@ -13,94 +15,23 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-Object = dict[str, Any]
+from tests.suphx_platform.cluster_store import (
+    GROUPS,
+    NAMESPACE,
+    TOKEN,
+    Cluster,
+    Fault,
+    Object,
+    RefusedError,
+    merged,
+)
 
-NAMESPACE = "suphx"
-TOKEN = "token-of-the-test"
-KINDS = {"configmaps": "ConfigMap", "pods": "Pod", "events": "Event", "rayjobs": "RayJob", "rayclusters": "RayCluster"}
-
-
-@dataclass
-class Fault:
-    """What is done instead of answering: an HTTP status, or a connection that breaks off (0)."""
-
-    method: str
-    path: str
-    status: int
-    times: int = 1
-    is_done_first: bool = False
-    """Carry the request out before the connection breaks."""
-
-
-@dataclass
-class Cluster:
-    """What the server holds."""
-
-    objects: dict[tuple[str, str], Object] = field(default_factory=dict)
-    version: int = 100
-    events: list[tuple[int, str, str, Object]] = field(default_factory=list)
-    oldest_event: int = 0
-    """Watches from an older version are told that it is gone."""
-    logs: dict[str, list[str]] = field(default_factory=dict)
-    faults: list[Fault] = field(default_factory=list)
-    requests: list[tuple[str, str]] = field(default_factory=list)
-    forbidden: set[str] = field(default_factory=set)
-    before_patch: list[Callable[[Object], None]] = field(default_factory=list)
-    """Called once each, with what is to be patched: somebody else who is quicker."""
-    operator: Callable[[str, Object], None] | None = None
-    """Called with kind and object after every change, as KubeRay's operator is."""
-    changed: threading.Condition = field(default_factory=threading.Condition)
-
-    def put(self, kind: str, body: Object) -> Object:
-        """Store an object as if somebody else had."""
-        with self.changed:
-            body.setdefault("apiVersion", "v1" if kind in ("configmaps", "pods", "events") else "ray.io/v1")
-            body.setdefault("kind", KINDS[kind])
-            name = body["metadata"]["name"]
-            is_new = (kind, name) not in self.objects
-            self.version += 1
-            metadata = body["metadata"]
-            metadata.setdefault("uid", f"uid-{self.version}")
-            metadata.setdefault("creationTimestamp", f"2026-11-21T10:00:{self.version % 60:02}Z")
-            metadata |= {"resourceVersion": str(self.version), "namespace": NAMESPACE}
-            self.objects[kind, name] = body
-            self._tell(kind, "ADDED" if is_new else "MODIFIED", body)
-        if self.operator is not None:
-            self.operator(kind, body)
-        return body
-
-    def remove(self, kind: str, name: str) -> None:
-        """Delete an object and what it owns."""
-        with self.changed:
-            gone = self.objects.pop((kind, name))
-            self.version += 1
-            self._tell(kind, "DELETED", gone)
-            owned = [key for key, one in self.objects.items() if _is_owned(one, gone["metadata"]["uid"])]
-        for key in owned:
-            self.remove(*key)
-
-    def names(self, kind: str) -> list[str]:
-        """Return the names of all objects of a kind."""
-        return [name for one, name in self.objects if one == kind]
-
-    def forget(self) -> None:
-        """Have every watch that begins from now told that its version is gone, once."""
-        with self.changed:
-            self.oldest_event = self.version + 1
-
-    def _tell(self, kind: str, what: str, body: Object) -> None:
-        self.events.append((self.version, kind, what, copy.deepcopy(body)))
-        self.changed.notify_all()
-
-
-def _is_owned(one: Object, uid: str) -> bool:
-    return any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences") or ())
+__all__ = ["NAMESPACE", "TOKEN", "Cluster", "Fault", "api_server"]
 
 
 @contextmanager
@@ -132,15 +63,10 @@ def _kubeconfig(address: str) -> Object:
     }
 
 
-class _RefusedError(Exception):
-    def __init__(self, status: int, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.reason = status, reason
-
-
 class _Handler(BaseHTTPRequestHandler):
     cluster: Cluster
     protocol_version = "HTTP/1.1"
+    _answer_nothing = False
 
     def do_GET(self) -> None:
         self._serve(self._get)
@@ -168,7 +94,7 @@ class _Handler(BaseHTTPRequestHandler):
             if fault is not None:
                 fault.times -= 1
                 if fault.status:
-                    raise _RefusedError(fault.status, "", f"a fault of the test: {fault.status}")
+                    raise RefusedError(fault.status, "", f"a fault of the test: {fault.status}")
                 if fault.is_done_first:
                     self._answer_nothing = True
                     act()
@@ -177,30 +103,33 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self._check_access()
             act()
-        except _RefusedError as error:
+        except RefusedError as error:
             status = {"kind": "Status", "status": "Failure", "reason": error.reason, "message": str(error)}
             self._answer({**status, "code": error.status}, error.status)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
-    _answer_nothing = False
-
     def _check_access(self) -> None:
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
-            raise _RefusedError(401, "Unauthorized", "Unauthorized")
-        kind, name, _ = self._place()
-        if kind in self.cluster.forbidden:
-            raise _RefusedError(403, "Forbidden", f'{kind} "{name}" is forbidden: User "u" cannot {self.command}')
+            raise RefusedError(401, "Unauthorized", "Unauthorized")
+        kind, name, sub = self._place()
+        self.cluster.check_right(self._verb(name), f"{kind}/{sub}" if sub else kind, name)
+
+    def _verb(self, name: str) -> str:
+        if self.command == "GET":
+            is_watch = self._query("watch") in ("true", "True")
+            return "watch" if is_watch else "get" if name else "list"
+        return {"POST": "create", "PATCH": "patch", "DELETE": "delete"}[self.command]
 
     def _place(self) -> tuple[str, str, str]:
         """Return kind, name and sub-resource of the path."""
         parts = urlsplit(self.path).path.strip("/").split("/")
         at = parts.index("namespaces")
         if parts[at + 1] != NAMESPACE:
-            raise _RefusedError(403, "Forbidden", f"namespace {parts[at + 1]} is not yours")
+            raise RefusedError(403, "Forbidden", f"namespace {parts[at + 1]} is not yours")
         kind, name, sub = (*parts[at + 2 :], "", "")[:3]
-        if kind not in KINDS:
-            raise _RefusedError(404, "NotFound", "the server could not find the requested resource")
+        if kind not in GROUPS:
+            raise RefusedError(404, "NotFound", "the server could not find the requested resource")
         return kind, name, sub
 
     def _query(self, name: str) -> str:
@@ -211,43 +140,48 @@ class _Handler(BaseHTTPRequestHandler):
         if sub == "log":
             self._log(name)
         elif name:
-            self._answer(self._found(kind, name))
+            self._answer(self.cluster.found(kind, name))
         elif self._query("watch") in ("true", "True"):
             self._watch(kind)
         else:
-            items = [
-                copy.deepcopy(one) for (k, _), one in self.cluster.objects.items() if k == kind and self._fits(one)
-            ]
-            self._answer({"kind": "List", "metadata": {"resourceVersion": str(self.cluster.version)}, "items": items})
+            with self.cluster.changed:
+                items = [copy.deepcopy(one) for (k, _), one in self.cluster.objects.items() if k == kind]
+            metadata = {"resourceVersion": str(self.cluster.version)}
+            self._answer({"kind": "List", "metadata": metadata, "items": [one for one in items if self._fits(one)]})
 
     def _post(self) -> None:
         kind, _, _ = self._place()
-        name = self.body["metadata"]["name"]
-        if (kind, name) in self.cluster.objects:
-            raise _RefusedError(409, "AlreadyExists", f'{kind} "{name}" already exists')
-        is_dry = self._query("dryRun") == "All"
-        self._answer(self.body if is_dry else self.cluster.put(kind, self.body), 201)
+        body = self.cluster.known_fields(kind, self.body, is_strict=self._query("fieldValidation") == "Strict")
+        name = body["metadata"]["name"]
+        self.cluster.check_quota(kind)  # before the name, as admission comes before storage
+        if self._query("dryRun") == "All":
+            self.cluster.check_new(kind, name)
+            self._answer(body, 201)
+        else:
+            self._answer(self.cluster.create(kind, body), 201)
 
     def _patch(self) -> None:
         kind, name, _ = self._place()
         if self.cluster.before_patch:
-            self.cluster.before_patch.pop()(self._found(kind, name))
-        current = self._found(kind, name)
-        wanted = (self.body.get("metadata") or {}).pop("resourceVersion", None)
-        if wanted not in (None, current["metadata"]["resourceVersion"]):
-            raise _RefusedError(409, "Conflict", f"the object {name} has been modified; please apply your changes")
-        self._answer(self.cluster.put(kind, _merged(current, self.body)))
+            self.cluster.before_patch.pop()(self.cluster.found(kind, name))
+        patch = self.cluster.known_fields(kind, self.body, is_strict=self._query("fieldValidation") == "Strict")
+        with self.cluster.changed:
+            current = self.cluster.found(kind, name)
+            metadata = patch.get("metadata") or {}
+            if metadata.pop("resourceVersion", None) not in (None, current["metadata"]["resourceVersion"]):
+                raise RefusedError(409, "Conflict", f"the object {name} has been modified; please apply your changes")
+            changed = merged(current, patch)
+            self.cluster.put(kind, changed, is_told=False)
+        self.cluster.after_change(kind, changed)
+        self._answer(changed)
 
     def _delete(self) -> None:
         kind, name, _ = self._place()
-        self._found(kind, name)
-        self.cluster.remove(kind, name)
+        uid = ((self.body or {}).get("preconditions") or {}).get("uid")
+        if uid not in (None, self.cluster.found(kind, name)["metadata"]["uid"]):
+            raise RefusedError(409, "Conflict", "Precondition failed: UID in precondition is another one")
+        self.cluster.delete(kind, name)
         self._answer({"kind": "Status", "status": "Success"})
-
-    def _found(self, kind: str, name: str) -> Object:
-        if (kind, name) not in self.cluster.objects:
-            raise _RefusedError(404, "NotFound", f'{kind} "{name}" not found')
-        return copy.deepcopy(self.cluster.objects[kind, name])
 
     def _fits(self, one: Object) -> bool:
         labels = one["metadata"].get("labels") or {}
@@ -278,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send("")
 
     def _log(self, name: str) -> None:
-        self._found("pods", name)
+        self.cluster.found("pods", name)
         lines = list(self.cluster.logs.get(name, []))
         if self._query("tailLines"):
             lines = lines[-int(self._query("tailLines")) :]
@@ -312,16 +246,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-
-def _merged(current: Any, patch: Any) -> Any:
-    """Return the merge patch of RFC 7386."""
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(current) if isinstance(current, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = _merged(result.get(key), value)
-    return result

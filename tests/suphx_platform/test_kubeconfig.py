@@ -41,18 +41,21 @@ def test_a_context_says_the_namespace(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("contexts: [\n  {{{\n", r"kubeconfig is not YAML \(line 3: .*\): mend it, or name another with KUBECONFIG"),
-        ("just text", "kubeconfig is no kubeconfig: mend it"),
-        ("", "kubeconfig is no kubeconfig: mend it"),
+        ("contexts: [\n  {{{\n", r"kubeconfig is not YAML \(line 3: .*\). Correct it, or set KUBECONFIG"),
+        ("just text", r"kubeconfig is not a kubeconfig\. Correct it"),
+        ("", r"kubeconfig is not a kubeconfig\. Correct it"),
         (
             kubeconfig(**{"current-context": "gone"}),
-            "is 'gone': name another with --context, its contexts are home, work",
+            r"has no context 'gone', its current one\. Choose one with --context: home, work",
         ),
         (
             kubeconfig(**{"current-context": ""}),
-            "has no current context: name another with --context, its contexts are",
+            r"has no current context\. Choose one with --context: home, work",
         ),
-        (kubeconfig(clusters=[]), "kubeconfig cannot be used .*clusters list.*: mend it, or name another --context"),
+        (
+            kubeconfig(clusters=[]),
+            r"kubeconfig cannot be used .*clusters list.*\. Correct it, or choose another --context",
+        ),
     ],
 )
 def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, message: str) -> None:
@@ -63,10 +66,17 @@ def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, messa
 
 def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
     path.write_text(kubeconfig())
-    with pytest.raises(ClusterError, match=r"no context nosuch in .*kubeconfig: its contexts are home, work"):
+    with pytest.raises(ClusterError, match=r"no context nosuch in .*kubeconfig\. Its contexts: home, work"):
         ClusterApi(context="nosuch")
 
 
 def test_without_a_file_nothing_is_guessed(path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"kubeconfig, which KUBECONFIG names, is not there: have KUBECONFIG name"):
+    with pytest.raises(ClusterError, match=r"KUBECONFIG names .*kubeconfig, which does not exist\. Set KUBECONFIG"):
+        ClusterApi()
+
+
+def test_without_any_configuration_the_first_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ClusterError, match=r"^No cluster configured\. Set KUBECONFIG to your kubeconfig file$"):
         ClusterApi()

@@ -7,6 +7,9 @@
 {{- range $name, $preset := $values.presets -}}
 {{- include "suphx.presetChecks" (dict "name" $name "preset" $preset) -}}
 {{- end -}}
+{{- if semverCompare "<2.52.0" $values.rayVersion -}}
+{{- fail (printf "rayVersion is %s: the chart uses token authentication, which needs Ray 2.52.0 or later" $values.rayVersion) -}}
+{{- end -}}
 {{- if and $values.run.name (not $values.run.recipe) -}}
 {{- fail "run.name is set without run.recipe: add --set-file run.recipe=FILE.toml, or use suphx launch" -}}
 {{- end -}}

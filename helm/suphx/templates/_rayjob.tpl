@@ -1,6 +1,6 @@
 {{/*
 A RayJob that runs `suphx run`, from (dict "root" . "preset" NAME "run" NAME). Its recipe is the key recipe.toml of the
-ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in.
+ConfigMap RUN-recipe. With the run RUN_ID this is what `suphx launch` fills in. "isKept": the copy in that ConfigMap.
 */}}
 {{- define "suphx.rayJob" -}}
 {{- $root := .root -}}
@@ -16,9 +16,17 @@ metadata:
     {{- with $values.kueue.queueName }}
     kueue.x-k8s.io/queue-name: {{ . }}
     {{- end }}
-  {{- if and $values.kueue.queueName $values.autoscaling.enabled }}
+  {{- $isElastic := and $values.kueue.queueName $values.autoscaling.enabled }}
+  {{- if or $isElastic .isKept }}
   annotations:
+    {{- if $isElastic }}
     kueue.x-k8s.io/elastic-job: "true"
+    {{- end }}
+    {{- if .isKept }}
+    {{- /* `suphx resume` may create it again, and Helm upgrades no object that does not name its release. */}}
+    meta.helm.sh/release-name: {{ $root.Release.Name }}
+    meta.helm.sh/release-namespace: {{ $root.Release.Namespace }}
+    {{- end }}
   {{- end }}
 spec:
   entrypoint: {{ include "suphx.entrypoint" . | quote }}

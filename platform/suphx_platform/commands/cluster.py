@@ -1,44 +1,51 @@
-"""``suphx launch | jobs | status | logs | stop | resume | scale``: runs on a Kubernetes cluster."""
+"""``suphx launch | jobs | status | logs | stop | resume | scale | delete``: runs on a Kubernetes cluster."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx_platform.cluster_error import ClusterError
 from suphx_platform.commands.parsing import add_recipe, positive, seconds
+from suphx_platform.kubeconfig import check_configured
 
 if TYPE_CHECKING:
-    from suphx_platform.cluster_api import ClusterApi
+    from suphx_platform.cluster_api import Object
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
     from suphx_platform.launcher import Launcher
+    from suphx_platform.run_manifest import RunObjects
     from suphx_platform.run_status import RunStatus
 
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
+DRY_RUNS = ("client", "server")
 _WAIT_SECONDS = 600.0
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add all seven."""
+    """Add all eight."""
     place = argparse.ArgumentParser(add_help=False)
     place.add_argument("--context", metavar="NAME", help="context of your kubeconfig (default: the current one)")
     place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: that of the context)")
     parents = [options, place]
     _add_launch(commands, parents)
-    jobs = commands.add_parser("jobs", parents=parents, help="list the runs of a cluster")
+    jobs = commands.add_parser("jobs", parents=parents, help="list the runs on a cluster")
     jobs.set_defaults(execute=execute_jobs)
-    _add(commands, parents, "status", "tell how a run on a cluster is, and what stands in its way", execute_status)
-    logs = _add(commands, parents, "logs", "show what a run on a cluster prints", execute_logs)
-    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="whose (default: the driver's, by its submitter)")
-    logs.add_argument("-f", "--follow", action="store_true", help="and what it will print, until it has ended")
-    logs.add_argument("--tail", type=positive, metavar="N", help="the last lines of each pod only")
+    _add(commands, parents, "status", "show state, pods, progress and problems of a run on a cluster", execute_status)
+    logs = _add(commands, parents, "logs", "print the log of a run on a cluster", execute_logs)
+    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: the driver's)")
+    logs.add_argument("-f", "--follow", action="store_true", help="wait for more lines until the run has ended")
+    logs.add_argument("--tail", type=positive, metavar="N", help="only the last N lines of each pod")
     stop = _add(commands, parents, "stop", "save a run on a cluster, then end its pods", execute_stop)
-    stop.add_argument("--now", action="store_true", help="without saving: it goes on from what it stored last")
+    stop.add_argument("--now", action="store_true", help="do not save: the run resumes from its last checkpoint")
     _add_wait(stop)
-    _add_wait(_add(commands, parents, "resume", "have a stopped or failed run on a cluster go on", execute_resume))
+    _add_wait(_add(commands, parents, "resume", "continue a stopped or failed run on a cluster", execute_resume))
     scale = _add(commands, parents, "scale", "change the number of simulator pods of a run", execute_scale)
-    scale.add_argument("--simulators", type=positive, required=True, metavar="N", help="pods of the simulator group")
+    scale.add_argument("--simulators", type=positive, required=True, metavar="N", help="number of simulator pods")
+    _add_delete(commands, parents)
 
 
 def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
@@ -46,13 +53,41 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         "launch",
         parents=parents,
         help="start a recipe on a cluster",
-        description="Start a recipe on a Kubernetes cluster with our chart. The same recipe is never started twice.",
+        description="Start a recipe on a Kubernetes cluster with the chart. The same recipe is never started twice.",
     )
     add_recipe(launch)
     launch.add_argument("--preset", metavar="P", help="size of the cluster (default: that of the chart's values)")
-    launch.add_argument("--release", metavar="NAME", help="installation of the chart, if there are several")
-    launch.add_argument("--dry-run", action="store_true", help="have the cluster check the objects, and create nothing")
+    launch.add_argument("--release", metavar="NAME", help="which installation of the chart, if there are several")
+    launch.add_argument(
+        "--dry-run",
+        type=_dry_run,
+        nargs="?",
+        const="server",
+        metavar="client|server",
+        help="create nothing. client: print the objects as YAML, without a cluster; server (default): the API server "
+        "checks them",
+    )
+    launch.add_argument(
+        "--values",
+        type=Path,
+        metavar="FILE",
+        help="values of the chart for --dry-run=client (default: its own)",
+    )
     launch.set_defaults(execute=execute_launch)
+
+
+def _dry_run(text: str) -> str:
+    if text not in DRY_RUNS:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither client nor server: use --dry-run=server {text}")
+    return text
+
+
+def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
+    text = "remove a run from a cluster; its checkpoints and metrics are kept"
+    delete = _add(commands, parents, "delete", text, execute_delete)
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete.add_argument("--force", action="store_true", help="remove the finalizer too, if no KubeRay operator runs")
+    _add_wait(delete)
 
 
 def _add(
@@ -69,75 +104,120 @@ def _add(
 
 
 def _add_wait(parser: argparse.ArgumentParser) -> None:
-    text = f"how long at most (default: {_WAIT_SECONDS:.0f})"
+    text = f"give up after this time (default: {_WAIT_SECONDS:.0f})"
     parser.add_argument("--wait", type=seconds, default=_WAIT_SECONDS, metavar="SECONDS", help=text)
 
 
-def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Create the objects of a run; ValueError for a bad recipe, ClusterError for what the cluster refuses."""
-    from suphx_pipelines.recipe import load_recipe
-    from suphx_pipelines.recipe_file import to_table, to_toml, without
+def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Create the objects of a run; ValueError for a wrong recipe, ClusterError for what the cluster refuses."""
+    if args.values is not None and args.dry_run != "client":
+        raise ClusterError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
+    if args.dry_run == "client":
+        return _render(args, console)
+    check_configured(args.context)
+    _check_recipe(args)
+    launcher = _connect(args, console)
+    objects = _objects(args, launcher.template(args.release))
+    status = launcher.launch(objects, is_dry=args.dry_run is not None)
+    return _shown(status, console) | ({"dry_run": args.dry_run} if args.dry_run else {})
+
+
+def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print the objects that a launch would create."""
+    from suphx_platform.chart import manifest, rendered_template
+
+    _check_recipe(args)
+    template = rendered_template(args.values, release=args.release, namespace=args.namespace)
+    objects = _objects(args, template)
+    created = [objects.job, objects.recipe]
+    if not console.is_json:
+        console.line(manifest(created))
+        return None
+    return {"run_id": objects.run_id, "dry_run": "client", "objects": created}
+
+
+def _check_recipe(args: argparse.Namespace) -> None:
     from suphx_pipelines.recipe_kind import check_kind
-    from suphx_platform.run_manifest import run_id_of, run_objects
 
     check_kind(args.recipe, "run")
+
+
+def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
+    from suphx_pipelines.recipe import load_recipe
+    from suphx_pipelines.recipe_file import to_table, to_toml, without
+    from suphx_platform.run_manifest import run_id_of, run_objects
+
     recipe = load_recipe(args.recipe, args.overrides)
-    launcher, _ = _connect(args, console)
-    run_id = run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys))
-    objects = run_objects(
-        launcher.template(args.release),
+    return run_objects(
+        template,
         preset=args.preset,
-        run_id=run_id,
+        run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         recipe=to_toml(recipe),
         overrides=args.overrides,
     )
-    return _shown(launcher.launch(objects, is_dry=args.dry_run), console)
 
 
 def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return all runs of the namespace."""
-    launcher, _ = _connect(args, console)
-    runs = launcher.runs()
+    runs = _connect(args, console).runs()
     if console.is_json:
         return {"runs": [status.to_json() for status in runs]}
     return {"runs": {status.run_id: _line(status) for status in runs} or "none: suphx launch RECIPE starts one"}
 
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Return how a run is, with what can be seen of it in MLflow and in the storage."""
+    """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
     from suphx_platform.run_traces import with_traces
 
-    launcher, api = _connect(args, console)
-    return _shown(with_traces(launcher.status(args.run), api.get("rayjobs", args.run)), console)
+    launcher = _connect(args, console)
+    return _shown(with_traces(launcher.status(args.run), launcher.source(args.run)), console)
 
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
-    """Print the lines; return the status only to scripts."""
-    from suphx_platform.run_log import RunLog
-
-    launcher, api = _connect(args, console)
-    launcher.status(args.run)  # says so if there is no such run
-    for line in RunLog(api, args.run, args.role).lines(follow=args.follow, tail=args.tail):
+    """Print the lines; with ``--json`` return the status."""
+    launcher = _connect(args, console)
+    launcher.status(args.run)  # an error if there is no such run
+    for line in launcher.log(args.run, args.role).lines(follow=args.follow, tail=args.tail):
         console.line(line)
     return launcher.status(args.run).to_json() if console.is_json else None
 
 
 def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Save and stop a run."""
-    launcher, _ = _connect(args, console)
-    return _shown(launcher.stop(args.run, saves=not args.now, seconds=args.wait), console)
+    return _shown(_connect(args, console).stop(args.run, saves=not args.now, seconds=args.wait), console)
 
 
 def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Have a run go on."""
-    launcher, _ = _connect(args, console)
-    return _shown(launcher.resume(args.run, seconds=args.wait), console)
+    """Continue a run."""
+    return _shown(_connect(args, console).resume(args.run, seconds=args.wait), console)
 
 
 def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Change the number of simulator pods."""
-    launcher, _ = _connect(args, console)
-    return _shown(launcher.scale(args.run, simulators=args.simulators), console)
+    return _shown(_connect(args, console).scale(args.run, simulators=args.simulators), console)
+
+
+def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Delete a run from the cluster after a question, and return what was removed and what is kept."""
+    from suphx_platform.run_traces import last_checkpoint
+
+    launcher = _connect(args, console)
+    if not args.yes:
+        _confirm(launcher.question(args.run), console)
+    source = launcher.source(args.run)
+    deletion = launcher.delete(args.run, seconds=args.wait, forces=args.force)
+    try:
+        checkpoint = last_checkpoint(args.run, source)
+    except OSError:  # the storage cannot be read from here: `kept` names it
+        checkpoint = None
+    return deletion.to_json(checkpoint) if console.is_json else deletion.to_text(checkpoint)
+
+
+def _confirm(question: str, console: Console) -> None:
+    console.warn(f"{question} [y/N]")
+    answer = sys.stdin.readline().strip().lower()
+    if answer not in ("y", "yes"):
+        raise ClusterError("nothing was deleted: answer y, or use --yes")
 
 
 def _shown(status: RunStatus, console: Console) -> dict[str, object]:
@@ -149,9 +229,9 @@ def _line(status: RunStatus) -> str:
     return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
 
 
-def _connect(args: argparse.Namespace, console: Console) -> tuple[Launcher, ClusterApi]:
-    from suphx_platform.cluster_api import ClusterApi  # half a second: only when it is needed
+def _connect(args: argparse.Namespace, console: Console) -> Launcher:
+    check_configured(args.context)  # before the imports, which take a second
+    from suphx_platform.cluster_api import ClusterApi
     from suphx_platform.launcher import Launcher
 
-    api = ClusterApi(context=args.context, namespace=args.namespace)
-    return Launcher(api, say=console.say), api
+    return Launcher(ClusterApi(context=args.context, namespace=args.namespace), say=console.say)
