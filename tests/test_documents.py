@@ -50,7 +50,7 @@ def test_commands_have_the_options_and_keys_that_documents_say(path: Path) -> No
         known = list(parsers(words[:2]))
         options = {option for parser in known for option in parser._option_string_actions}
         assert len(known) > 1, f"{command}: there is no {words[0]}"
-        assert {word for word in words if word.startswith("-")} <= options, command
+        assert {word.partition("=")[0] for word in words if word.startswith("-")} <= options, command
         for word, value in itertools.pairwise(words):
             if word == "--set" and value != "KEY=VALUE":
                 assert value.partition("=")[0] in KEYS, f"{command}: {value}"

@@ -85,7 +85,7 @@ def _dry_run(text: str) -> str:
 def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
     text = "remove a run from a cluster; its checkpoints and metrics are kept"
     delete = _add(commands, parents, "delete", text, execute_delete)
-    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
     delete.add_argument("--force", action="store_true", help="remove the finalizer too, if no KubeRay operator runs")
     _add_wait(delete)
 
