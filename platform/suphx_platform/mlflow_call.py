@@ -1,6 +1,6 @@
-"""How long MLflow may be silent, and what is said when it is: no call hangs a command or holds a run up for long.
+"""Time limits of calls to MLflow, and their errors: no call blocks a command or a run for long.
 
-MLflow's own settings in the environment of the user win over ours.
+MLflow's own settings in the user's environment take precedence.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from contextlib import contextmanager
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
 FIRST: Patience = {_TIMEOUT: "4", _RETRIES: "1"}
-"""For a server of which nobody knows whether it is there: an answer, or an error, within ten seconds."""
+"""For the first contact with a server: an answer, or an error, within ten seconds."""
 USUAL: Patience = {_TIMEOUT: "10", _RETRIES: "1"}
-"""In the middle of a run, which waits meanwhile."""
+"""During a run, which waits meanwhile."""
 FILES: Patience = {_TIMEOUT: "120", _RETRIES: "1"}
-"""For files: the server may pass them on before it answers."""
+"""For files, which the server may forward before it answers."""
 _AWAY = (
     "ABORTED",
     "CANCELLED",
     "CUSTOMER_UNAUTHORIZED",
     "DEADLINE_EXCEEDED",
-    "ENDPOINT_NOT_FOUND",  # also what a proxy says of a server that is away
-    "INTERNAL_ERROR",  # also what MLflow's client calls a server that it does not reach
+    "ENDPOINT_NOT_FOUND",  # also the answer of a proxy for a server that is away
+    "INTERNAL_ERROR",  # also the code of MLflow's client for a server that it cannot reach
     "PERMISSION_DENIED",
     "REQUEST_LIMIT_EXCEEDED",
     "RESOURCE_EXHAUSTED",
@@ -32,7 +32,7 @@ _AWAY = (
     "UNAUTHENTICATED",
 )
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
-"""Libraries below MLflow, whose errors it lets through."""
+"""Libraries below MLflow, whose errors it does not wrap."""
 
 
 class TrackingError(OSError):
@@ -41,9 +41,9 @@ class TrackingError(OSError):
 
 @contextmanager
 def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
-    """Have the calls of the block give up after ``patience``; TrackingError says that ``address`` does not answer.
+    """Limit the calls of the block to ``patience``; TrackingError if ``address`` does not answer.
 
-    What MLflow answers to a wrong call stays the MlflowException that it is.
+    A wrong call still raises its MlflowException.
     """
     with patient(patience):
         try:
@@ -56,7 +56,7 @@ def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
 
 @contextmanager
 def patient(patience: Patience) -> Iterator[None]:
-    """Have the calls of the block wait as long as the user's environment says, else as ``patience`` does."""
+    """Limit the calls of the block to the user's environment settings, else to ``patience``."""
     missing = {name: value for name, value in patience.items() if name not in os.environ}
     os.environ.update(missing)
     try:
@@ -67,7 +67,7 @@ def patient(patience: Patience) -> Iterator[None]:
 
 
 def quiet_environment() -> dict[str, str]:
-    """Return the environment in which MLflow tells nobody of us and prints nothing by itself."""
+    """Return the environment in which MLflow sends no telemetry and prints nothing by itself."""
     return {
         **os.environ,
         "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -75,7 +75,7 @@ def quiet_environment() -> dict[str, str]:
         "GIT_PYTHON_REFRESH": "quiet",
         "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
         "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
-        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that we do not use
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # processes for a feature that is not used
     }
 
 
@@ -89,18 +89,18 @@ def _is_away(error: Exception) -> bool:
 def _told(address: str, error: Exception) -> str:
     if not address.startswith("http"):
         return (
-            f"the MLflow store {address} cannot be used ({_cause(error)}): see that its disk has room and can be "
-            "written; if the file is damaged, move it away: the next run makes a new one"
+            f"the MLflow store {address} cannot be used ({_cause(error)}): check that its disk has free "
+            "space and is writable; if the file is damaged, move it away: the next run creates a new one"
         )
     if getattr(error, "error_code", "") in ("CUSTOMER_UNAUTHORIZED", "PERMISSION_DENIED", "UNAUTHENTICATED"):
         return (
-            f"MLflow at {address} refuses us ({_cause(error)}): set MLFLOW_TRACKING_USERNAME and "
-            "MLFLOW_TRACKING_PASSWORD to those of somebody who may write there"
+            f"MLflow at {address} refuses access ({_cause(error)}): set MLFLOW_TRACKING_USERNAME and "
+            "MLFLOW_TRACKING_PASSWORD to a user with write access"
         )
     return (
-        f"MLflow at {address} does not answer ({_cause(error)}): see that it runs and that MLFLOW_TRACKING_URI is "
-        f"right, or unset that to keep runs in a file; for a slow server set {_TIMEOUT} (now {os.environ[_TIMEOUT]} s) "
-        f"or {_RETRIES} (now {os.environ[_RETRIES]})"
+        f"MLflow at {address} does not answer ({_cause(error)}): check that it runs and that MLFLOW_TRACKING_URI is "
+        f"correct, or unset it to track runs in a local file; for a slow server set {_TIMEOUT} "
+        f"(now {os.environ[_TIMEOUT]} s) or {_RETRIES} (now {os.environ[_RETRIES]})"
     )
 
 

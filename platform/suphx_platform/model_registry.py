@@ -157,9 +157,11 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
-        raise ValueError(f"{address!r} is no model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
+        raise ValueError(f"{address!r} is not a model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
     if not store.is_there:
-        raise ValueError(f"{address!r}: there is no {store.uri}: name your folder of runs (--runs), or set {SERVER}")
+        raise ValueError(
+            f"{address!r}: {store.uri} does not exist: choose your folder of runs with --runs, or set {SERVER}"
+        )
     name, alias, number = match.groups()
     with store.call(FIRST):
         aliases = _aliases(store, name)

@@ -1,4 +1,4 @@
-"""What a run has to say to MLflow, in order: a server that is away for a while must not end a run of days."""
+"""Calls to MLflow, in order: a server that is away for a while must not end a run of days."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Outbox:
         outbox.put(lambda: client.log_batch(...))  # at once, or later if MLflow does not answer
         outbox.close()
 
-    Consumes: messages. Produces: calls of them, one after another. Waits for: an answer, as long as one call has
-    patience; once there was none, the next attempt is made after a pause, and begins with a short question.
+    Consumes: messages. Produces: their calls, one after another. Waits for: an answer, until the call times out.
+    After a timeout the next attempt is made after a pause, and begins with a short call.
     """
 
     def __init__(
         self, is_there: Callable[[], object], *, first_pause_seconds: float = _FIRST_PAUSE_SECONDS,
         max_waiting: int = _MAX_WAITING,
     ) -> None:  # fmt: skip
-        """``is_there`` raises TrackingError soon if MLflow does not answer."""
+        """``is_there`` raises TrackingError within seconds if MLflow does not answer."""
         self._is_there = is_there
         self._first_pause = first_pause_seconds
         self._max_waiting = max_waiting
@@ -42,9 +42,9 @@ class Outbox:
         self._num_lost = 0
 
     def put(self, message: Callable[[], None], *, may_be_lost: bool = False) -> None:
-        """Say it, and all that waits; keep what MLflow does not take now. Raises what it refuses.
+        """Send it and all waiting messages; keep those that MLflow does not take now. Raises the error of a refusal.
 
-        ``may_be_lost``: a message that is dropped where too many wait.
+        ``may_be_lost``: drop the message if too many are waiting.
         """
         if may_be_lost and len(self._waiting) >= self._max_waiting:
             self._num_lost += 1
@@ -57,10 +57,10 @@ class Outbox:
                 self._note_away(error)
 
     def send(self) -> None:
-        """Say all that waits; TrackingError if MLflow does not take it."""
+        """Send all waiting messages; TrackingError if MLflow does not take them."""
         if self._is_away:
             self._is_there()
-            _log.warning("MLflow answers again: %d messages are sent%s", len(self._waiting), self._lost())
+            _log.warning("MLflow answers again: sending %d messages%s", len(self._waiting), self._lost())
             self._is_away, self._pause = False, self._first_pause
         while self._waiting:
             message = self._waiting[0]
@@ -74,19 +74,21 @@ class Outbox:
             self._waiting.popleft()
 
     def close(self) -> None:
-        """Try once more, and tell what does not get through."""
+        """Try once more, and warn about messages that cannot be sent."""
         try:
             self.send()
         except TrackingError as error:
             lost = len(self._waiting) + self._num_lost
-            _log.warning("%s. %d messages of this run are not in MLflow; its folder has all figures", error, lost)
+            _log.warning(
+                "%s. %d messages of this run could not be sent to MLflow; all figures are in its folder", error, lost
+            )
 
     def _note_away(self, error: TrackingError) -> None:
         if not self._is_away:
-            _log.warning("%s. The run goes on; its figures are kept and sent when MLflow answers", error)
+            _log.warning("%s. The run continues; its figures are kept and sent when MLflow answers", error)
         self._is_away = True
         self._next_attempt = time.monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
 
     def _lost(self) -> str:
-        return f", {self._num_lost} were too many to keep" if self._num_lost else ""
+        return f", {self._num_lost} more were dropped" if self._num_lost else ""

@@ -26,7 +26,7 @@ def test_a_server_that_is_not_there_is_named_with_what_to_do(tmp_path: Path, mon
     address = f"http://127.0.0.1:{free_port()}"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
     begun = time.monotonic()
-    with pytest.raises(TrackingError, match=rf"MLflow at {address} does not answer \(connection refused\): see that"):
+    with pytest.raises(TrackingError, match=rf"MLflow at {address} does not answer \(connection refused\): check that"):
         TrackingStore(tmp_path / "runs").reach()
     assert time.monotonic() - begun < 20, "MLflow's own patience is minutes"
     assert not (tmp_path / "runs").exists()

@@ -171,7 +171,8 @@ def test_a_name_that_mlflow_could_not_search_for_is_refused() -> None:
 
 def test_a_folder_without_a_registry_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"mlflow\.db: name your folder of runs \(--runs\), or set MLFLOW_TRACKING_URI"
+        ValueError,
+        match=r"mlflow\.db does not exist: choose your folder of runs with --runs, or set MLFLOW_TRACKING_URI",
     ):
         fetch_model(TrackingStore(tmp_path / "runs"), "models:/suphx@champion", tmp_path / "nets")
     assert not (tmp_path / "runs").exists()

@@ -50,8 +50,8 @@ def test_what_is_not_taken_is_said_later_in_order(caplog: pytest.LogCaptureFixtu
         place.is_away = False
         outbox.put(place.message(4))
     assert place.heard == [1, 2, 3, 4]
-    assert "3 messages" not in caplog.text
-    assert "MLflow answers again: 4 messages are sent" in caplog.text
+    assert "sending 3 messages" not in caplog.text
+    assert "MLflow answers again: sending 4 messages" in caplog.text
 
 
 def test_nobody_is_asked_again_before_a_pause_is_over() -> None:
@@ -77,7 +77,7 @@ def test_figures_are_dropped_where_too_many_wait_and_nothing_else(caplog: pytest
     with caplog.at_level(logging.WARNING):
         outbox.close()
     assert place.heard == [0, 1, 9]
-    assert "3 messages are sent, 2 were too many to keep" in caplog.text
+    assert "sending 3 messages, 2 more were dropped" in caplog.text
 
 
 def test_the_end_tells_what_was_not_taken(caplog: pytest.LogCaptureFixture) -> None:
@@ -87,7 +87,7 @@ def test_the_end_tells_what_was_not_taken(caplog: pytest.LogCaptureFixture) -> N
     outbox.put(place.message(1))
     with caplog.at_level(logging.WARNING):
         outbox.close()
-    assert "nobody answers. 1 messages of this run are not in MLflow" in caplog.text
+    assert "nobody answers. 1 messages of this run could not be sent to MLflow" in caplog.text
 
 
 def test_what_is_refused_is_raised_and_not_said_again() -> None:

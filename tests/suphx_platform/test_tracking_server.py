@@ -102,7 +102,8 @@ def test_a_run_goes_on_without_its_server_and_tells_it_all_later(
         result = Runner(SmallRecipe(), stages, runs=tmp_path / "runs", records=None, console=Console()).run()
         assert {stage.status for stage in result.stages.values()} == {"finished"}
         store = TrackingStore(tmp_path / "runs")
-        assert store.newest_metrics(result.run_id) == {"loss": 1.0, "count": 1.0, "total": 2.0}
+        figures = store.newest_metrics(result.run_id)
+        assert {"loss": 1.0, "count": 1.0, "total": 2.0}.items() <= figures.items()
         runs = store.client.search_runs(["1"])
     assert {run.info.run_name: run.info.status for run in runs} == {
         result.run_id: "FINISHED",
