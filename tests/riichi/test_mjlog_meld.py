@@ -58,7 +58,8 @@ def test_every_code_is_either_refused_or_its_own_inverse() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "reason"), [(-1, "outside"), (1 << 16, "outside"), (0x20, "nuki"), (0x05, "no chi"), (0x08, "no pon")]
+    ("code", "reason"),
+    [(-1, "outside"), (1 << 16, "outside"), (0x20, "nuki"), (0x05, "not a chi"), (0x08, "not a pon")],
 )
 def test_an_impossible_code_is_refused_with_the_reason(code: int, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
