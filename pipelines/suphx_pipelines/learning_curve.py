@@ -15,7 +15,7 @@ from typing import Any
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
-from suphx_pipelines.supervised import RECIPE_KEYS, train
+from suphx_pipelines.supervised import RECIPE_KEYS, VERSION, train
 
 SUMMARY_STAGE = "learning_curve/summary"
 CURVE_FILE = "curve.json"
@@ -30,6 +30,7 @@ def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=("metrics.json",),
+            version=VERSION,
         )
         for num_games in recipe.learning_curve.games
         for head in recipe.learning_curve.heads
