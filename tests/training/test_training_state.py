@@ -50,14 +50,14 @@ def test_another_run_is_refused_by_the_names_of_what_differs(tmp_path: Path) -> 
     net, optimizer = trained(1)
     save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
     now = {**RUN, "learning_rate": 0.2, "seed": 4}
-    with pytest.raises(ValueError, match=r"learning_rate was 0.1, now 0.2; seed was None, now 4.*delete it to start"):
+    with pytest.raises(ValueError, match=r"learning_rate was 0.1, now 0.2; seed was None, now 4.*delete the file to start over"):
         load_training_state(tmp_path / "a", net, optimizer, now)
 
 
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     net, optimizer = trained(1)
     write_tensors(tmp_path / "a", {}, {"kind": "checkpoint", "format_version": 1})
-    with pytest.raises(ValueError, match="no training state of format 2"):
+    with pytest.raises(ValueError, match="is not a training state of format 2"):
         load_training_state(tmp_path / "a", net, optimizer, RUN)
 
 
