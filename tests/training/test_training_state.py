@@ -50,7 +50,8 @@ def test_another_run_is_refused_by_the_names_of_what_differs(tmp_path: Path) -> 
     net, optimizer = trained(1)
     save_training_state(tmp_path / "a", net, {}, optimizer, TrainingProgress(), RUN)
     now = {**RUN, "learning_rate": 0.2, "seed": 4}
-    with pytest.raises(ValueError, match=r"learning_rate was 0.1, now 0.2; seed was None, now 4.*delete the file to start over"):
+    differences = r"learning_rate was 0.1, now 0.2; seed was None, now 4.*delete the file to start over"
+    with pytest.raises(ValueError, match=differences):
         load_training_state(tmp_path / "a", net, optimizer, now)
 
 
