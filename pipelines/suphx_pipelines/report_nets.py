@@ -92,7 +92,8 @@ def learning(nets: Nets, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> s
 
 def _pictures(head: str, metrics: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> list[str]:
     history, test = metrics["history"], metrics["test"]
-    trained = curve_of("training", points or history, "step", "train_loss", is_smoothed=True)
+    known = points if len(points) >= len(history) else history  # a short training has more validations than reports
+    trained = curve_of("training", known, "step", "train_loss", is_smoothed=True)
     losses = [trained, curve_of("validation", history, "step", "validation_loss", 1, has_dots=True)]
     shown = [curve for curve in losses if len(curve.points) > 1]
     right = curve_of("validation", history, "step", "validation_accuracy", 2, has_dots=True)

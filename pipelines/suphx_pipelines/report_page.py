@@ -64,7 +64,7 @@ def tiles(figures: Iterable[tuple[str, str]]) -> str:
 
 def flags(title: str, texts: Sequence[str]) -> str:
     """Return a framed list of what needs attention; empty without any."""
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    items = "".join(f"<li>{escape(text[:1].upper() + text[1:])}</li>" for text in texts)
     return f'<div class="flags"><b>{escape(title)}</b><ul>{items}</ul></div>\n' if items else ""
 
 

@@ -1,7 +1,7 @@
 """What came out of a run, in one sentence: from the metrics of its finished stages.
 
-The last stage of the run that has measured its agent decides: self-play against its own start, else the match of the
-supervised nets against the baseline, else the reward predictor against naive predictions.
+The last stage of the run that has measured its agent decides: the match of Figure 8, else self-play against its own
+start, else the match of the supervised nets against the baseline, else the reward predictor against naive predictions.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _SELF_PLAY = {
     "reinforcement": "Self-play",
     "oracle": "Self-play of nets that see hidden tiles",
 }
+FIGURE_8_STAGE = "figure_8/match"  # figure_8.MATCH_STAGE, whose module imports torch
 _ABOUT_EQUAL = 0.15
 """An undecided interval within this many placements of 0 is called about as strong."""
 
@@ -49,12 +50,12 @@ class Verdict:
 
 def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
     """Return the verdict on a run of ``recipe`` whose finished stages have these ``metrics``."""
+    if FIGURE_8_STAGE in metrics:
+        return _figure_8(recipe, metrics[FIGURE_8_STAGE])
     for stage, name in _SELF_PLAY.items():
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
             return _self_play(name, figures)
-    if "figure_8" in metrics:
-        return _figure_8(recipe, metrics["figure_8"])
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))

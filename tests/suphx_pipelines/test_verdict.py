@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.match_config import MatchConfig
+from suphx_pipelines.figure_8 import MATCH_STAGE
 from suphx_pipelines.json_file import write_json
 from suphx_pipelines.recipe import Figure8Config, Recipe
 from suphx_pipelines.stage_folder import DONE
-from suphx_pipelines.verdict import Metrics, find_verdict, stage_metrics
+from suphx_pipelines.verdict import FIGURE_8_STAGE, Metrics, find_verdict, stage_metrics
 
 RECIPE = Recipe(name="laptop", evaluation=MatchConfig(hanchans=1000))
 
@@ -89,7 +90,8 @@ def test_self_play_is_compared_with_its_own_start() -> None:
 
 def test_figure_8_lists_all_agents() -> None:
     recipe = Recipe(name="figure_8", figure_8=Figure8Config(agents=("sl_weak", "sl"), hanchans=400))
-    metrics = {"figure_8": {"sl_weak_average_placement": 2.5, "sl_average_placement": 2.41, "sl_difference": -0.09}}
+    assert FIGURE_8_STAGE == MATCH_STAGE
+    metrics = {MATCH_STAGE: {"sl_weak_average_placement": 2.5, "sl_average_placement": 2.41, "sl_difference": -0.09}}
     verdict = find_verdict(recipe, metrics)
     assert verdict.sentence == (
         "Average placements against three SL-weak: sl_weak 2.50, sl 2.41; 400 hanchans each, lower is better."
