@@ -108,10 +108,8 @@ class ClusterApi:
         ``uid``: raise ConflictError if the object of this name is another one.
         """
         method = self._method("delete", kind, name)
-        options: Object = {"propagation_policy": "Background"}
-        if uid:
-            options["body"] = {"preconditions": {"uid": uid}}
-        self._call(kind, name, lambda: method(**options), absent=True)
+        body = {"propagationPolicy": "Background", **({"preconditions": {"uid": uid}} if uid else {})}
+        self._call(kind, name, lambda: method(body=body), absent=True)
 
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
         """Yield an object of ray.io now, and again whenever it changes, for so long; None: it does not exist.

@@ -74,11 +74,15 @@ class RunStore:
         metadata = {key: dict(recipe["metadata"].get(key) or {}) for key in ("labels", "annotations")}
         metadata["annotations"].pop(STOPPED_NOTE, None)
         owned = {**metadata, "ownerReferences": [owner_of(job)]}
-        try:
-            self._api.create("configmaps", {**recipe, "metadata": {"name": name, **owned}})
-        except ExistsError:
-            owned["annotations"] = {**metadata["annotations"], STOPPED_NOTE: None}
-            self._api.change("configmaps", name, lambda _: {"metadata": owned, "data": {STOP_KEY: None, **data}})
+        changed = {**owned, "annotations": {**metadata["annotations"], STOPPED_NOTE: None}}
+        for _ in range(2):  # Kubernetes may delete what is left of an earlier RayJob at the same time
+            try:
+                self._api.create("configmaps", {**recipe, "metadata": {"name": name, **owned}})
+                return
+            except ExistsError:
+                if self._api.get("configmaps", name) is not None:
+                    break
+        self._api.change("configmaps", name, lambda _: {"metadata": changed, "data": {STOP_KEY: None, **data}})
 
     def _undo(self, name: str, error: ClusterError) -> None:
         try:

@@ -63,7 +63,7 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         type=_dry_run,
         nargs="?",
         const="server",
-        metavar="client|server",
+        metavar="MODE",
         help="create nothing. client: print the objects as YAML, without a cluster; server (default): the API server "
         "checks them",
     )
@@ -78,7 +78,7 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
 
 def _dry_run(text: str) -> str:
     if text not in DRY_RUNS:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither client nor server: use --dry-run=server {text}")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither client nor server: write --dry-run=server or =client")
     return text
 
 
