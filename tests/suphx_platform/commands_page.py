@@ -100,13 +100,12 @@ JSON_KEYS = {
     "bench adapt": "ratio rollout_ratio update_ratio seconds_per_hand rollouts_per_second",
     "warmup": "folder seconds",
     "launch": _RUN_STATUS,
-    "delete": "run_id state last_checkpoint removed[] kept[]",
-    "jobs": "runs[]",
+    "jobs": "runs",
     "status": _RUN_STATUS,
     "stop": _RUN_STATUS,
     "resume": _RUN_STATUS,
     "scale": _RUN_STATUS,
-    "delete": _RUN_STATUS,
+    "delete": "run_id state last_checkpoint removed kept",
 }
 """Command -> the main keys of its JSON, with those of objects {} and of the objects in lists []."""
 
