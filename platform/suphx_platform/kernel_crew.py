@@ -19,6 +19,7 @@ from typing import Any
 
 from numba.core import event
 
+_PRINTING = threading.Lock()
 MAX_WORKERS = 8  # more would wait for each other
 
 
@@ -39,7 +40,8 @@ def main(groups: Sequence[str]) -> None:
 
 
 def _print(event: dict[str, object]) -> None:
-    print(json.dumps(event), flush=True)
+    with _PRINTING:  # two threads print; print() alone writes a line and its end apart
+        print(json.dumps(event), flush=True)
 
 
 def _forward(events: Connection) -> None:

@@ -133,11 +133,19 @@ class KernelWarmup:
         assert self._crew is not None
         if self._is_over:
             raise ChildProcessError(
-                f"compiling kernels ended with exit code {self._crew.wait()} (its messages are above); "
+                f"compiling kernels ended with exit code {self._crew.wait(_PATIENCE_SECONDS)} (its messages are above); "
                 "what was compiled is kept, run the command again"
             )
 
     def _read(self, crew: subprocess.Popen[str]) -> None:
+        try:
+            self._read_events(crew)
+        finally:  # whatever went wrong: nobody may wait for ever
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+
+    def _read_events(self, crew: subprocess.Popen[str]) -> None:
         assert crew.stdout is not None
         for line in crew.stdout:
             event = json.loads(line)
@@ -150,6 +158,3 @@ class KernelWarmup:
                 elif name.startswith("suphx."):
                     self._latest = name.removeprefix("suphx.")
                 self._changed.notify_all()
-        with self._changed:
-            self._is_over = True
-            self._changed.notify_all()
