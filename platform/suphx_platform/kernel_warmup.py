@@ -132,8 +132,9 @@ class KernelWarmup:
     def _check(self) -> None:
         assert self._crew is not None
         if self._is_over:
+            code = self._crew.wait(_PATIENCE_SECONDS)
             raise ChildProcessError(
-                f"compiling kernels ended with exit code {self._crew.wait(_PATIENCE_SECONDS)} (its messages are above); "
+                f"compiling kernels ended with exit code {code} (its messages are above); "
                 "what was compiled is kept, run the command again"
             )
 
