@@ -89,3 +89,17 @@ def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
     recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
     assert cli.main(["run", str(recipe)]) == 130
     assert text + "suphx run laptop --set 'a.b=1 2'" in capsys.readouterr().err
+
+
+def test_a_run_that_is_stopped_while_kernels_compile_does_not_claim_that_stages_are_saved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("suphx_platform.kernel_warmup.kernels_of_a_run", stop)
+    recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
+    assert cli.main(["run", str(recipe)]) == 130
+    assert (
+        "Stopped before the run began; the kernels compiled so far are kept. Continue with: " in capsys.readouterr().err
+    )

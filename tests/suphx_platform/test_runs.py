@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from suphx_platform import cli
+from suphx_platform.commands import runs as runs_command
 from tests.suphx_pipelines.run_folder import running, write_run
 
 
@@ -66,12 +67,19 @@ def test_an_empty_folder_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = answer(runs, capsys, "show", "laptop-2")
     assert shown["stages"]["records"] == {"status": "finished", "seconds": 12.5, "metrics": {"games": 40.0}}
-    assert (shown["report"], shown["error"], shown["next"]) == (None, "disk full", ["suphx run laptop"])
+    assert (shown["report"], shown["error"], shown["next"]) == (None, "disk full", [f"suphx run laptop --runs {runs}"])
     text = lines(runs, capsys, "show", "laptop-1")
     assert "verdict: The nets play better." in text
     (evaluation,) = [line for line in text if line.startswith("evaluation")]
     assert evaluation.split(maxsplit=4)[-1] == "paired difference -0.25"
     assert text[-1] == f"Next: suphx ui laptop-1 --runs {runs}"
+
+
+@pytest.mark.parametrize(("status", "run_state", "shown"), [
+    ("running", "running", "running"), ("running", "interrupted", "interrupted"), ("finished", "failed", "finished"),
+])  # fmt: skip
+def test_no_stage_is_running_in_a_run_that_is_not(status: str, run_state: str, shown: str) -> None:
+    assert runs_command._stage_state(status, run_state) == shown
 
 
 def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -75,14 +75,18 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents)
     stop = StopFile(args.stop_file)
+    is_begun = False
     while True:
         try:
             with TwoStepStop(), stop, kernels_of_a_run(console, plays_itself=plays_itself):
+                is_begun = True
                 result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
             return show(result, args.runs, console)
         except KeyboardInterrupt as error:
             if not stop.is_there:
                 saved = "Finished stages, and finished games of a match, are saved."
+                if not is_begun:
+                    saved = "Stopped before the run began; the kernels compiled so far are kept."
                 if isinstance(error, Interrupted):
                     saved = f"Saved at {error}."
                 console.error(f"{saved} Continue with: {shlex.join(command_line())}")

@@ -89,7 +89,11 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     entry = find_run(args.runs, args.run)
     metrics = entry.metrics()
     stages: dict[str, dict[str, object]] = {
-        name: {"status": stage.status, "seconds": stage.seconds, "metrics": metrics.get(name, {})}
+        name: {
+            "status": _stage_state(stage.status, entry.state),
+            "seconds": stage.seconds,
+            "metrics": metrics.get(name, {}),
+        }
         for name, stage in entry.stages.items()
     }
     report = None if entry.report is None else str(entry.report)
@@ -208,11 +212,17 @@ def _print_stages(stages: Mapping[str, tuple[dict[str, object], Mapping[str, flo
     console.line("")
 
 
+def _stage_state(status: str, run_state: str) -> str:
+    """Return the state of a stage: none is running in a run that is not."""
+    return run_state if status == "running" else status
+
+
 def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
     """Return what one wants to do next: continue a run that is not finished, look at one that is."""
     place = [] if runs == DEFAULT_RUNS else ["--runs", str(runs)]
     if entry.state in ("interrupted", "failed"):
-        return [shlex.join(entry.command)] if entry.command else []
+        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
+        return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
     commands = [shlex.join(["suphx", "ui", entry.run_id, *place])]
     agent = _agent(entry)
     if agent is not None and entry.state == "finished":
