@@ -61,7 +61,7 @@ def mlflow_server(folder: Path) -> Iterator[None]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "mlflow", "server", *store, *place], stdout=log, stderr=log)
         try:
-            wait("MLflow", lambda: _answers(f"{MLFLOW}/health"), 120)
+            wait("MLflow", lambda: _answers(f"{MLFLOW}/health"), 300)
             yield
         finally:
             process.terminate()
