@@ -55,7 +55,7 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     distilled = done.run.folder / "oracle_distillation"
     assert not any(oracle_planes(distilled))
     assert read_json(distilled / "metrics.json")["history"][-1]["discard_teacher_distance"] > 0
-    assert "What is hidden goes away step by step" in done.report.read_text(encoding="utf-8")
+    assert "The hidden tiles are masked more and more often" in done.report.read_text(encoding="utf-8")
     again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
     weights = (last / "discard.safetensors").read_bytes()

@@ -38,7 +38,9 @@ def test_the_predictor_is_learned_from_games_and_held_against_naive_ones(tmp_pat
     assert len(metrics["examples"]) == 3
     page = done.report.read_text(encoding="utf-8")
     assert "Reward predictor" in page
-    assert page.count("<figcaption>A test game") == 3
+    assert [f"Game {place}: points predicted before each deal" in page for place in (1, 2, 3, 4)] == [True] * 3 + [
+        False
+    ]
 
 
 def test_self_play_is_paid_by_the_predictor_of_its_own_run(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_by_default_the_paper_net_is_measured_on_the_paper_planes() -> None:
 def test_an_unknown_encoder_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["bench", "training", "--encoder", "maxi"])
-    assert "invalid choice: 'maxi': did you mean 'mini'?" in capsys.readouterr().err
+    assert "invalid choice: 'maxi': use one of mini, suphx" in capsys.readouterr().err
 
 
 def test_records_without_a_position_are_refused(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
 
 def test_a_state_of_other_nets_is_refused() -> None:
     tensors, values = new_learner(net=SMALL).state()
-    with pytest.raises(ValueError, match="the stored discard net is not the one of this recipe"):
+    with pytest.raises(ValueError, match="the stored discard net does not match this recipe"):
         new_learner().restore(tensors, values)
 
 

@@ -114,8 +114,8 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise ClusterError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
     if args.dry_run == "client":
         return _render(args, console)
-    check_configured(args.context)
     _check_recipe(args)
+    check_configured(args.context)
     launcher = _connect(args, console)
     objects = _objects(args, launcher.template(args.release))
     status = launcher.launch(objects, is_dry=args.dry_run is not None)
