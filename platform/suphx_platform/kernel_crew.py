@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -45,8 +46,9 @@ def _print(event: dict[str, object]) -> None:
 
 
 def _forward(events: Connection) -> None:
-    while True:
-        _print(json.loads(events.recv_bytes()))
+    with suppress(EOFError):  # all workers have ended
+        while True:
+            _print(json.loads(events.recv_bytes()))
 
 
 def _end_with_stdin() -> None:
