@@ -57,16 +57,19 @@ def _is_compiled(mark: Path) -> bool:
     return (kernels.parent / "tables").is_dir() and all((kernels / name).is_dir() for name in names)
 
 
+def _kernel_folders() -> Iterator[tuple[Path, int]]:
+    """Yield the cache folder of each module with kernels, and the number of its kernels."""
+    for module, path, num_kernels in _kernel_modules():
+        yield cache_folder(module, path), num_kernels
+
+
 @cache
-def _kernel_folders() -> list[tuple[Path, int]]:
-    """Return the cache folder of each module with kernels, and the number of its kernels."""
-    return list(_find_kernel_folders())
-
-
-def _find_kernel_folders() -> Iterator[tuple[Path, int]]:
+def _kernel_modules() -> list[tuple[str, Path, int]]:
+    """Return the name and the file of each module with kernels, and the number of its kernels."""
+    modules = []
     for name in sorted(closure(_GROUPS, [_ROOT])):
         path = Path(name)
         num_kernels = path.read_text(encoding="utf-8").count("\n@jit\n")
         if num_kernels:
-            module = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
-            yield cache_folder(module, path), num_kernels
+            modules.append((".".join(path.relative_to(_ROOT).with_suffix("").parts), path, num_kernels))
+    return modules

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.riichi import kernel_lock
+from suphx.riichi import kernel_lock, shanten
+from suphx.riichi.jit import cache_folder
 from suphx.training.compiled_groups import mark_compiled, missing_groups
 from suphx.training.warmup import KERNEL_GROUPS
 from suphx_platform.console import Console
@@ -94,6 +95,16 @@ def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch,
         mark_compiled(group)
     assert missing_groups(KERNEL_GROUPS) == []
     assert compile_kernels(Console()).groups == {}
+
+
+def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for cache in (tmp_path / "full", tmp_path / "empty"):
+        monkeypatch.setenv("SUPHX_CACHE", str(cache))
+        (cache / "tables").mkdir(parents=True)
+        if cache.name == "full":
+            cache_folder("suphx.riichi.shanten", Path(shanten.__file__)).mkdir(parents=True)
+        mark_compiled("engine")
+        assert missing_groups(["engine"]) == []
 
 
 def test_an_unknown_group_is_an_error() -> None:
