@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import signal
 import sys
 import threading
@@ -21,9 +20,10 @@ def take_interrupts() -> None:
 def _hook(raised: sys.UnraisableHookArgs) -> None:
     """Raise a lost KeyboardInterrupt again a moment later; other exceptions are printed as ever.
 
-    Python prints and drops an exception inside a callback of C code (while numba compiles) or of a destructor.
+    Python prints and drops an exception inside a callback of C code (while numba compiles) or of a destructor. A real
+    signal also ends a call that waits, such as ``time.sleep``; ``_thread.interrupt_main`` would not.
     """
     if isinstance(raised.exc_value, KeyboardInterrupt):
-        threading.Timer(_RETRY_SECONDS, _thread.interrupt_main).start()
+        threading.Timer(_RETRY_SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM)).start()
     else:
         sys.__unraisablehook__(raised)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import yaml
+
 PRESETS = ("laptop-kind", "paper", "small")
 EVERYTHING: dict[str, Any] = {
     "image": {"pullSecrets": ["registry"]},
@@ -39,6 +41,12 @@ EVERYTHING: dict[str, Any] = {
     },
     "networkPolicy": {"ingressNamespace": "gateway"},
 }
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """Return the one object of a YAML text, read by libyaml, which takes a tenth of the time."""
+    found: dict[str, Any] = yaml.load(text, yaml.CSafeLoader)
+    return found
 
 
 def find(objects: list[dict[str, Any]], kind: str, name: str) -> dict[str, Any]:

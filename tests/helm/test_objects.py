@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
-from tests.helm.everything import EVERYTHING, PRESETS, pods
+from tests.helm.everything import EVERYTHING, PRESETS, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules
 
@@ -26,7 +27,7 @@ def all_objects(render: Render, preset: str, values: dict[str, Any]) -> list[dic
     """What Helm installs, and the run that the launcher makes of the template."""
     objects = render({**values, "preset": preset})
     templates = [one for one in objects if one["metadata"]["labels"].get("suphx/run-template")]
-    runs = [yaml.safe_load(one["data"][f"rayjob-{preset}.yaml"].replace("RUN_ID", "a-run")) for one in templates]
+    runs = [parsed(one["data"][f"rayjob-{preset}.yaml"].replace("RUN_ID", "a-run")) for one in templates]
     assert len(runs) == 1
     return objects + runs
 
@@ -42,7 +43,7 @@ def check(objects: list[dict[str, Any]], version: str) -> None:
     for one in objects:
         if one["apiVersion"] not in OWN_API_GROUPS:
             kubernetes_validate.validate(one, version, strict=True)
-    different = {yaml.safe_dump(template): template for _, template in pods(objects)}
+    different = {json.dumps(template, sort_keys=True): template for _, template in pods(objects)}
     for template in different.values():
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod", **template["metadata"]}}
         kubernetes_validate.validate({**pod, "spec": template["spec"]}, version, strict=True)
@@ -95,7 +96,7 @@ def test_any_name_of_a_release_will_do(chart: Chart, kuberay: KubeRaySchemas, re
     texts = chart.render(EVERYTHING, name=release, namespace="mahjong")
     for path, text in texts.items():
         if path.endswith(".yaml"):
-            for one in filter(None, yaml.safe_load_all(text)):
+            for one in filter(None, yaml.load_all(text, yaml.CSafeLoader)):
                 assert len(one["metadata"]["name"]) <= 52
                 if one["apiVersion"] == "ray.io/v1":
                     assert kuberay.errors(one) + broken_rules(one) == []

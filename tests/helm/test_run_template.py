@@ -15,7 +15,7 @@ from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.cli import build_parser
 from suphx_platform.run_manifest import job_of, run_objects
 from suphx_platform.run_resize import resized_job
-from tests.helm.everything import EVERYTHING, find, pods
+from tests.helm.everything import EVERYTHING, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec, groups
 
@@ -36,9 +36,7 @@ def template(render: Render, **values: Any) -> dict[str, str]:
 
 def job(render: Render, preset: str, run_id: str = "demo-1", **values: Any) -> dict[str, Any]:
     """The RayJob that the launcher makes of it."""
-    filled = template(render, **values)[f"rayjob-{preset}.yaml"].replace("RUN_ID", run_id)
-    found: dict[str, Any] = yaml.safe_load(filled)
-    return found
+    return parsed(template(render, **values)[f"rayjob-{preset}.yaml"].replace("RUN_ID", run_id))
 
 
 def recipe_of(found: dict[str, Any]) -> Recipe:

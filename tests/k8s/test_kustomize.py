@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def built(folder: Path) -> Iterator[dict[str, Any]]:
             yield from yaml.safe_load_all(path.read_text(encoding="utf-8"))
 
 
+@cache
 def run_of(overlay: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the chart's values of an overlay, and what they render to with a run."""
     values = yaml.safe_load((FOLDER / "overlays" / overlay / "values.yaml").read_text(encoding="utf-8"))
@@ -47,7 +49,7 @@ def run_of(overlay: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     with Chart.load(REPOSITORY / "helm" / "suphx") as chart:
         texts = chart.render(everything, name="suphx", namespace="suphx")
     manifests = [text for path, text in texts.items() if path.endswith(".yaml")]
-    return values, [one for text in manifests for one in yaml.safe_load_all(text) if one]
+    return values, [one for text in manifests for one in yaml.load_all(text, yaml.CSafeLoader) if one]
 
 
 def pods_of_run(job: dict[str, Any]) -> Iterator[tuple[int, dict[str, Any], list[dict[str, Any]]]]:

@@ -44,7 +44,10 @@ def chart_objects() -> dict[str, dict[str, Any]]:
     values = {"storage": {"address": "s3://bucket/runs"}, "preset": "small"}
     texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
     manifests = {path: text for path, text in texts.items() if path.endswith((".yaml", ".yml")) and text.strip()}
-    return {path.removeprefix("suphx/templates/"): next(yaml.safe_load_all(text)) for path, text in manifests.items()}
+    return {
+        path.removeprefix("suphx/templates/"): next(yaml.load_all(text, yaml.CSafeLoader))
+        for path, text in manifests.items()
+    }
 
 
 @pytest.fixture(scope="session")
