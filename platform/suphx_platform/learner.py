@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -117,13 +118,13 @@ class Learner:
     def kl_to_start(self, batches: Mapping[int, Transitions], num_rows: int = 512) -> dict[str, float]:
         """Return KL(policy || the net that this learner was made with) in nats, by head name.
 
-        Mean over the first ``num_rows`` decisions of each batch; a ``restore`` does not change what it is measured
-        against.
+        Mean over ``num_rows`` decisions of each batch, evenly spaced in it. The reference stays the same after a
+        ``restore``.
         """
         parts = {
-            HEAD_NAMES[head]: (batch.part(0, num_rows).rows.dense(), batch.masks[:num_rows])
+            HEAD_NAMES[head]: (part.rows.dense(), part.masks)
             for head, batch in batches.items()
-            if len(batch)
+            if len(part := batch.take(np.arange(0, len(batch), max(1, len(batch) // num_rows))[:num_rows]))
         }
         return self._on_first(lambda learner: learner.kl_to_start(parts))
 
@@ -154,18 +155,20 @@ class Learner:
         self._group.shutdown()
 
     def _shares(self, batches: Mapping[int, Transitions]) -> list[dict[str, Share]]:
-        """Return each learner's part of the batches by head name: as even as can be.
+        """Return each learner's part of the batches by head name: whole trajectories, as even as they allow.
 
-        All learners must take part for every head: who would have no row gets one that counts nothing.
+        All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
         """
         shares: list[dict[str, Share]] = [{} for _ in range(self._config.num_learners)]
         for head, batch in batches.items():
             if not len(batch):
                 continue
             alpha = self._controls[head].alpha
-            for own, rows in zip(shares, np.array_split(np.arange(len(batch)), len(shares)), strict=True):
-                part = batch.part(rows[0], rows[-1] + 1) if len(rows) else batch.part(0, 1)
-                own[HEAD_NAMES[head]] = Share(part, alpha, len(rows) / len(batch))
+            num_shares = len(shares)
+            borders = [batch.trajectory_end(-(-len(batch) * n // num_shares)) for n in range(num_shares + 1)]
+            for own, (start, stop) in zip(shares, pairwise(borders), strict=True):
+                part = batch.part(start, stop) if stop > start else batch.part(0, 1)
+                own[HEAD_NAMES[head]] = Share(part, alpha, (stop - start) / len(batch))
         return shares
 
     def _on_first(self, act: Callable[[PolicyGradientLearner], T]) -> T:

@@ -179,14 +179,14 @@ class EnginePart(Part):
 class BufferPart(Part):
     """A shard of the replay buffer."""
 
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], seed: int) -> None:
-        self._config, self._heads, self._seed = config, heads, seed
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
+        self._config, self._heads = config, heads
         self._buffer: ReplayBuffer | None = None
 
     @ray.method(max_task_retries=-1)
     def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
         """Be empty, or go on from a ``state``."""
-        self._buffer = ReplayBuffer(self._config, self._heads, seed=self._seed)
+        self._buffer = ReplayBuffer(self._config, self._heads)
         if state is not None:
             arrays, values = state
             self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)

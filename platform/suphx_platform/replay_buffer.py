@@ -1,8 +1,8 @@
 """The experience replay buffer of the paper's Figure 6: decisions on their way from simulators to the learner.
 
 First in, first out; bounded in bytes. A full buffer takes nothing: whoever has decisions keeps them and waits, so that
-nothing grows when the learner is slow. Decisions that are too stale are dropped when they would be learned from, and
-counted.
+nothing grows when the learner is slow. The decisions of a seat in a kyoku (a trajectory) stay together and in order.
+Decisions that are too stale are dropped when they would be learned from, and counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from suphx.features.head import HEAD_NAMES
-from suphx.selfplay.trajectory import Transitions, concatenate
+from suphx.selfplay.trajectory import BOOL, Transitions, concatenate
 from suphx_platform.replay_buffer_config import ReplayBufferConfig
 
 
@@ -27,7 +27,7 @@ class BufferCounts:
     refused: int = 0
     """Offered while the buffer was full: they come again."""
     stale: int = 0
-    """Dropped because their policy was too old."""
+    """Dropped because their policy, or that of a later decision of the trajectory, was too old."""
     learned: int = 0
     """Given to the learner, each time that they were."""
     lost: int = 0
@@ -65,12 +65,11 @@ class Batch:
 class ReplayBuffer:
     """Consumes: decisions, unless full. Produces: batches. Waits for: nothing. Unblocked by: ``take``."""
 
-    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int], *, seed: int) -> None:
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
         self.counts = BufferCounts()
         self._config = config
         self._blocks: dict[int, deque[tuple[Transitions, int]]] = {head: deque() for head in heads}
         self._num_bytes = 0
-        self._random = np.random.default_rng(seed)
 
     @property
     def num_bytes(self) -> int:
@@ -78,7 +77,7 @@ class ReplayBuffer:
         return self._num_bytes
 
     def add(self, parts: Sequence[Transitions]) -> bool:
-        """Take decisions in, of any heads; False if there is no room: then none was taken."""
+        """Add decisions of any heads, whole trajectories; False if there is no room: then none was added."""
         num_rows = sum(map(len, parts))
         if self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes:
             self.counts.refused += num_rows
@@ -91,7 +90,7 @@ class ReplayBuffer:
     def take(self, version: int) -> Batch | None:
         """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
-        Each head that has gives its oldest ``batch_rows`` decisions, shuffled.
+        Each head that has enough gives its oldest ``batch_rows`` decisions and the rest of their last trajectory.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
@@ -117,7 +116,7 @@ class ReplayBuffer:
             uses[HEAD_NAMES[head]] = [count for _, count in blocks]
             for number, (block, _) in enumerate(blocks):
                 arrays |= {f"{HEAD_NAMES[head]}.{number}.{name}": array for name, array in block.arrays().items()}
-        return arrays, {"uses": uses, "counts": asdict(self.counts), "random": self._random.bit_generator.state}
+        return arrays, {"uses": uses, "counts": asdict(self.counts)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
         """Go on from a ``state``."""
@@ -129,7 +128,6 @@ class ReplayBuffer:
                 own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
                 self._put(Transitions.from_arrays(head, own), uses)
         self.counts = BufferCounts(**values["counts"])
-        self._random.bit_generator.state = values["random"]
 
     def _put(self, part: Transitions, uses: int) -> None:
         if len(part):
@@ -140,25 +138,26 @@ class ReplayBuffer:
         return sum(len(block) for block, _ in self._blocks[head])
 
     def _drop_stale(self, head: int, version: int) -> None:
-        """Drop what is too stale; most blocks are looked at, not copied."""
+        """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""
         oldest = version - self._config.max_staleness
         blocks = self._blocks[head]
         for _ in range(len(blocks)):
             block, uses = blocks.popleft()
             self._num_bytes -= block.num_bytes
-            is_fresh = block.versions >= oldest
-            if not is_fresh.all():
-                self.counts.stale += int((~is_fresh).sum())
-                block = block.take(np.flatnonzero(is_fresh))
+            if (block.versions < oldest).any():
+                is_kept = _is_kept(block.versions < oldest, block.is_last)
+                self.counts.stale += int((~is_kept).sum())
+                block = block.take(np.flatnonzero(is_kept))
             self._put(block, uses)
 
     def _pop(self, head: int) -> Transitions:
         wanted = self._config.batch_rows
         blocks, taken = self._blocks[head], []
-        while wanted:
+        while wanted > 0:
             block, uses = blocks.popleft()
             self._num_bytes -= block.num_bytes
-            used, rest = block.part(0, wanted), block.part(min(wanted, len(block)), len(block))
+            stop = block.trajectory_end(wanted)
+            used, rest = block.part(0, stop), block.part(stop, len(block))
             if len(rest):
                 blocks.appendleft((rest, uses))
                 self._num_bytes += rest.num_bytes
@@ -166,4 +165,13 @@ class ReplayBuffer:
                 self._put(used, uses + 1)
             taken.append(used)
             wanted -= len(used)
-        return concatenate(taken).take(self._random.permutation(self._config.batch_rows))
+        return concatenate(taken)
+
+
+def _is_kept(is_stale: BOOL, is_last: BOOL) -> BOOL:
+    """Return which rows have no stale row at or after them in their trajectory."""
+    num_from = np.cumsum(is_stale[::-1])[::-1]  # stale rows from each row to the end of all
+    ends = np.flatnonzero(is_last)
+    num_after = num_from[ends] - is_stale[ends]
+    kept: BOOL = num_from == num_after[np.searchsorted(ends, np.arange(len(is_last)))]
+    return kept

@@ -10,7 +10,7 @@ class ReplayBufferConfig:
     """Size of the buffer, and the age and reuse of its decisions."""
 
     batch_rows: int = 1024
-    """Decisions of a head per update."""
+    """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories."""
     capacity_bytes: int = 256 * 2**20
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
     max_staleness: int = 20

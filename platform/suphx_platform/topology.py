@@ -53,7 +53,7 @@ class Topology:
         engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
         self.server = self._new("server", ServerPart, beside, config.server, num_older, fetch=_FETCH_THREADS)
         self.buffers = [
-            self._new(f"buffer {number}", BufferPart, beside, config.buffer, heads, place.run_seed + number)
+            self._new(f"buffer {number}", BufferPart, beside, config.buffer, heads)
             for number in range(cluster.num_buffers)
         ]
         self.learner = self._new("learner", LearnerPart, _learner_options(config), config, server)

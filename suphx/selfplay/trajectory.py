@@ -12,12 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.features.head import NUM_OUTPUTS
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I8, I16, I32, I64, U8
 from suphx.selfplay.question import F32, Questions, Replies
 from suphx.selfplay.sparse_rows import SparseRows, concatenate_rows, padded_bytes
+
+BOOL = NDArray[np.bool_]
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
@@ -71,6 +74,9 @@ class Transitions:
     """Of the behaviour policy."""
     rewards: F32
     """Points."""
+    is_last: BOOL
+    """bool [n]: the last decision of a seat in its kyoku. The rows of a seat in a kyoku follow one another in order of
+    play."""
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -104,12 +110,20 @@ class Transitions:
             self.head, self.rows.part(start, stop), **{n: c[start:stop] for n, c in self.columns().items()}
         )
 
+    def trajectory_end(self, num_rows: int) -> int:
+        """Return the number of lines up to the first end of a trajectory at or after ``num_rows``, at most all."""
+        if not 0 < num_rows < len(self):
+            return min(num_rows, len(self))
+        return num_rows + int(self.is_last[num_rows - 1 :].argmax())
+
     def take(self, indices: I64) -> Transitions:
         """Return copies of the lines ``indices``."""
         return Transitions(self.head, self.rows.take(indices), **{n: c[indices] for n, c in self.columns().items()})
 
 
 COLUMNS = tuple(field.name for field in fields(Transitions) if field.name not in ("head", "rows"))
+_ADDED_COLUMNS = ("rewards", "is_last")  # known when the kyoku has ended
+_KEPT_COLUMNS = tuple(name for name in COLUMNS if name not in _ADDED_COLUMNS)
 
 
 def concatenate(parts: Sequence[Transitions]) -> Transitions:
@@ -126,7 +140,7 @@ class Unrewarded:
 
     head: int
     kept: Mapping[str, np.ndarray]
-    """All that the store has: the columns of transitions but for the rewards, and padded dense ``rows``."""
+    """Columns of the store that are known before the kyoku ends, and padded dense ``rows``."""
     row_bytes: int
     """Of a dense row without what pads it."""
     lines: I64
@@ -139,8 +153,14 @@ class Unrewarded:
     def with_rewards(self, rewards: F32) -> Transitions:
         """Return the transitions with ``rewards`` [tables, 4] by seat."""
         rows = SparseRows.of(self.kept["rows"], self.lines, row_bytes=self.row_bytes)
-        columns = {name: self.kept[name][self.lines] for name in COLUMNS if name != "rewards"}
-        return Transitions(self.head, rows, **columns, rewards=rewards[self.ends, self.seats].astype(np.float32))
+        columns = {name: self.kept[name][self.lines] for name in _KEPT_COLUMNS}
+        own_rewards = rewards[self.ends, self.seats].astype(np.float32)
+        return Transitions(self.head, rows, **columns, rewards=own_rewards, is_last=self._is_last())
+
+    def _is_last(self) -> BOOL:
+        """Return which lines are the last ones of a seat in a kyoku."""
+        trajectories = 4 * self.ends + self.seats
+        return np.append(trajectories[1:] != trajectories[:-1], np.ones(min(1, len(trajectories)), np.bool_))
 
 
 class TrajectoryStore:
@@ -179,7 +199,7 @@ class TrajectoryStore:
         slots = np.zeros(_count(tables, self._last, self._before), np.int64)
         ends, seats = np.zeros_like(slots), np.zeros_like(slots)
         self._num_free = _unchain(tables, self._last, self._before, self._free, self._num_free, slots, ends, seats)
-        kept = {name: getattr(self, f"_{name}") for name in ("rows", *COLUMNS) if name != "rewards"}
+        kept = {name: getattr(self, f"_{name}") for name in ("rows", *_KEPT_COLUMNS)}
         return Unrewarded(self.head, kept, self._row_bytes, slots, ends, seats)
 
     def state(self) -> dict[str, np.ndarray]:
@@ -213,6 +233,7 @@ def no_transitions(head: int, row_bytes: int) -> Transitions:
         log_probs=np.zeros(0, np.float32),
         versions=np.zeros(0, np.int32),
         rewards=np.zeros(0, np.float32),
+        is_last=np.zeros(0, np.bool_),
     )
 
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from suphx.models.sampling import masked_logits
+from suphx.training.advantage import generalised_advantages
 from suphx.training.policy_gradient_config import PolicyGradientConfig
 
 _TINY = torch.finfo(torch.float32).tiny
@@ -108,11 +109,11 @@ def decision_loss(
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
 
-    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, log_probs and rewards, by the names
-    of ``Transitions``. The sum of both losses is meant for parameters that they do not share.
+    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, log_probs, rewards and is_last, by
+    the names of ``Transitions``. The sum of both losses is meant for parameters that they do not share.
     """
     rewards = decisions["rewards"] / config.reward_unit
-    advantages = rewards if values is None else rewards - values.detach()
+    advantages = rewards if values is None else _advantages(logits, values.detach(), rewards, decisions, config)
     policy = policy_loss(
         logits,
         decisions["masks"],
@@ -131,3 +132,16 @@ def decision_loss(
     explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
     figures |= {"critic_loss": error.detach(), "explained_share": explained}
     return policy.loss + error, figures
+
+
+def _advantages(
+    logits: Tensor, values: Tensor, rewards: Tensor, decisions: Mapping[str, Tensor], config: PolicyGradientConfig
+) -> Tensor:
+    """Return the advantages [n]: rewards minus ``values``, or generalised ones."""
+    if config.gae_lambda == 1:
+        return rewards - values
+    log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
+    taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    ratios = (taken - decisions["log_probs"]).exp()
+    traces = ratios.clamp_max(config.max_trace_ratio) if config.max_trace_ratio else torch.ones_like(ratios)
+    return generalised_advantages(values, rewards, decisions["is_last"], traces, config.gae_lambda)

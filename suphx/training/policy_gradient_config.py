@@ -15,6 +15,12 @@ class PolicyGradientConfig:
     baseline: Baseline = "critic"
     """Value that is subtracted from the reward: the estimate of a small critic net, or nothing (the paper's plain
     formula)."""
+    gae_lambda: float = 1.0
+    """Lambda of generalised advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
+    reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
+    max_trace_ratio: float = 1.0
+    """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
+    V-trace); 0 = they count fully."""
     reward_unit: float = 5000.0
     """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
     max_ratio: float = 2.0
@@ -25,8 +31,12 @@ class PolicyGradientConfig:
     def __post_init__(self) -> None:
         if self.baseline not in get_args(Baseline):
             raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
+        if not 0 <= self.gae_lambda <= 1:
+            raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
+        if self.gae_lambda < 1 and self.baseline != "critic":
+            raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to critic, or use 1")
         if not self.reward_unit > 0:
             raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
-        for name in ("max_ratio", "reject_ratio"):
+        for name in ("max_trace_ratio", "max_ratio", "reject_ratio"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")

@@ -42,6 +42,7 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     transitions = taken.with_rewards(rewards)
     assert transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
     assert transitions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
+    assert transitions.is_last.tolist() == [False, True, True, True, False, True]
     assert transitions.rows.dense()[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
     assert transitions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
     assert len(store.take(np.array([1, 0])).lines) == 0
@@ -81,7 +82,8 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
         assert lines.actions.tolist() == lines.rows.dense()[:, 0].tolist() == [12, 0]
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
-    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 4 + 4 + 4) + 5 * 8
+    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 4 + 4 + 4 + 1) + 5 * 8
+    assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
     again = Transitions.from_arrays(DISCARD, whole.arrays())
     for name, array in whole.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)

@@ -34,12 +34,12 @@ CONFIG = LearnerConfig(
     precision="fp32",
     learning_rate=0.01,
     entropy=EntropyConfig(alpha=0.0, rate=0.0),
-    gradient=PolicyGradientConfig(reward_unit=1.0),
+    gradient=PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.7),
 )
 
 
-def decisions(head: int = DISCARD, n: int = 64, seed: int = 0) -> Transitions:
-    """Decisions drawn evenly; the action 3 (or yes, 1) pays."""
+def decisions(head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1) -> Transitions:
+    """Decisions drawn evenly in trajectories of ``length`` rows; the action 3 (or yes, 1) pays."""
     rng = np.random.default_rng(seed)
     num_actions = 34 if head == DISCARD else 2
     actions = rng.integers(num_actions, size=n)
@@ -52,6 +52,7 @@ def decisions(head: int = DISCARD, n: int = 64, seed: int = 0) -> Transitions:
         log_probs=np.full(n, -math.log(num_actions), np.float32),
         versions=np.zeros(n, np.int32),
         rewards=(actions == min(3, num_actions - 1)).astype(np.float32),
+        is_last=(np.arange(1, n + 1) % length == 0) | (np.arange(n) == n - 1),
     )
 
 
@@ -76,6 +77,18 @@ def test_what_pays_becomes_more_probable(baseline: str) -> None:
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
         learner.update({DISCARD: decisions(n=256, seed=seed)})
+    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+
+
+def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
+    gradient = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.6)
+    learner = new_learner(replace(CONFIG, gradient=gradient))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        batch = decisions(n=256, seed=seed, length=4)
+        rewards = np.maximum.reduceat(batch.rewards, np.arange(0, 256, 4))  # one action of a trajectory is enough
+        learner.update({DISCARD: replace(batch, rewards=np.repeat(rewards, 4))})
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
 
 
@@ -162,7 +175,7 @@ def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_construc
     learner, restored = new_learner(heads=(DISCARD, CHOW)), new_learner(heads=(DISCARD, CHOW))
     batch = {DISCARD: decisions(), CHOW: decisions(CHOW)}
     assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
-    rows = torch.from_numpy(batch[DISCARD].rows.dense()[:16])
+    rows = torch.from_numpy(batch[DISCARD].rows.dense()[::4])
     start = policy(learner)(rows)
     learner.update({DISCARD: decisions()})
     found = learner.kl_to_start(batch, num_rows=16)
@@ -197,6 +210,7 @@ BATCHES: tuple[Mapping[int, Transitions], ...] = (
     {DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=33)},
     {DISCARD: decisions(n=101, seed=1), CHOW: decisions(CHOW, n=1)},  # one learner has no row of the chow net
     {DISCARD: decisions(n=7, seed=2)},
+    {DISCARD: decisions(n=50, seed=3, length=20), CHOW: decisions(CHOW, n=9, length=9)},  # whole trajectories
 )
 
 
@@ -251,7 +265,7 @@ def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None
     again.restore(*two.state())
     one.update(BATCHES[0])
     assert_close(again.weights(), one.weights())
-    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == 5
+    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == len(BATCHES) + 2
     assert_close(again.weights(), one.weights())
 
 

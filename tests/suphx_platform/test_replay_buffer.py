@@ -12,7 +12,8 @@ from suphx_platform.replay_buffer_config import ReplayBufferConfig
 ROW_BYTES = 1000
 
 
-def decisions(actions: range, version: int = 0, head: int = DISCARD) -> Transitions:
+def decisions(actions: range, version: int = 0, head: int = DISCARD, length: int = 1) -> Transitions:
+    """Return decisions in trajectories of ``length`` rows."""
     n = len(actions)
     return Transitions(
         head=head,
@@ -22,11 +23,12 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD) -> Transiti
         log_probs=np.zeros(n, np.float32),
         versions=np.full(n, version, np.int32),
         rewards=np.array(actions, np.float32),
+        is_last=np.arange(1, n + 1) % length == 0,
     )
 
 
 def new_buffer(heads: tuple[int, ...] = (DISCARD,), **config: int) -> ReplayBuffer:
-    return ReplayBuffer(ReplayBufferConfig(**{"batch_rows": 10, **config}), heads, seed=1)
+    return ReplayBuffer(ReplayBufferConfig(**{"batch_rows": 10, **config}), heads)
 
 
 def taken(buffer: ReplayBuffer, version: int = 0) -> list[int]:
@@ -35,17 +37,45 @@ def taken(buffer: ReplayBuffer, version: int = 0) -> list[int]:
     return [int(action) for action in batch.parts[DISCARD].actions]
 
 
-def test_the_oldest_come_first_in_shuffled_batches_and_lines_stay_together() -> None:
+def test_the_oldest_come_first_and_lines_stay_together() -> None:
     buffer = new_buffer()
     for start in range(0, 25, 5):
         buffer.add([decisions(range(start, start + 5))])
     first, second = taken(buffer), buffer.take(0)
-    assert sorted(first) == list(range(10)) != first
+    assert first == list(range(10))
     assert second is not None
     part = second.parts[DISCARD]
-    assert sorted(part.actions.tolist()) == list(range(10, 20))
+    assert part.actions.tolist() == list(range(10, 20))
     assert part.rewards.tolist() == part.actions.tolist()
     assert buffer.take(0) is None
+
+
+def test_a_batch_has_whole_trajectories() -> None:
+    buffer = new_buffer()
+    buffer.add([decisions(range(8), length=4), decisions(range(8, 18), length=5)])
+    batch = buffer.take(0)
+    assert batch is not None
+    part = batch.parts[DISCARD]
+    assert part.actions.tolist() == list(range(13))
+    assert np.flatnonzero(part.is_last).tolist() == [3, 7, 12]
+    assert buffer.counts.learned == 13
+    assert buffer.status().num_rows == 5
+
+
+def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> None:
+    buffer = new_buffer(batch_rows=1, max_staleness=0)
+    block = decisions(range(9), version=1, length=3)
+    block.versions[[1, 8]] = 0
+    buffer.add([block])
+    batch = buffer.take(1)
+    assert batch is not None
+    rest = buffer.take(1)
+    assert rest is not None
+    assert batch.parts[DISCARD].actions.tolist() == [2]
+    assert rest.parts[DISCARD].actions.tolist() == [3, 4, 5]
+    assert rest.parts[DISCARD].is_last.tolist() == [False, False, True]
+    assert buffer.take(1) is None
+    assert buffer.counts.stale == 5
 
 
 def test_a_full_buffer_takes_nothing_until_there_is_room_again() -> None:

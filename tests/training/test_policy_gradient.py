@@ -16,6 +16,7 @@ from suphx.training.policy_gradient import (
     policy_loss,
 )
 from suphx.training.policy_gradient_config import PolicyGradientConfig
+from tests.training import advantage_twin
 from tests.training import policy_gradient_twin as twin
 
 
@@ -163,9 +164,45 @@ def test_the_critic_learns_the_mean_reward() -> None:
     assert critic_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 2.0])).item() == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"baseline": "mean"}, {"reward_unit": 0.0}, {"max_ratio": -1.0}, {"reject_ratio": -2.0}]
-)
+@pytest.mark.parametrize(("decay", "max_trace_ratio"), [(0.6, 1.0), (0.9, 0.0), (0.0, 1.0), (1.0, 1.0)])
+def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_ratio: float) -> None:
+    batch, rng = Batch(8, 5), np.random.default_rng(3)
+    rewards, values = np.repeat(rng.normal(size=2), [5, 3]), rng.normal(size=8)
+    is_last = [False, False, False, False, True, False, False, True]
+    logits = torch.from_numpy(batch.logits).float()
+    decisions = {
+        "masks": torch.from_numpy(batch.masks),
+        "actions": torch.tensor(batch.actions),
+        "log_probs": torch.from_numpy(batch.behaviour).float(),
+        "rewards": torch.from_numpy(rewards).float(),
+        "is_last": torch.tensor(is_last),
+    }
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=decay, max_trace_ratio=max_trace_ratio, max_ratio=0)
+    _, figures = decision_loss(logits, torch.from_numpy(values).float(), decisions, 0.1, config)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    ratios = [row[a] / math.exp(b) for row, a, b in zip(p, batch.actions, batch.behaviour, strict=True)]
+    is_traced = decay < 1 and max_trace_ratio > 0  # with lambda 1 the ratios do not matter
+    traces = [min(ratio, max_trace_ratio) if is_traced else 1.0 for ratio in ratios]
+    batch.advantages = advantage_twin.advantages(values, rewards, is_last, traces, decay)
+    assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits).loss.item(), rel=1e-4)
+
+
+def test_generalised_advantages_need_a_critic() -> None:
+    with pytest.raises(ValueError, match=r"gae_lambda is 0\.8, which needs a critic"):
+        PolicyGradientConfig(baseline="none", gae_lambda=0.8)
+
+
+WRONG: list[dict[str, object]] = [
+    {"baseline": "mean"},
+    {"gae_lambda": 1.5},
+    {"max_trace_ratio": -1.0},
+    {"reward_unit": 0.0},
+    {"max_ratio": -1.0},
+    {"reject_ratio": -2.0},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_settings_are_refused_with_what_was_given(wrong: dict[str, object]) -> None:
     name, value = next(iter(wrong.items()))
     with pytest.raises(ValueError, match=f"{name} is '?{value}'?: use"):

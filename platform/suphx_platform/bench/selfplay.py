@@ -85,7 +85,7 @@ def describe(case: SelfplayCase, alone: Alone, all_cores: float | None, together
 def play_in_threads(case: SelfplayCase, player: Player) -> Together:
     """Let every simulator play in a thread of its own and every engine answer in another."""
     engines = [case.engine(player) for _ in range(case.num_engines)]
-    buffer = _MeasuredBuffer(case.seed)
+    buffer = _MeasuredBuffer()
     with ExitStack() as stack:
         local = [LocalEngine(engine) for engine in engines]
         for engine in local:
@@ -115,8 +115,8 @@ def play_in_threads(case: SelfplayCase, player: Player) -> Together:
 class _MeasuredBuffer:
     """A replay buffer whose batches nobody learns from."""
 
-    def __init__(self, seed: int) -> None:
-        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,), seed=seed)
+    def __init__(self) -> None:
+        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,))
         self._lock = threading.Lock()
         self.busy_seconds = 0.0
         self.num_parcels = self.num_bytes = 0
