@@ -3,24 +3,33 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from suphx.training.advantage import generalised_advantages
 from tests.training import advantage_twin as twin
 
+F64 = NDArray[np.float64]
+Columns = tuple[F64, F64, NDArray[np.bool_]]
 
-def some_trajectories(n: int, share_of_ends: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+
+def some_trajectories(n: int, share_of_ends: float, seed: int = 0) -> Columns:
     """Return values, rewards and end marks of n decisions."""
     rng = np.random.default_rng(seed)
     is_last = rng.random(n) < share_of_ends
     is_last[-1] = True
-    kyoku = np.cumsum(is_last) - is_last
+    kyoku: NDArray[np.int64] = np.cumsum(is_last) - is_last
     return rng.normal(size=n), rng.normal(size=n)[kyoku], is_last
 
 
-def found(values: np.ndarray, rewards: np.ndarray, is_last: np.ndarray, traces: np.ndarray, decay: float) -> np.ndarray:
-    tensors = [torch.from_numpy(column) for column in (values, rewards, is_last, traces)]
-    advantages: np.ndarray = generalised_advantages(*tensors, decay).numpy()
+def found(columns: Columns, traces: F64, decay: float) -> F64:
+    values, rewards, is_last = map(torch.from_numpy, columns)
+    advantages: F64 = generalised_advantages(values, rewards, is_last, torch.from_numpy(traces), decay).numpy()
     return advantages
+
+
+def expected(columns: Columns, traces: F64, decay: float) -> F64:
+    values, rewards, is_last = columns
+    return twin.advantages(values, rewards, is_last.tolist(), traces, decay)
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.6, 0.95, 1.0])
@@ -28,23 +37,24 @@ def found(values: np.ndarray, rewards: np.ndarray, is_last: np.ndarray, traces: 
 def test_it_is_the_recursion_of_its_source(n: int, share_of_ends: float, decay: float) -> None:
     columns = some_trajectories(n, share_of_ends)
     traces = np.random.default_rng(1).uniform(0, 1, n)
-    np.testing.assert_allclose(found(*columns, traces, decay), twin.advantages(*columns, traces, decay), atol=1e-12)
+    np.testing.assert_allclose(found(columns, traces, decay), expected(columns, traces, decay), atol=1e-12)
 
 
 def test_lambda_1_with_full_traces_is_the_reward_minus_the_value() -> None:
-    values, rewards, is_last = some_trajectories(100, 0.1)
-    np.testing.assert_allclose(found(values, rewards, is_last, np.ones(100), 1.0), rewards - values, atol=1e-12)
+    columns = some_trajectories(100, 0.1)
+    values, rewards, _ = columns
+    np.testing.assert_allclose(found(columns, np.ones(100), 1.0), rewards - values, atol=1e-12)
 
 
 def test_nothing_passes_from_one_trajectory_to_another() -> None:
-    values, rewards, is_last = some_trajectories(50, 0.2)
-    before = found(values, rewards, is_last, np.ones(50), 0.9)
+    columns = some_trajectories(50, 0.2)
+    before = found(columns, np.ones(50), 0.9)
+    values, _, is_last = columns
     second = int(np.flatnonzero(is_last)[0]) + 1
     values[second:] += 5
-    np.testing.assert_array_equal(found(values, rewards, is_last, np.ones(50), 0.9)[:second], before[:second])
+    np.testing.assert_array_equal(found(columns, np.ones(50), 0.9)[:second], before[:second])
 
 
 def test_a_trace_of_zero_leaves_the_error_of_one_step() -> None:
-    values, rewards, is_last = some_trajectories(50, 0.2)
-    no_traces = found(values, rewards, is_last, np.zeros(50), 0.9)
-    np.testing.assert_array_equal(no_traces, found(values, rewards, is_last, np.ones(50), 0.0))
+    columns = some_trajectories(50, 0.2)
+    np.testing.assert_array_equal(found(columns, np.zeros(50), 0.9), found(columns, np.ones(50), 0.0))
