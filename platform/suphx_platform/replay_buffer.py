@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from suphx.features.head import HEAD_NAMES
-from suphx.riichi.record import I64
 from suphx.selfplay.trajectory import BOOL, Transitions, concatenate
 from suphx_platform.replay_buffer_config import ReplayBufferConfig
 
@@ -171,8 +170,9 @@ class ReplayBuffer:
 
 def _is_kept(is_stale: BOOL, is_last: BOOL) -> BOOL:
     """Return which rows have no stale row at or after them in their trajectory."""
-    num_from: I64 = np.cumsum(is_stale[::-1])[::-1]  # stale rows from each row to the end of all
+    stale = is_stale.astype(np.int64)
+    num_from = np.cumsum(stale[::-1])[::-1]  # stale rows from each row to the end of all
     ends = np.flatnonzero(is_last)
-    num_after: I64 = num_from[ends] - is_stale[ends]
+    num_after = num_from[ends] - stale[ends]
     kept: BOOL = num_from == num_after[np.searchsorted(ends, np.arange(len(is_last)))]
     return kept
