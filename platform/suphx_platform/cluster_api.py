@@ -6,7 +6,8 @@
 ...     print(job)
 
 Requests are retried when the server is overloaded or a connection breaks. That is safe for writes too: names are
-unique, and patches carry the resourceVersion that they were made from.
+unique, and patches carry the resourceVersion that they were made from. A server that does not answer the first request
+is an error within seconds: its address is probably wrong, or the cluster is not running.
 """
 
 from __future__ import annotations
@@ -33,9 +34,12 @@ _NAMES = {"configmaps": "config_map", "pods": "pod", "events": "event", "jobs": 
 _TEMPORARY = (429, 500, 502, 503, 504)
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
-"""For a server that nobody listens for and that has not answered yet: its address is probably wrong."""
+"""Attempts to reach a server that has not answered yet."""
 _FIRST_PAUSE_SECONDS = 0.2
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
+_FIRST_TIMEOUT_SECONDS = (3, 10)
+"""The same for a server that has not answered yet."""
+_NO_ANSWER = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.SSLError, TimeoutError)
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
@@ -45,8 +49,17 @@ _WATCH_SECONDS = 240
 class ClusterApi:
     """One namespace of one cluster, configured by the user's kubeconfig or by the pod's service account."""
 
-    def __init__(self, *, context: str | None = None, namespace: str | None = None) -> None:
-        """Configure the client without a request; ClusterError if no cluster is configured."""
+    def __init__(
+        self,
+        *,
+        context: str | None = None,
+        namespace: str | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Configure the client without a request; ClusterError if no cluster is configured.
+
+        ``say``: receives a line when the first request has to be retried.
+        """
         configuration = kubernetes.client.Configuration()
         default = _configure(configuration, context)
         configuration.retries = 0  # _call retries, with readable errors
@@ -57,6 +70,7 @@ class ClusterApi:
         self._core = kubernetes.client.CoreV1Api(client)
         self._batch = kubernetes.client.BatchV1Api(client)
         self._has_answered = False
+        self._say = say
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
@@ -100,7 +114,7 @@ class ClusterApi:
                 return self.patch(kind, name, {**patch, "metadata": {**patch.get("metadata", {}), **version}})
             except ConflictError:
                 continue
-        raise ClusterError(f"{_title(kind)} {name} is being changed by somebody else all the time. Try again")
+        raise ClusterError(f"{_title(kind)} {name} keeps being changed by another client. Try again")
 
     def delete(self, kind: str, name: str, *, uid: str | None = None) -> None:
         """Delete an object and, in the background, what it owns; do nothing if it does not exist.
@@ -189,7 +203,8 @@ class ClusterApi:
         def call(**options: Any) -> Any:
             given = {key: value for key, value in options.items() if value != ""}
             # As JSON: the client's classes reject objects of servers that are older or newer than the client.
-            plain = {"_request_timeout": _TIMEOUT_SECONDS, "_preload_content": False}
+            timeout = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
+            plain = {"_request_timeout": timeout, "_preload_content": False}
             return _json(_accepted(method(*arguments, **plain, **kind_of_patch, **given)))
 
         return call
@@ -213,15 +228,23 @@ class ClusterApi:
                 if error.status not in _TEMPORARY or attempt == _ATTEMPTS:
                     raise refused(what, self.namespace, error.status, error.body) from error
             except (urllib3.exceptions.HTTPError, ConnectionError) as error:
-                if attempt >= (_FIRST_ATTEMPTS if self._is_nobody_there(error) else _ATTEMPTS):
-                    raise unreachable(self.address, error) from error
+                is_unreachable = not self._has_answered and isinstance(_cause(error), _NO_ANSWER)
+                if attempt >= (_FIRST_ATTEMPTS if is_unreachable else _ATTEMPTS):
+                    raise unreachable(self.address, _cause(error)) from error
+                if is_unreachable and self._say is not None:
+                    self._say(f"the API server {self.address} does not answer, trying again")
             time.sleep(pause)
             pause *= 2
         raise AssertionError("the last attempt returns or raises")
 
-    def _is_nobody_there(self, error: Exception) -> bool:
-        cause = getattr(error, "reason", None) or error
-        return not self._has_answered and isinstance(cause, urllib3.exceptions.NewConnectionError)
+
+def _cause(error: Exception) -> Exception:
+    """Return the exception behind urllib3's MaxRetryError, any other error itself; TimeoutError for all timeouts."""
+    reason = getattr(error, "reason", None)
+    cause = reason if isinstance(reason, Exception) else error
+    if isinstance(cause, urllib3.exceptions.NewConnectionError):  # also a TimeoutError of urllib3, whatever its cause
+        return cause
+    return TimeoutError() if isinstance(cause, urllib3.exceptions.TimeoutError) else cause
 
 
 def _configure(configuration: Any, context: str | None) -> str:

@@ -37,10 +37,11 @@ def refused(what: str, namespace: str, status: int, body: Any) -> ClusterError:
 
 def unreachable(address: str, error: Exception) -> ClusterError:
     """Return the error of a server that does not answer."""
-    cause = re.sub(r"^.*: |\[Errno \d+\] ", "", str(getattr(error, "reason", None) or error))
+    cause = "timeout" if isinstance(error, TimeoutError) else re.sub(r"^.*: |\[Errno \d+\] ", "", str(error))
     return ClusterError(
-        f"the API server {address} does not answer ({cause}). Check that the cluster runs and that you use the right "
-        "context (kubectl config current-context; --context)"
+        f"the API server {address} does not answer ({cause}). Check that the cluster is running, that this machine can "
+        "reach it (VPN, firewall, proxy), and that your kubeconfig's context is the right one "
+        "(`kubectl config current-context`; choose another with --context)"
     )
 
 

@@ -75,9 +75,9 @@ def _shared_options() -> argparse.ArgumentParser:
     """Return a parent of all parsers: its defaults are suppressed, so that an option may precede the command."""
     options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument("--json", action="store_true", help="print one JSON object as the last line on stdout")
-    for name, text in (("quiet", "print warnings, errors and the result only"), ("verbose", "print all details")):
+    for name, text in (("quiet", "print only warnings, errors and the result"), ("verbose", "print all details")):
         options.add_argument(f"-{name[0]}", f"--{name}", action="store_const", const=name, dest="verbosity", help=text)
-    options.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    options.add_argument("--debug", action="store_true", help="print the traceback of an error")
     return options
 
 

@@ -25,9 +25,11 @@ class StopRequest:
     In another thread than the main one, which gets no signals, nothing is ever kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, next_step: str = "") -> None:
+        """``next_step``: a sentence for the second signal, printed after the message that the process has ended."""
         self.is_made = False
         """The process was asked to stop."""
+        self._next_step = next_step
         self._handlers: dict[int, Any] = {}
 
     def __enter__(self) -> StopRequest:
@@ -41,13 +43,22 @@ class StopRequest:
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
         if self.is_made:
-            _end_at_once()
+            self._end_at_once()
         self.is_made = True
-        for handler in self._handlers.values():
-            outer = getattr(handler, "__self__", None)
-            if isinstance(outer, StopRequest):
-                outer.is_made = True
-        _write("stopping: the state is being saved, a second Ctrl-C ends at once")
+        if self._outer is not None:
+            self._outer.is_made = True
+        _write("stopping: the state is being saved; a second Ctrl-C ends the command at once")
+
+    def _end_at_once(self) -> None:
+        next_step = self._next_step or (self._outer._next_step if self._outer is not None else "")
+        _write(f"ended at once; only the state of the last save is kept. {next_step}".rstrip())
+        os._exit(EXIT_CODE)
+
+    @property
+    def _outer(self) -> StopRequest | None:
+        """The request around this block."""
+        found = (getattr(handler, "__self__", None) for handler in self._handlers.values())
+        return next((outer for outer in found if isinstance(outer, StopRequest)), None)
 
 
 class TwoStepStop(StopRequest):
@@ -58,7 +69,7 @@ class TwoStepStop(StopRequest):
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
         if self.is_made:
-            _end_at_once()
+            self._end_at_once()
         self.is_made = True
         raise KeyboardInterrupt
 
@@ -72,11 +83,6 @@ def _install(handler: Any) -> dict[int, Any]:
 def _restore(handlers: dict[int, Any]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)
-
-
-def _end_at_once() -> None:
-    _write("ended at once: the next start continues from the last saved state")
-    os._exit(EXIT_CODE)
 
 
 def _write(text: str) -> None:

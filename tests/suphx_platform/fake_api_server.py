@@ -31,7 +31,7 @@ from tests.suphx_platform.cluster_store import (
     merged,
 )
 
-__all__ = ["NAMESPACE", "TOKEN", "Cluster", "Fault", "api_server"]
+__all__ = ["NAMESPACE", "TOKEN", "Cluster", "Fault", "api_server", "kubeconfig"]
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def api_server(folder: Path) -> Iterator[tuple[Cluster, Path]]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     path = folder / "kubeconfig"
-    path.write_text(json.dumps(_kubeconfig(f"http://127.0.0.1:{server.server_address[1]}")))
+    path.write_text(json.dumps(kubeconfig(f"http://127.0.0.1:{server.server_address[1]}")))
     try:
         yield cluster, path
     finally:
@@ -52,7 +52,8 @@ def api_server(folder: Path) -> Iterator[tuple[Cluster, Path]]:
         server.server_close()
 
 
-def _kubeconfig(address: str) -> Object:
+def kubeconfig(address: str) -> Object:
+    """Return a kubeconfig for the server at ``address``."""
     return {
         "apiVersion": "v1",
         "kind": "Config",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import yaml
 from suphx_pipelines.recipe import load_recipe
 from suphx_platform import cli
 from suphx_platform.stop_file import STORED
-from tests.suphx_platform.fake_api_server import Cluster, Fault, api_server
+from tests.suphx_platform.fake_api_server import Cluster, Fault, api_server, kubeconfig
 from tests.suphx_platform.launched_run import RECIPE, Command, put_pod, set_status, suspending_operator
 
 
@@ -349,13 +351,37 @@ def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Com
     assert cluster.names("rayjobs") == []
 
 
-def test_a_server_that_cannot_be_reached_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                  capsys: pytest.CaptureFixture[str]) -> None:  # fmt: skip
-    monkeypatch.setattr("suphx_platform.cluster_api._FIRST_PAUSE_SECONDS", 0.001)
-    with api_server(tmp_path) as (_, kubeconfig):
-        monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
-    assert cli.main(["jobs"]) == 1
-    assert "does not answer (Connection refused)" in " ".join(capsys.readouterr().err.split())
+@pytest.mark.parametrize("arguments", [["jobs"], ["status", "a"], ["launch", "laptop", "--dry-run=server"]])
+def test_a_server_that_refuses_connections_is_named_at_once(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with api_server(tmp_path) as (_, path):
+        monkeypatch.setenv("KUBECONFIG", str(path))
+    assert cli.main(arguments) == 1
+    message = " ".join(capsys.readouterr().err.split())
+    assert re.search(
+        r"the API server http://127.0.0.1:\d+ does not answer \(Connection refused\)\. Check that", message
+    )
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_never_answers_is_named_after_two_attempts(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("suphx_platform.cluster_api._FIRST_TIMEOUT_SECONDS", (0.1, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts connections, nobody reads from them
+        address = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}"
+        (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig(address)))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+        assert cli.main(["jobs"]) == 1
+    retried, failed = capsys.readouterr().err.splitlines()
+    assert retried == f"the API server {address} does not answer, trying again"
+    assert failed.startswith(f"suphx: the API server {address} does not answer (timeout). Check that the cluster is ")
+
+
+def test_a_kubeconfig_that_does_not_exist_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     assert cli.main(["jobs"]) == 1
     assert "none, which does not exist. Set KUBECONFIG to your kubeconfig file" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from suphx_platform import cli
 from suphx_platform.commands import runs as runs_command
+from suphx_platform.tracking import TrackingStore
 from tests.suphx_pipelines.run_folder import running, write_run
 
 
@@ -99,11 +101,27 @@ def test_one_run_cannot_be_compared(runs: Path, capsys: pytest.CaptureFixture[st
     assert "name two or more different runs" in capsys.readouterr().err
 
 
-def test_runs_are_deleted_without_a_question_if_told_so(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_yes_deletes_runs_without_a_question(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = answer(runs, capsys, "delete", "laptop-1", "laptop-2", "--yes")
     assert result["deleted"] == ["laptop-1", "laptop-2"]
     assert result["freed_bytes"] > 0
     assert list(runs.iterdir()) == []
+
+
+def test_figures_in_mlflow_are_deleted_with_the_run(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = TrackingStore(runs)
+    for name in ("laptop-1", "laptop-2"):
+        with closing(store), store.start(name, key=name) as run, run.start("report", key=f"{name}/report/1"):
+            pass
+    assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
+    assert store.names() == ["laptop-2"]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")  # never asked: other machines may use its runs
+    (line,) = lines(runs, capsys, "delete", "laptop-2", "--yes")
+    assert line.endswith("Figures on the MLflow server http://localhost:1 are kept.")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert TrackingStore(runs).names() == ["laptop-2"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ except KeyboardInterrupt:
     print("unwound")
     sys.exit(3)
 try:
-    with TwoStepStop():
+    with TwoStepStop("Continue with: suphx run laptop"):
         try:
             with StopRequest() as stop:
                 os.kill(os.getpid(), number)
@@ -47,7 +47,7 @@ def test_the_first_signal_is_kept_inside_the_block(number: signal.Signals, capfd
         os.kill(os.getpid(), number)
         assert stop.is_made
     assert signal.getsignal(number) is before
-    assert "a second Ctrl-C ends at once" in capfd.readouterr().err
+    assert "a second Ctrl-C ends the command at once" in capfd.readouterr().err
 
 
 def test_the_first_signal_raises_without_a_request() -> None:
@@ -64,4 +64,6 @@ def test_the_second_signal_ends_the_process_at_once(number: signal.Signals, plac
     child = subprocess.run(words, capture_output=True, text=True)
     assert child.returncode == 130
     assert child.stdout == ""
-    assert "ended at once" in child.stderr
+    assert child.stderr.endswith(
+        "\nsuphx: ended at once; only the state of the last save is kept. Continue with: suphx run laptop\n"
+    )

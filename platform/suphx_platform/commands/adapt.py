@@ -46,7 +46,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="checkpoint of a reward predictor, whose prediction is the reward (default: points won)",
     )
-    parser.add_argument("--runs", type=Path, metavar="DIR", help="record the result in the MLflow store of this folder")
+    parser.add_argument(
+        "--runs", type=Path, metavar="DIR", help="also log the result to the MLflow store of this folder"
+    )
     add_config(parser)
     add_workers(parser)
     parser.set_defaults(execute=execute)

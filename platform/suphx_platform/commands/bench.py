@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 SIMULATOR_SECONDS = 1.0
 HANDS_SECONDS = 0.5
 HAND_PEERS = ("mahjong", "riichienv")
-_SECONDS_HELP = "least time of an engine in each of 3 rounds (default: %(default)s)"
-_THREADS_HELP = "threads of our engine (default: 1)"
+_SECONDS_HELP = "minimum duration per engine in each of 3 rounds (default: %(default)s)"
+_THREADS_HELP = "threads of Suphx's engine (default: 1)"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its sub-commands."""
     parser = commands.add_parser(
         "bench",
-        help="measure speed on this machine, also of other engines",
+        help="measure the speed of this machine, and compare with other engines",
         epilog=examples(
             "suphx bench simulator --peer riichienv",
             "suphx bench hands --peer mahjong,riichienv",
@@ -46,18 +46,24 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 
 def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    parser = subjects.add_parser("simulator", parents=[options], help="random hanchans per second, and start-up time")
+    parser = subjects.add_parser(
+        "simulator", parents=[options], help="measure random hanchans per second, and the start-up time"
+    )
     parser.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
-    parser.add_argument("--hanchans", type=positive, default=300, metavar="N", help="games at a time (default: 300)")
+    parser.add_argument(
+        "--hanchans", type=positive, default=300, metavar="N", help="games per measured call (default: 300)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
-    parser.add_argument("--skip-start", action="store_true", help="skip the cold and warm start, which takes minutes")
+    parser.add_argument(
+        "--skip-start", action="store_true", help="do not measure the start-up time, which takes minutes"
+    )
     parser.set_defaults(execute=execute_simulator)
 
 
 def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    parser = subjects.add_parser("hands", parents=[options], help="wins scored and shanten computed per second")
+    parser = subjects.add_parser("hands", parents=[options], help="measure scored wins and computed shanten per second")
     parser.add_argument(
         "--peer",
         type=_peers,
@@ -65,20 +71,22 @@ def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help=f"other engines to compare with: {', '.join(HAND_PEERS)}",
     )
-    parser.add_argument("--hands", type=positive, default=5000, metavar="N", help="different hands (default: 5000)")
+    parser.add_argument(
+        "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
     parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_hands)
 
 
 def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    parser = subjects.add_parser("features", parents=[options], help="decisions encoded per second")
+    parser = subjects.add_parser("features", parents=[options], help="measure encoded decisions per second")
     parser.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
     parser.add_argument(
         "--records", type=Path, metavar="DIR", help="take positions from these games (default: games that ukeire plays)"
     )
     parser.add_argument(
-        "--decisions", type=positive, default=20_000, metavar="N", help="different decisions (default: 20000)"
+        "--decisions", type=positive, default=20_000, metavar="N", help="number of different decisions (default: 20000)"
     )
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")

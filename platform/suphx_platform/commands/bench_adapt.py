@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add the sub-command to those of ``bench``."""
-    parser = subjects.add_parser("adapt", parents=[options], help="run-time adaptation, and its parts alone")
+    parser = subjects.add_parser("adapt", parents=[options], help="measure run-time adaptation, and each part alone")
     parser.add_argument("--agent", default="", metavar="AGENT", help="folder of checkpoints (default: untrained nets)")
     parser.add_argument("--size", choices=SIZES, default="tiny", help="size of untrained nets (default: tiny)")
     parser.add_argument(
         "--encoder", choices=ENCODERS, default="suphx", help="encoder of untrained nets (default: suphx)"
     )
-    parser.add_argument("--hands", type=positive, default=4, metavar="N", help="hands adapted together (default: 4)")
     parser.add_argument(
-        "--seconds", type=seconds, default=3.0, metavar="T", help="time of self-play per round (default: 3)"
+        "--hands", type=positive, default=4, metavar="N", help="number of hands that are adapted together (default: 4)"
+    )
+    parser.add_argument(
+        "--seconds", type=seconds, default=3.0, metavar="T", help="duration of self-play per round (default: 3)"
     )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of hands and nets (default: 0)")
     adapt.add_config(parser)

@@ -26,9 +26,11 @@ SIZES = get_args(Size)
 def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add the two sub-commands to those of ``bench``."""
     net = _net_options()
-    inference = subjects.add_parser("inference", parents=[options, net], help="decisions of a net per second")
+    inference = subjects.add_parser("inference", parents=[options, net], help="measure decisions of a net per second")
     inference.set_defaults(execute=execute_inference)
-    training = subjects.add_parser("training", parents=[options, net], help="training samples of a net per second")
+    training = subjects.add_parser(
+        "training", parents=[options, net], help="measure training samples of a net per second"
+    )
     training.set_defaults(execute=execute_training)
 
 
@@ -38,19 +40,24 @@ def _net_options() -> argparse.ArgumentParser:
         "--device",
         choices=get_args(DeviceName),
         default="auto",
-        help="where to compute (default: auto, cuda if available)",
+        help="device of the net (default: auto, which is cuda if available)",
     )
     parser.add_argument("--size", choices=SIZES, default="paper", help="size of the net (default: paper)")
     parser.add_argument(
-        "--batch", type=positive, nargs="+", default=[], metavar="N", help="batch sizes to compare (default: by device)"
+        "--batch",
+        type=positive,
+        nargs="+",
+        default=[],
+        metavar="N",
+        help="batch sizes to compare (default: depends on the device)",
     )
     parser.add_argument(
         "--seconds", type=seconds, default=5.0, metavar="T", help="time per batch size, after a warm-up (default: 5)"
     )
-    parser.add_argument("--head", choices=HEAD_NAMES, default="discard", help="the net (default: discard)")
+    parser.add_argument("--head", choices=HEAD_NAMES, default="discard", help="which net (default: discard)")
     parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="encoder of the planes (default: suphx)")
     parser.add_argument(
-        "--records", type=Path, metavar="DIR", help="take positions from these games (default: plays some)"
+        "--records", type=Path, metavar="DIR", help="take positions from these games (default: games that ukeire plays)"
     )
     parser.add_argument(
         "--normalization",
@@ -62,7 +69,7 @@ def _net_options() -> argparse.ArgumentParser:
         "--precision",
         choices=get_args(Precision),
         default="auto",
-        help="number format (default: auto, bf16 where the hardware has it)",
+        help="number format (default: auto, which is bf16 if the hardware supports it)",
     )
     parser.add_argument(
         "--formulation",
@@ -74,7 +81,7 @@ def _net_options() -> argparse.ArgumentParser:
         "--compile",
         choices=get_args(Compilation),
         default="auto",
-        help="mode of torch.compile (default: auto, default on a GPU, none on a CPU)",
+        help="mode of torch.compile (default: auto, which is default on a GPU and none on a CPU)",
     )
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help="CPU threads of torch (default: 1)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the positions (default: 0)")

@@ -23,10 +23,15 @@ REWARDS = get_args(RewardName)
 
 def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add the sub-command to those of ``bench``."""
-    parser = subjects.add_parser("selfplay", parents=[options], help="self-play end to end, and its parts alone")
+    parser = subjects.add_parser(
+        "selfplay", parents=[options], help="measure self-play end to end, and each part alone"
+    )
     cores = os.cpu_count() or 1
     parser.add_argument(
-        "--net", choices=NETS, default="policy", help="null: no nets, to measure the platform alone (default: policy)"
+        "--net",
+        choices=NETS,
+        default="policy",
+        help="null: run without nets, to measure the platform alone (default: policy)",
     )
     parser.add_argument("--size", choices=SIZES, default="tiny", help="size of the nets (default: tiny)")
     parser.add_argument("--encoder", choices=ENCODERS, default="suphx", help="encoder of the planes (default: suphx)")
@@ -34,31 +39,31 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "--device",
         choices=get_args(DeviceName),
         default="auto",
-        help="where nets are computed (default: auto, cuda if available)",
+        help="device of the nets (default: auto, which is cuda if available)",
     )
     parser.add_argument("--tables", type=positive, default=512, metavar="N", help="games per simulator (default: 512)")
-    parser.add_argument("--simulators", type=positive, metavar="N", help="simulators (default: as many as --threads)")
+    parser.add_argument("--simulators", type=positive, metavar="N", help="number of simulators (default: --threads)")
     parser.add_argument(
         "--engines",
         type=not_negative,
         metavar="N",
-        help="inference engines; 0, with --ray only: one in each simulator "
-        "(default: 1 on a GPU, 0 with --ray, else as many as --threads)",
+        help="number of inference engines; with --ray, 0 places one in each simulator "
+        "(default: 1 on a GPU, 0 with --ray, otherwise --threads)",
     )
     parser.add_argument(
-        "--threads", type=positive, default=cores, metavar="N", help="CPU cores of the ideal (default: all)"
+        "--threads", type=positive, default=cores, metavar="N", help="CPU cores for the ideal throughput (default: all)"
     )
     parser.add_argument(
         "--steps",
         type=positive,
         default=16,
         metavar="N",
-        help="decisions of a table between two additions to the buffer (default: 16)",
+        help="decisions per game between two additions to the replay buffer (default: 16)",
     )
     parser.add_argument("--ray", action="store_true", help="run simulators and engines as processes (default: threads)")
     parser.add_argument("--reward", choices=REWARDS, default="round_score", help="the reward (default: round_score)")
     parser.add_argument(
-        "--seconds", type=seconds, default=10.0, metavar="T", help="time of each measurement (default: 10)"
+        "--seconds", type=seconds, default=10.0, metavar="T", help="duration of each measurement (default: 10)"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of games and nets (default: 0)")
     parser.set_defaults(execute=execute)

@@ -23,27 +23,57 @@ if TYPE_CHECKING:
 ROLES = ("submitter", "head", "simulator", "inference", "learner")
 DRY_RUNS = ("client", "server")
 _WAIT_SECONDS = 600.0
+_TEXTS = {
+    "status": (
+        "show the state of a run on a cluster",
+        "Show the state of a run, its pods by role, and its problems with a next step for each. Metrics are shown if "
+        "MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage.",
+    ),
+    "logs": (
+        "print the log of a run on a cluster",
+        "Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role.",
+    ),
+    "stop": (
+        "save a run on a cluster and stop it",
+        "Save the state of a run, then delete its pods. The command returns when all pods have terminated. "
+        "`suphx resume` continues the run.",
+    ),
+    "resume": (
+        "resume a stopped or failed run on a cluster",
+        "Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.",
+    ),
+    "scale": (
+        "change the number of simulator pods of a run",
+        "Change the number of simulator pods of a run. A driver that is already running uses new pods only after "
+        "`suphx stop` and `suphx resume`.",
+    ),
+    "delete": (
+        "delete a run from a cluster",
+        "Delete the RayJob, the pods and the recipe of a run. Its checkpoints and metrics are kept.",
+    ),
+}
+"""Command -> its line in the list of commands, and the description in its own help."""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add all eight."""
     place = argparse.ArgumentParser(add_help=False)
     place.add_argument("--context", metavar="NAME", help="context of your kubeconfig (default: the current one)")
-    place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: that of the context)")
+    place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: the context's namespace)")
     parents = [options, place]
     _add_launch(commands, parents)
-    jobs = commands.add_parser("jobs", parents=parents, help="list the runs on a cluster")
+    jobs = commands.add_parser("jobs", parents=parents, help="list the runs in a namespace of a cluster")
     jobs.set_defaults(execute=execute_jobs)
-    _add(commands, parents, "status", "show state, pods, progress and problems of a run on a cluster", execute_status)
-    logs = _add(commands, parents, "logs", "print the log of a run on a cluster", execute_logs)
-    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: the driver's)")
-    logs.add_argument("-f", "--follow", action="store_true", help="wait for more lines until the run has ended")
-    logs.add_argument("--tail", type=positive, metavar="N", help="only the last N lines of each pod")
-    stop = _add(commands, parents, "stop", "save a run on a cluster, then end its pods", execute_stop)
-    stop.add_argument("--now", action="store_true", help="do not save: the run resumes from its last checkpoint")
+    _add(commands, parents, "status", execute_status)
+    logs = _add(commands, parents, "logs", execute_logs)
+    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: submitter)")
+    logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines until the run ends")
+    logs.add_argument("--tail", type=positive, metavar="N", help="print only the last N lines of each pod")
+    stop = _add(commands, parents, "stop", execute_stop)
+    stop.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
     _add_wait(stop)
-    _add_wait(_add(commands, parents, "resume", "continue a stopped or failed run on a cluster", execute_resume))
-    scale = _add(commands, parents, "scale", "change the number of simulator pods of a run", execute_scale)
+    _add_wait(_add(commands, parents, "resume", execute_resume))
+    scale = _add(commands, parents, "scale", execute_scale)
     scale.add_argument("--simulators", type=positive, required=True, metavar="N", help="number of simulator pods")
     _add_delete(commands, parents)
 
@@ -53,25 +83,26 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         "launch",
         parents=parents,
         help="start a recipe on a cluster",
-        description="Start a recipe on a Kubernetes cluster with the chart. The same recipe is never started twice.",
+        description="Run a recipe as a RayJob on a Kubernetes cluster, with the settings of the installed Helm chart. "
+        "Launching a recipe that is already running does not start it again.",
     )
     add_recipe(launch)
-    launch.add_argument("--preset", metavar="P", help="size of the cluster (default: that of the chart's values)")
-    launch.add_argument("--release", metavar="NAME", help="which installation of the chart, if there are several")
+    launch.add_argument("--preset", metavar="P", help="size of the run's cluster (default: the chart's value `preset`)")
+    launch.add_argument("--release", metavar="NAME", help="name of the Helm release, if the namespace has several")
     launch.add_argument(
         "--dry-run",
         type=_dry_run,
         nargs="?",
         const="server",
-        metavar="MODE",
-        help="create nothing. client: print the objects as YAML, without a cluster; server (default): the API server "
-        "checks them",
+        metavar="client|server",
+        help="create nothing. client: print the objects as YAML, no cluster is needed; server (default): let "
+        "the API server check them",
     )
     launch.add_argument(
         "--values",
         type=Path,
         metavar="FILE",
-        help="values of the chart for --dry-run=client (default: its own)",
+        help="values file of the chart for --dry-run=client (default: the chart's own values)",
     )
     launch.set_defaults(execute=execute_launch)
 
@@ -83,10 +114,11 @@ def _dry_run(text: str) -> str:
 
 
 def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
-    text = "remove a run from a cluster; its checkpoints and metrics are kept"
-    delete = _add(commands, parents, "delete", text, execute_delete)
+    delete = _add(commands, parents, "delete", execute_delete)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
-    delete.add_argument("--force", action="store_true", help="remove the finalizer too, if no KubeRay operator runs")
+    delete.add_argument(
+        "--force", action="store_true", help="also remove the finalizer; only if no KubeRay operator runs"
+    )
     _add_wait(delete)
 
 
@@ -94,17 +126,17 @@ def _add(
     commands: Subparsers,
     parents: list[argparse.ArgumentParser],
     name: str,
-    text: str,
     execute: Callable[[argparse.Namespace, Console], dict[str, object] | None],
 ) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, parents=parents, help=text)
-    parser.add_argument("run", metavar="RUN", help="id of the run, as launch and jobs print it")
+    text, description = _TEXTS[name]
+    parser = commands.add_parser(name, parents=parents, help=text, description=description)
+    parser.add_argument("run", metavar="RUN", help="id of the run; `suphx jobs` lists them")
     parser.set_defaults(execute=execute)
     return parser
 
 
 def _add_wait(parser: argparse.ArgumentParser) -> None:
-    text = f"give up after this time (default: {_WAIT_SECONDS:.0f})"
+    text = f"maximum time to wait for the cluster (default: {_WAIT_SECONDS:.0f})"
     parser.add_argument("--wait", type=seconds, default=_WAIT_SECONDS, metavar="SECONDS", help=text)
 
 
@@ -234,4 +266,5 @@ def _connect(args: argparse.Namespace, console: Console) -> Launcher:
     from suphx_platform.cluster_api import ClusterApi
     from suphx_platform.launcher import Launcher
 
-    return Launcher(ClusterApi(context=args.context, namespace=args.namespace), say=console.say)
+    api = ClusterApi(context=args.context, namespace=args.namespace, say=console.say)
+    return Launcher(api, say=console.say)

@@ -48,10 +48,21 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate models:/suphx@champion --baseline runs/RUN/supervised:weak",
         ),
     )
-    parser.add_argument("--candidate", required=True, metavar="AGENT", help="the agent to measure, at one seat")
-    parser.add_argument("--baseline", required=True, metavar="AGENT", help="the agent at the three other seats")
     parser.add_argument(
-        "--hanchans", type=positive, default=1000, metavar="N", help="games, a multiple of 4 (default: 1000)"
+        "--candidate", required=True, metavar="AGENT", help="the agent to measure; it plays at one seat"
+    )
+    parser.add_argument(
+        "--baseline",
+        required=True,
+        metavar="AGENT",
+        help="the agent to compare with; it plays at the three other seats",
+    )
+    parser.add_argument(
+        "--hanchans",
+        type=positive,
+        default=1000,
+        metavar="N",
+        help="number of games, a multiple of 4 and at least 8 (default: 1000)",
     )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)

@@ -19,7 +19,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "recipes",
         parents=[options],
-        help="list the recipes that can be run",
+        help="list the shipped recipes",
         description="List the shipped recipes: what each does, whether it needs game records (--records DIR), and "
         "about how long it takes on two cores.",
         epilog=examples("suphx recipes", "suphx run laptop", "suphx run paper/rl_1 --records DIR"),

@@ -20,7 +20,7 @@ PATH_HELP = "a record file or a folder of records"
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``records`` with its three sub-commands."""
-    parser = commands.add_parser("records", help="verify, count or convert game records")
+    parser = commands.add_parser("records", help="verify, summarize or convert game records")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     verify = verbs.add_parser(
@@ -35,9 +35,11 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     add_workers(verify)
     verify.set_defaults(execute=execute_verify)
 
-    statistics = verbs.add_parser("statistics", parents=[options], help="show the figures of one player")
+    statistics = verbs.add_parser("statistics", parents=[options], help="show the results and rates of one player")
     statistics.add_argument("path", type=Path, metavar="PATH", help=PATH_HELP)
-    statistics.add_argument("--player", required=True, metavar="NAME", help="the player's name as in the records")
+    statistics.add_argument(
+        "--player", required=True, metavar="NAME", help="name of the player, as written in the records"
+    )
     add_workers(statistics)
     statistics.set_defaults(execute=execute_statistics)
 
@@ -45,12 +47,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "convert",
         parents=[options],
         help="convert records to mjlog or mjai",
-        description="Convert records. Exit code 1: nothing could be written.",
+        description="Convert records to mjlog or mjai. Exit code 1: no record could be converted.",
     )
     convert.add_argument("source", type=Path, metavar="IN", help=PATH_HELP)
     convert.add_argument("target", type=Path, metavar="OUT", help="a folder, or a file named .tsv or .tsv.xz")
     convert.add_argument("--to", required=True, choices=("mjlog", "mjai"), help="the format to write")
-    convert.add_argument("--list", type=Path, metavar="FILE", help="write the records that were set aside to FILE")
+    convert.add_argument(
+        "--list", type=Path, metavar="FILE", help="write a list of the records that were not converted to FILE"
+    )
     add_workers(convert)
     convert.set_defaults(execute=execute_convert)
 

@@ -26,7 +26,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "run",
         parents=[options],
         help="run a recipe from data to report",
-        description="Run all stages of a recipe. Finished stages are kept; the same command continues a stopped run.",
+        description="Run all stages of a recipe. Finished stages are not repeated: the same command resumes a "
+        "run that was stopped.",
         epilog=examples(
             "suphx run laptop",
             "suphx run rl_1 --records DIR",
@@ -51,7 +52,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--stop-file",
         type=Path,
         metavar="FILE",
-        help="save and pause while this file exists (suphx stop creates it on a cluster)",
+        help="save and pause while this file exists (on a cluster, `suphx stop` creates it)",
     )
     parser.set_defaults(execute=execute)
 
@@ -76,9 +77,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents)
     stop = StopFile(args.stop_file)
     is_begun = False
+    next_step = f"Continue with: {shlex.join(command_line())}"
     while True:
         try:
-            with TwoStepStop(), stop, kernels_of_a_run(console, plays_itself=plays_itself):
+            with TwoStepStop(next_step), stop, kernels_of_a_run(console, plays_itself=plays_itself):
                 is_begun = True
                 result = run_recipe(recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id)
             return show(result, args.runs, console)
@@ -89,7 +91,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
                     saved = "Stopped before the run began; the kernels compiled so far are kept."
                 if isinstance(error, Interrupted):
                     saved = f"Saved at {error}."
-                console.error(f"{saved} Continue with: {shlex.join(command_line())}")
+                console.error(f"{saved} {next_step}")
                 raise
             console.error(f"suphx: {STORED}")
             stop.wait_gone()

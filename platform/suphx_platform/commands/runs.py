@@ -51,9 +51,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete = verbs.add_parser(
         "delete",
         parents=[options],
-        help="delete the folders of runs",
-        description="Delete the folders of runs. Results that other runs share stay whole there, and the figures in "
-        "MLflow and checkpoints in a bucket are kept.",
+        help="delete runs: their folders and their figures in MLflow",
+        description="Delete the folders of runs and their figures in the MLflow store of --runs. Stages that other "
+        "runs reuse are kept there. Checkpoints in a bucket and figures on an MLflow server are not deleted.",
     )
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
@@ -160,13 +160,32 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
         raise ValueError("nothing was deleted")
     for entry in entries:
         delete_run(entry.folder)
+    names = [entry.run_id for entry in entries]
+    in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, names, console)
     if console.is_json:
-        return {"deleted": [entry.run_id for entry in entries], "freed_bytes": sum(sizes)}
+        return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
     noun = "1 run was" if len(entries) == 1 else f"{len(entries)} runs were"
-    console.line(
-        f"{noun} deleted, {bytes_text(sum(sizes))} freed. The figures in MLflow are kept: `suphx ui` shows them."
-    )
+    console.line(f"{noun} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
     return None
+
+
+def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
+    """Delete figures in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
+    from suphx_platform.mlflow_call import TrackingError
+    from suphx_platform.tracking import TrackingStore
+
+    store = TrackingStore(runs)
+    if store.is_server:
+        return [], f"Figures on the MLflow server {store.uri} are kept."
+    if not store.is_there:
+        return [], ""
+    try:
+        with console.activity("deleting figures in MLflow"):
+            deleted = [name for name in names if store.delete(name)]
+    except TrackingError as error:
+        console.warn(f"the figures in MLflow were not deleted: {error}")
+        return [], ""
+    return deleted, "The figures in MLflow were deleted too." if deleted else ""
 
 
 def _is_confirmed(count: int) -> bool:

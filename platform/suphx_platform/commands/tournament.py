@@ -24,7 +24,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="rate many agents and promote a clear winner to champion",
         description="Play the tournament of a recipe: the newest checkpoints, the champion and the baselines. "
-        "A tournament is played once a night; the same command continues it or prints its result.",
+        "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
+        "finished.",
         epilog=examples("suphx tournament nightly", "suphx tournament nightly --set night=second --set pool.newest=5"),
     )
     add_recipe(parser)

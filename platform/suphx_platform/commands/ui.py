@@ -18,9 +18,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "ui",
         parents=[options],
-        help="open MLflow over the runs of this machine",
-        description="Serve MLflow's pages on 127.0.0.1 until Ctrl-C and print the link to open. "
-        "If MLFLOW_TRACKING_URI is set, print the link into that server and exit.",
+        help="show runs, figures and models in MLflow",
+        description="Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. "
+        "If MLFLOW_TRACKING_URI is set, print the link to that server and exit.",
     )
     parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
     parser.add_argument("--port", type=port, default=5000, metavar="N", help="port on 127.0.0.1 (default: 5000)")
@@ -40,14 +40,14 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     _check_free(args.port)
     with serve_ui(args.runs, args.port) as process:
         address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
-        console.say("starting MLflow, which takes some seconds")
+        console.say("starting MLflow, which takes a few seconds")
         for name in end_abandoned(args.runs, store):
-            console.say(f"run {name} has no process any more: MLflow shows it as killed from now on")
+            console.say(f"the process of run {name} no longer exists: the run is marked as killed in MLflow")
         wait_for_ui(process, args.port)
         console.result({"url": address})
         console.say("Press Ctrl-C to stop.")
         exit_code = process.wait()
-    raise ChildProcessError(f"MLflow's server ended with exit code {exit_code}: its error is printed above")
+    raise ChildProcessError(f"the MLflow server ended with exit code {exit_code}; its error is printed above")
 
 
 def _check_free(number: int) -> None:

@@ -19,8 +19,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "warmup",
         parents=[options],
-        help="compile the kernels now (images do this at build)",
-        description="Compile all kernels that are not in the cache, on all cores, and build the lookup tables.",
+        help="compile the rules engine in advance",
+        description="Compile all kernels of the rules engine that are not in the cache, on all cores, and build its "
+        "tables.",
     )
     parser.add_argument("--profile", action="store_true", help=f"list the {_NUM_SLOWEST} kernels that took longest")
     parser.set_defaults(execute=execute)
