@@ -1,4 +1,4 @@
-# Every target says what it does in `make help`. Nothing needs to be activated: all tools are called in .venv.
+# `make help` describes every target. You do not need to activate .venv: all tools are called from it.
 PYTHON ?= python3.11
 PYTEST_FLAGS ?= -n auto
 RECORDS ?=
@@ -14,10 +14,10 @@ RECIPE ?= laptop
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: .venv/installed  ## make .venv with the pinned packages and this project (once; again after a change of them)
+setup: .venv/installed  ## create .venv with the pinned packages and this project; repeat it after an update
 
 .venv/bin/python:
-	@echo "making .venv with $(PYTHON)" >&2
+	@echo "creating .venv with $(PYTHON)" >&2
 	@$(PYTHON) -m venv .venv
 
 .venv/locked: requirements.lock | .venv/bin/python
@@ -29,25 +29,25 @@ setup: .venv/installed  ## make .venv with the pinned packages and this project 
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-train: setup  ## run the whole laptop recipe; RECORDS=folder takes real records, RECIPE=name another recipe (suphx recipes)
+train: setup  ## run the recipe laptop; RECIPE=name: another recipe (suphx recipes), RECORDS=folder: learn from game records
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
 
-warmup: setup  ## compile the kernels into the cache
+warmup: setup  ## compile the rules engine in advance
 	$(BIN)/suphx warmup
 
 test: warmup  ## run the fast tests
 	$(BIN)/pytest -q $(PYTEST_FLAGS)
 
-test-slow: warmup  ## run the slow tests as well
+test-slow: warmup  ## run the fast and the slow tests
 	$(BIN)/pytest -q $(PYTEST_FLAGS) -m "not gpu"
 
-cluster-test: warmup  ## the chart's pods as hosts of their own on this machine: one run, killed pods, a cut network (root)
+cluster-test: warmup  ## run the chart's pods as separate hosts on this machine, kill pods and cut the network (root)
 	$(BIN)/pytest -q -n 0 -m slow tests/cluster
 
-cluster-bench: warmup  ## self-play on the chart's pods beside the same run on plain local Ray, as JSON (root, 10 minutes)
+cluster-bench: warmup  ## compare self-play on the chart's pods with plain local Ray, as JSON (root, 10 minutes)
 	$(BIN)/python -m tests.cluster.throughput
 
-golden: setup  ## regenerate tests/golden and the generated pages and pictures; review the difference before you commit it
+golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
@@ -55,34 +55,34 @@ golden: setup  ## regenerate tests/golden and the generated pages and pictures; 
 	$(BIN)/python -m tests.suphx_platform.commands_page
 	$(BIN)/python -m tests.system_picture
 
-fuzz: warmup  ## read a million damaged records of every format; FUZZ=n takes another number, RECORDS=folder real seeds
+fuzz: warmup  ## read a million damaged records of every format; FUZZ=n: another number, RECORDS=folder: start from real records
 	$(BIN)/python -m tests.riichi.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
 
-check: setup  ## everything that CI runs: lint, format, types, import contracts, fast tests
+check: setup  ## run all checks of CI: lint, format, types, import contracts, fast tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory test
 
-format: setup  ## mend what ruff can mend
+format: setup  ## fix lint and format errors that ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup  ## measure the simulator, the encoder and the hand analysis; SIMULATOR_PEER= and HAND_PEERS= compare
+bench: setup  ## measure the simulator, the encoder and the hand analysis; SIMULATOR_PEER=, HAND_PEERS=: also other engines
 	$(BIN)/suphx bench simulator $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
 	$(BIN)/suphx bench features $(if $(RECORDS),--records $(RECORDS)) $(if $(SIMULATOR_PEER),--peer $(SIMULATOR_PEER))
 	$(BIN)/suphx bench hands $(if $(HAND_PEERS),--peer $(HAND_PEERS))
 
-# Where torch without CUDA lies, and further options of `buildah bud`: infra/docker/README.md.
+# Wheels of torch without CUDA, and additional options of `buildah bud`: infra/docker/README.md.
 CPU_WHEELS ?=
 IMAGE_FLAGS ?=
-image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda the other one
+image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda builds suphx-cuda
 	infra/docker/image.sh $(TARGET) $(if $(CPU_WHEELS),--build-arg CPU_WHEELS=$(CPU_WHEELS)) $(IMAGE_FLAGS)
 
-ui: setup  ## open MLflow over the runs of this machine
+ui: setup  ## show runs, figures and models in MLflow
 	$(BIN)/suphx ui
 
-clean:  ## remove caches and built files (runs/ and .venv stay)
+clean:  ## remove caches and built files (keeps runs/ and .venv)
 	rm -rf dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find suphx platform pipelines tests -name __pycache__ -type d -prune -exec rm -rf {} +

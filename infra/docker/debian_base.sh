@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the image localhost/suphx-debian of Debian's packages: a base for `make image` where no registry can be reached.
+# Builds the image localhost/suphx-debian from Debian's packages: the base of `make image` on machines without access to a registry.
 # Usage, as root: debian_base.sh [MIRROR]
 set -euo pipefail
 mirror=${1:-http://deb.debian.org/debian}

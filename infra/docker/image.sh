@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the image of one target with buildah. Usage, as root, from anywhere: image.sh cpu|cuda [options of buildah bud]
-# BASE=localhost/suphx-debian (the default here) is made from Debian's packages; name another one to take it.
+# BASE: base image with Debian 12. The default, localhost/suphx-debian, is built from Debian's packages.
 set -euo pipefail
 target=${1:?usage: image.sh cpu|cuda [options of buildah bud]}
 shift

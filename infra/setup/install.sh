@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install the pinned packages of FILE with the pip of VENV, and show how far it is: install.sh VENV FILE
+# Install the pinned packages of FILE with the pip of VENV, and show the progress: install.sh VENV FILE
 set -euo pipefail
 venv=$1 file=$2
 log=$venv/install.log
@@ -46,5 +46,5 @@ if ! wait $pip; then
     exit 1
 fi
 echo "compiling the packages to bytecode on all cores" >&2
-"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python3*/site-packages > /dev/null || true # some hold files of Python 2
+"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python3*/site-packages > /dev/null || true # some packages contain files of Python 2
 echo "installed $total packages" >&2

@@ -1,4 +1,4 @@
-# A role for the pods of runs and one for MLflow; each sees its own folder of the bucket. Nobody else gets keys.
+# A role for the pods of runs and one for MLflow; each can access only its own folder of the bucket. No other access is granted.
 
 data "aws_eks_cluster" "suphx" {
   name = var.cluster_name

@@ -32,8 +32,8 @@ resource "aws_s3_bucket_public_access_block" "suphx" {
   restrict_public_buckets = true
 }
 
-# Runs keep few checkpoints and delete the others: what they delete goes for good after a while, and so do uploads that
-# killed pods began.
+# Runs keep few checkpoints and delete the others. Deleted objects are removed permanently after some days, and so are
+# incomplete uploads of killed pods.
 resource "aws_s3_bucket_lifecycle_configuration" "suphx" {
   bucket     = aws_s3_bucket.suphx.id
   depends_on = [aws_s3_bucket_versioning.suphx]

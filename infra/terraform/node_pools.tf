@@ -1,4 +1,4 @@
-# Three pools, known by the label suphx/pool: k8s/queue and the values of k8s/overlays speak of it.
+# Three node pools with the label suphx/pool, which k8s/queue and the values in k8s/overlays use.
 
 data "aws_iam_policy_document" "nodes" {
   statement {

@@ -47,23 +47,23 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"preset": "huge"}, 'preset is "huge": use one of laptop-kind, paper, small'),
     ({"run": {"name": "first"}}, "run.name is set without run.recipe: add --set-file"),
     ({"rayVersion": "2.40.0"}, "rayVersion is 2.40.0: the chart uses token authentication, which needs Ray 2.52.0"),
-    ({"nightly": {"enabled": True}}, "nightly.enabled without nightly.recipe: add --set-file"),
-    ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled without MLflow"),
+    ({"nightly": {"enabled": True}}, "nightly.enabled needs a recipe: add --set-file"),
+    ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled needs an MLflow server"),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
-    ({"mlflow": {"authSecretName": "admin"}}, "mlflow.authSecretName without tracking.secretName"),
-    ({"mlflow": {"databaseUri": "postgresql://db/x"}}, "without mlflow.databaseSecretName: name the secret"),
+    ({"mlflow": {"authSecretName": "admin"}}, "mlflow.authSecretName is set without tracking.secretName"),
+    ({"mlflow": {"databaseUri": "postgresql://db/x"}}, "without mlflow.databaseSecretName: set it to the secret"),
     (
         {"presets": {"small": {"simulator": {"maxReplicas": 1}}}},
-        "presets.small.simulator: minReplicas 1, replicas 2, maxReplicas 1 must ascend",
+        "presets.small.simulator: minReplicas 1, replicas 2 and maxReplicas 1 must be in ascending order",
     ),
     (
         {"presets": {"small": {"simulator": {"minReplicas": 0, "replicas": 0}}}},
         "presets.small.simulator has no places: use at least 1 for replicas",
     ),
-    ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 places; an engine uses one GPU at most"),
+    ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 places; an engine uses at most one GPU"),
     (
         {"presets": {"small": {"head": {"objectStoreGi": 16}}}},
-        "objectStoreGi 16 is part of memory 16Gi and must be less",
+        "objectStoreGi 16 must be smaller than memory 16Gi",
     ),
 ]
 

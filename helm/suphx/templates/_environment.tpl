@@ -4,9 +4,9 @@
 - {name: HOME, value: /tmp}
 - {name: SUPHX_CACHE, value: /cache}
 - {name: RAY_USAGE_STATS_ENABLED, value: "0"}
-{{- /* Events of tasks: nobody reads them, and they fill the head's memory. */}}
+{{- /* Task events are not used, and they fill the head's memory. */}}
 - {name: RAY_task_events_report_interval_ms, value: "0"}
-{{- /* Requests to engines go straight to them instead of through two nodes' shared memory. */}}
+{{- /* Requests are sent to engines directly instead of through the shared memory of two nodes. */}}
 - {name: RAY_max_direct_call_object_size, value: "1048576"}
 - {name: AWS_DEFAULT_REGION, value: {{ .Values.storage.region | quote }}}
 {{- with .Values.storage.endpointUrl }}

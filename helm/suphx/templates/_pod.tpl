@@ -40,7 +40,7 @@ spec:
       {{- include "suphx.rayMounts" . | nindent 6 }}
       {{- if and .recipe $isHead }}
       lifecycle:
-        # The driver saves before the head goes: a drained node costs no more than a start.
+        # The driver saves the run before the head terminates, so that a drained node loses no training.
         preStop:
           exec: {command: [python, -m, suphx_platform.driver_end, {{ .run }}]}
       {{- end }}

@@ -26,7 +26,7 @@ workerGroupSpecs:
   {{- $size := index $preset $role }}
   - groupName: {{ $role }}
     replicas: {{ $size.replicas }}
-    {{- /* Ray's autoscaler may touch simulators only: engines and learners stay as many as they are. */}}
+    {{- /* Ray's autoscaler scales simulators only: the numbers of engines and learners are fixed. */}}
     minReplicas: {{ hasKey $size "minReplicas" | ternary $size.minReplicas $size.replicas }}
     maxReplicas: {{ $size.maxReplicas | default $size.replicas }}
     resources:

@@ -57,7 +57,7 @@ spec:
   (printf "learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
 -}}
 {{- if $inference.gpus -}}
-{{- /* Rounded down: as many shares as there are places must fit. */ -}}
+{{- /* Rounded down, so that the shares of all places fit. */ -}}
 {{- $share := divf (floor (mulf (divf $inference.gpus $inference.places) 100)) 100 -}}
 {{- $settings = append $settings (printf "cluster.gpus_per_engine=%.2f" $share) -}}
 {{- end -}}
