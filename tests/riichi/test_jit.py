@@ -45,6 +45,19 @@ def test_options_that_change_the_code_change_the_folder(monkeypatch: pytest.Monk
     assert cache_folder("tests.riichi.test_jit", file) != before
 
 
+def test_the_folder_is_the_same_before_and_after_the_first_kernel() -> None:
+    program = """
+from pathlib import Path
+from suphx.riichi import jit
+folders = [jit.cache_folder("suphx.cache_folder", Path("suphx/cache_folder.py"))]
+from suphx.riichi import tile
+folders.append(jit.cache_folder("suphx.cache_folder", Path("suphx/cache_folder.py")))
+print(len(set(folders)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+
+
 PROGRAM = """
 import sys, kernels
 print(kernels.scaled(7), sum(kernels.scaled.stats.cache_hits.values()), kernels.scaled.stats.cache_path)
