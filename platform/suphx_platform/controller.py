@@ -25,6 +25,7 @@ from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.policy import PolicyNet
 from suphx.models.tensor_file import write_tensors
+from suphx.selfplay.agent import LEARNED_HEADS
 from suphx.selfplay.player import Player, save_player, seeing_hidden
 from suphx.training.loss_watch import DivergedError
 from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
@@ -301,13 +302,14 @@ class Controller:
         self._write(self._folder, self._newest(), self._progress.updates)
 
     def _write(self, folder: Path, player: Player, step: int, *, is_weak: bool = False) -> None:
+        heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
         save_player(
             folder,
             player,
             find_encoder(self._play.encoder),
             rules_version=self._play.rules_version,
             step=step,
-            extra=self._play.extra | {"encoder": self._play.encoder} | self._guided(step),
+            extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | self._guided(step),
             is_weak=is_weak,
         )
 

@@ -315,7 +315,7 @@ def _unlearned(
     if head == DISCARD:
         whole.actions[:] = np.where(questions.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
-    scores = yes_scores(logits, questions.rows, calibration, answers)
+    scores = yes_scores(logits, questions.places, calibration, answers)
     return replace(whole, scores=scores, actions=(scores > 0.5).astype(np.int16))
 
 

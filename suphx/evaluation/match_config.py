@@ -22,7 +22,8 @@ class MatchConfig:
     baseline: str = "ukeire"
     """Agent at the three other seats: a shipped baseline, or the path of a folder of checkpoints."""
     answers: Answers = "probable"
-    """How the riichi, chow, pong and kong nets decide between yes and no (selfplay/answer.py)."""
+    """How the riichi, chow, pong and kong nets decide between yes and no (docs/agents.md); sampled: discards are drawn
+    too."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
 

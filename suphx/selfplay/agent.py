@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, get_args
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from suphx.features.encoder import Encoder, find_encoder
-from suphx.features.head import DISCARD, HEAD_NAMES
+from suphx.features.head import DISCARD, HEAD_NAMES, head_index
 from suphx.features.oracle_row import seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.policy import PolicyNet, fold_batch_norm
-from suphx.models.sampling import masked_logits
+from suphx.models.sampling import actions_at, masked_logits
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits, load_suits
@@ -29,7 +30,11 @@ from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukei
 from suphx.selfplay.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.choice import BASELINES, Answers
 from suphx.selfplay.decision import decide
+from suphx.selfplay.place import F32
 from suphx.selfplay.player import load_player
+
+LEARNED_HEADS = "learned_heads"
+"""Key of a checkpoint's ``extra``: names of the heads that self-play trains, in all five checkpoints."""
 
 
 class Agent(Protocol):
@@ -75,7 +80,7 @@ def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I1
 
 
 class NetAgent:
-    """Five policy nets with the decision flow of Figure 1, on one device; the most probable discard."""
+    """Five policy nets with the decision flow of Figure 1, on one device; the most probable discard by default."""
 
     def __init__(
         self,
@@ -85,6 +90,7 @@ class NetAgent:
         *,
         calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
         answers: Answers = "probable",
+        sampled_heads: Sequence[int] = (),
         device: str = "cpu",
         gamma: float = 1.0,
     ) -> None:
@@ -93,13 +99,16 @@ class NetAgent:
         Those with oracle planes see what is hidden, each bit with the probability ``gamma`` (paper, equation 5).
 
         ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
+        ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
+        on the seed of the wall and the decision only, and is that of self-play with this seed.
         """
         if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
             raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
         self.name = name
         self.encoder = encoder
         self._calibrations = calibrations
-        self._answers = answers
+        self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
+        self._answers |= dict.fromkeys(sampled_heads, "sampled")
         self._device = torch.device(device)
         self._nets = [fold_batch_norm(net).to(self._device) for net in nets]
         self._gammas = {net.head: gamma for net in nets if net.config.num_oracle_planes}
@@ -120,22 +129,28 @@ class NetAgent:
         return logits.float().cpu()
 
     @torch.inference_mode()
-    def forward(self, head: int, rows: U8, masks: U8) -> np.ndarray:
+    def forward(self, head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
         """Answer for the nets (decision.py, ``Forward``)."""
         net = self._nets[head]
         rows = seen_rows(rows, net.num_planes, net.config.num_oracle_planes)
+        answers = self._answers[head]
         if head == DISCARD:
-            return masked_logits(self.discard_logits(rows), torch.from_numpy(masks)).numpy()
+            logits, legal = self.discard_logits(rows), torch.from_numpy(masks)
+            if answers != "sampled":
+                return masked_logits(logits, legal).numpy()
+            kinds, _ = actions_at(logits, legal, torch.from_numpy(places))
+            return one_hot(kinds, logits.shape[1]).numpy()
         logits = net(torch.from_numpy(rows).to(self._device))
-        return yes_scores(logits.float().cpu().numpy(), rows, self._calibrations[head], self._answers)
+        return yes_scores(logits.float().cpu().numpy(), places, self._calibrations[head], answers)
 
 
 def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """Return the agent that ``address`` names: a baseline, or a folder with one checkpoint for each head.
 
-    Behind a folder and a colon may stand ``weak`` (the weights of the same training stopped early) and how yes is said
-    (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ValueError when it is
-    none of these, a checkpoint is missing, or its planes are not those that this version encodes.
+    Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
+    answer (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ``sampled`` draws
+    the answers of all nets, or of those that learned if the nets come from self-play: the policy of self-play itself.
+    ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
     """
     if address in BASELINES:
         return BaselineAgent(address)
@@ -156,10 +171,16 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         player.nets,
         encoder,
         calibrations=player.calibrations,
-        answers=next((answers for answers in get_args(Answers) if answers in words), "probable"),
+        answers="matched" if "matched" in words else "probable",
+        sampled_heads=_learned_heads(header) if "sampled" in words else (),
         device=device,
         gamma=float(header.extra.get("gamma", 1.0)),
     )
+
+
+def _learned_heads(header: CheckpointHeader) -> list[int]:
+    """Return the heads that self-play trained; all of nets that it did not."""
+    return [head_index(name) for name in header.extra.get(LEARNED_HEADS, HEAD_NAMES)]
 
 
 def _encoder_name(header: CheckpointHeader) -> str:

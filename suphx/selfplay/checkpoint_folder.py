@@ -15,16 +15,16 @@ WORDS = (WEAK, *get_args(Answers))
 
 
 def split_address(address: str) -> tuple[str, set[str]]:
-    """Return the place and the words behind its colon; a colon before anything else belongs to the place.
+    """Return the place and the options after its colon; a colon before anything else belongs to the place.
 
-    ValueError for words that do not go together.
+    ValueError for options that exclude each other.
     """
     place, _, text = address.rpartition(":")
     words = set(text.split(","))
     if not place or not words <= set(WORDS):
         return address, set()
     if len(words - {WEAK}) > 1:
-        raise ValueError(f"{address!r} says yes in two ways: use one of {', '.join(get_args(Answers))}")
+        raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(Answers))}")
     return place, words
 
 

@@ -8,4 +8,4 @@ BASELINES = ("random", "tsumogiri", "ukeire")
 
 Answers = Literal["probable", "matched", "sampled"]
 """How a net's probability of yes becomes an answer: yes above one half; yes above the threshold that makes yes as
-frequent as in the records; yes as often as the probability says."""
+frequent as in the records; yes as often as the probability says. A ``sampled`` agent draws its discards too."""

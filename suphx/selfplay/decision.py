@@ -26,16 +26,19 @@ from suphx.riichi.record import I16, I64, U8, Records
 from suphx.riichi.suit_table import Suits
 from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.riichi.tile import kind_of_face
-from suphx.selfplay.place import fill_mask_seeds
+from suphx.selfplay.place import F32, fill_mask_seeds, fill_places
 from suphx.selfplay.win_rule import should_win
 
 UNDECIDED = -1
+NO_CANDIDATE = -1
+"""Of a question that is about no tile: which tile to discard, and whether to declare riichi."""
 NO_GAMMAS: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 
-Forward = Callable[[int, U8, U8], np.ndarray]
-"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0]) -> scores float32: the probability of yes [n], or
-one score a kind [n, 34] for the discard head, illegal kinds lowest."""
+Forward = Callable[[int, U8, U8, F32], np.ndarray]
+"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0], places float32 [n]) -> scores float32: above 0.5 for
+yes [n], or one score a kind [n, 34] for the discard head, illegal kinds lowest. ``places`` in 0 … 1: where in its
+distribution a sampled answer lies; they depend on the wall's seed and the decision only (place.py)."""
 
 
 def decide(
@@ -53,7 +56,8 @@ def decide(
     actions = decide_calls(tables, indices, encoder, forward, gammas)
     rows, masks, owners = ask_discards(tables, indices, actions, encoder, gammas)
     if owners.size:
-        kinds = forward(DISCARD, rows, masks).argmax(axis=1)
+        places = _places(tables, indices, owners, np.full(owners.size, NO_CANDIDATE), DISCARD)
+        kinds = forward(DISCARD, rows, masks, places).argmax(axis=1)
         fill_discards(tables, indices, owners, kinds, actions)
     return actions
 
@@ -68,12 +72,13 @@ def decide_calls(
     for head in (KONG, PONG, CHOW):
         rows, owners, candidates = gather_questions(tables, indices, actions, encoder, head, gamma=gammas.get(head))
         if owners.size:
-            choose_best(forward(head, rows, _NO_MASK), owners, candidates, confidence, actions)
+            scores = forward(head, rows, _NO_MASK, _places(tables, indices, owners, candidates, head))
+            choose_best(scores, owners, candidates, confidence, actions)
     pass_claims(tables, indices, actions)
     gamma = gammas.get(RIICHI)
     rows, owners, candidates = gather_questions(tables, indices, actions, encoder, RIICHI, gamma=gamma)
     if owners.size:
-        says_yes = forward(RIICHI, rows, _NO_MASK) > 0.5
+        says_yes = forward(RIICHI, rows, _NO_MASK, _places(tables, indices, owners, candidates, RIICHI)) > 0.5
         actions[owners[says_yes]] = RIICHI_ACTION
     return actions
 
@@ -89,6 +94,12 @@ def ask_discards(
 
 
 _NO_MASK = np.zeros((0, 0), np.uint8)
+
+
+def _places(tables: Records, indices: I64, owners: I64, candidates: I64, head: int) -> F32:
+    places = np.empty(owners.size, np.float32)
+    fill_places(tables, indices, owners, candidates, head, places)
+    return places
 
 
 @jit
@@ -181,7 +192,7 @@ def list_questions(
 def _questions(t: Table, head: int, candidates: I64) -> int:
     if t.phase == CLAIM:
         return list_claims(t, head, candidates)
-    candidates[0] = -1
+    candidates[0] = NO_CANDIDATE
     if head == DISCARD:
         return 1
     if t.phase != OWN_TURN:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I64, Records
+
+F32 = NDArray[np.float32]
 
 _MASK32 = 0xFFFFFFFF
 _NUM_PLACES = 1 << 24
@@ -22,6 +27,14 @@ def place_of(seed: int, decision: int, question: int) -> float:
 def question_number(head: int, candidate: int) -> int:
     """Return a number that no other question of the same decision has."""
     return 256 * int(head) + int(candidate)
+
+
+@jit
+def fill_places(tables: Records, indices: I64, owners: I64, candidates: I64, head: int, places: F32) -> None:
+    """Fill ``places`` float32 [n]: where in its distribution the sampled answer to each question to ``head`` lies."""
+    for q in range(len(owners)):
+        t = tables[indices[owners[q]]]
+        places[q] = place_of(t.wall_seed, 1 + t.num_decisions, question_number(head, candidates[q]))
 
 
 @jit

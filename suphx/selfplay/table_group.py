@@ -39,7 +39,7 @@ from suphx.selfplay.decision import (
     play_to_question,
 )
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.place import place_of, question_number
+from suphx.selfplay.place import fill_places, place_of
 from suphx.selfplay.question import F32, LATEST, Questions, Replies
 from suphx.selfplay.trajectory import KyokuEnds, TrajectoryStore, Transitions, Unrewarded
 
@@ -129,7 +129,8 @@ class TableGroup:
             if head == DISCARD:
                 fill_masks(self._tables, begun, owners, masks)
             policies, places = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
-            _fill_places(self._tables, self._seating, owners, candidates, head, policies, places)
+            _fill_policies(self._tables, self._seating, owners, policies)
+            fill_places(self._tables, begun, owners, candidates, head, places)
             self._asked.append(_Asked(Questions(head, rows, masks, policies, places), owners, candidates))
         return [asked.questions for asked in self._asked]
 
@@ -309,10 +310,6 @@ def _start_games(
 
 
 @jit
-def _fill_places(
-    tables: Records, seating: I32, owners: I64, candidates: I64, head: int, policies: I32, places: F32
-) -> None:  # fmt: skip
+def _fill_policies(tables: Records, seating: I32, owners: I64, policies: I32) -> None:
     for q in range(len(owners)):
-        t = tables[owners[q]]
-        policies[q] = seating[owners[q], t.actor]
-        places[q] = place_of(t.wall_seed, 1 + t.num_decisions, question_number(head, candidates[q]))
+        policies[q] = seating[owners[q], tables[owners[q]].actor]

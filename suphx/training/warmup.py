@@ -104,10 +104,12 @@ def warm_samples() -> None:
 
 def warm_net_games() -> None:
     """Compile the decision flow of nets that play a match."""
+    from suphx.features.head import DISCARD
     from suphx.riichi.rules import tenhou
     from suphx.selfplay.rollout import play_games
 
-    assert list(play_games([_untrained()], np.zeros((1, 4), np.int64), [0], tenhou()))
+    agents = [_untrained(), _untrained(sampled_heads=(DISCARD,))]
+    assert list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
 
 
 def warm_self_play() -> None:
@@ -183,7 +185,7 @@ def _reward(num_tables: int) -> GlobalReward:
     return GlobalReward(prediction, num_tables)
 
 
-def _untrained() -> NetAgent:
+def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
     from suphx.features.encoder import find_encoder
     from suphx.features.head import HEAD_NAMES
     from suphx.models.net_config import NetConfig
@@ -195,4 +197,4 @@ def _untrained() -> NetAgent:
         PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
         for head in range(len(HEAD_NAMES))
     ]
-    return NetAgent("untrained", nets, encoder)
+    return NetAgent("untrained", nets, encoder, sampled_heads=sampled_heads)

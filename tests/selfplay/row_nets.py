@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suphx.features.encoder import Encoder
 from suphx.features.head import DISCARD
 from suphx.riichi.record import I16, I64, U8, Records
-from suphx.selfplay.answer import row_fractions
 from suphx.selfplay.decision import decide
-from suphx.selfplay.question import Questions, Replies
+from suphx.selfplay.question import F32, Questions, Replies
 
 YES_SHARE = 0.3
 
 
-def forward(head: int, rows: U8, masks: U8) -> np.ndarray:
+def forward(head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
     """Answer as the forward of the decision flow."""
     fractions = row_fractions(rows)
     if head == DISCARD:
@@ -25,7 +25,7 @@ def forward(head: int, rows: U8, masks: U8) -> np.ndarray:
 
 def reply(questions: Questions, version: int = 0) -> Replies:
     """Answer a group's questions in the same way; log-probs tell the rows apart."""
-    scores = forward(questions.head, questions.rows, questions.masks)
+    scores = forward(questions.head, questions.rows, questions.masks, questions.places)
     is_discard = questions.head == DISCARD
     actions = scores.argmax(axis=1) if is_discard else scores > 0.5
     return Replies(
@@ -46,3 +46,17 @@ class RowAgent:
 
     def act(self, tables: Records, indices: I64) -> I16:
         return decide(tables, indices, self._encoder, forward)
+
+
+def row_fractions(rows: U8) -> NDArray[np.float64]:
+    """Return a number in [0, 1) for each of the rows [n, row_bytes] that follows from its bytes alone, as if random."""
+    num_words = -(-rows.shape[1] // 8)
+    padded = np.zeros((len(rows), 8 * num_words), np.uint8)
+    padded[:, : rows.shape[1]] = rows
+    odd = np.random.default_rng(0).integers(2**64, size=num_words, dtype=np.uint64) | np.uint64(1)
+    mixed = (padded.view(np.uint64) * odd).sum(axis=1, dtype=np.uint64)
+    # The finaliser of splitmix64: every bit of the sum reaches every bit of the result.
+    mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    fractions: NDArray[np.float64] = ((mixed ^ mixed >> np.uint64(31)) >> np.uint64(11)) / 2.0**53
+    return fractions

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from suphx.features.encoder import ENCODERS
-from suphx.features.head import HEAD_NAMES
+from suphx.features.head import HEAD_NAMES, PONG, RIICHI
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
 from suphx.models.checkpoint_name import checkpoint_name
@@ -17,8 +17,9 @@ from suphx.models.policy import PolicyNet
 from suphx.riichi.record import Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
-from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.agent import LEARNED_HEADS, Agent, BaselineAgent, NetAgent, load_agent
 from suphx.selfplay.choice import BASELINES
+from suphx.selfplay.player import load_player, save_player
 
 MINI = ENCODERS["mini"]
 TINY = NetConfig(size="tiny")
@@ -84,7 +85,7 @@ def test_agents_change_nothing_at_the_table() -> None:
 
 
 @pytest.mark.parametrize("answers", ["matched", "sampled"])
-def test_other_ways_of_saying_yes_answer_the_same_in_any_batch(tmp_path: Path, answers: str) -> None:
+def test_other_ways_to_answer_are_the_same_in_any_batch(tmp_path: Path, answers: str) -> None:
     save_nets(tmp_path, calibration=Calibration(temperature=50.0, yes_threshold=0.3))
     agent, plain = load_agent(f"{tmp_path}:{answers}"), load_agent(str(tmp_path))
     differ = 0
@@ -95,6 +96,47 @@ def test_other_ways_of_saying_yes_answer_the_same_in_any_batch(tmp_path: Path, a
     assert differ > 0
 
 
+def discards(agent: Agent, num_tables: int, num_steps: int) -> list[int]:
+    """Return what ``agent`` would do at tables where ukeire plays, tsumogiri included."""
+    return [
+        int(action)
+        for tables, _ in positions(BaselineAgent("ukeire"), num_tables, num_steps)
+        for action in agent.act(tables, np.arange(num_tables))
+    ]
+
+
+def test_a_sampled_agent_draws_its_discards_and_repeats_them(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    sampled = discards(load_agent(f"{tmp_path}:sampled"), 8, 30)
+    assert sampled == discards(load_agent(f"{tmp_path}:sampled"), 8, 30)
+    plain = discards(load_agent(str(tmp_path)), 8, 30)
+    differ = sum(one != other for one, other in zip(sampled, plain, strict=True))
+    assert differ > len(plain) / 3, "untrained nets give most kinds about the same probability"
+
+
+def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
+    agent = load_agent(f"{save_nets(tmp_path)}:sampled")
+    simulator = Simulator(64, tenhou())
+    simulator.reset([5] * 64)
+    simulator.tables["wall_seed"] = np.arange(64)  # the same hand at every table
+    actions = agent.act(simulator.tables, np.arange(64))
+    assert len(set(actions.tolist())) > 5
+
+
+def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path) -> None:
+    alone, learned = save_nets(tmp_path / "alone"), tmp_path / "learned"
+    player = load_player(alone, MINI)
+    save_player(learned, player, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
+    assert discards(load_agent(f"{learned}:sampled"), 4, 20) == discards(load_agent(str(alone)), 4, 20)
+    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI).row_bytes), np.uint8)
+    assert isinstance(agent, NetAgent)
+    places, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((0, 0), np.uint8)
+    says_yes = agent.forward(RIICHI, rows, no_masks, places) > 0.5
+    assert 0 < says_yes.mean() < 1
+    call = np.zeros((200, MINI.layout(PONG).row_bytes), np.uint8)
+    assert len(set((agent.forward(PONG, call, no_masks, places) > 0.5).tolist())) == 1
+
+
 def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:
     save_nets(tmp_path, is_weak=True, in_subfolders=True)
     assert load_agent(f"{tmp_path}:weak,sampled").name == f"{tmp_path}:weak,sampled"
@@ -102,8 +144,8 @@ def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:
         load_agent(str(tmp_path))
 
 
-def test_two_ways_of_saying_yes_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="says yes in two ways: use one of probable, matched, sampled"):
+def test_two_ways_to_answer_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has two ways to answer: use one of probable, matched, sampled"):
         load_agent(f"{tmp_path}:sampled,matched")
 
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,8 @@ from suphx.riichi.record import U8, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.tile import parse_kinds
-from suphx.selfplay.decision import decide
+from suphx.selfplay.decision import Forward, decide
+from suphx.selfplay.question import F32
 from tests.riichi.table_builder import Deal
 
 TENPAI = "123456789m1123p"
@@ -33,7 +32,7 @@ class Nets:
         self._discard = discard
         self.asked: list[tuple[int, int]] = []
 
-    def __call__(self, head: int, rows: U8, masks: U8) -> np.ndarray:
+    def __call__(self, head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
         self.asked.append((head, len(rows)))
         if head == DISCARD:
             scores = np.where(masks == 1, 0.0, -np.inf)
@@ -43,7 +42,7 @@ class Nets:
         return np.array(self._yes.get(head, [0.0] * len(rows)), np.float32)
 
 
-def decide_all(tables: Records, forward: Callable[[int, U8, U8], np.ndarray]) -> list[int]:
+def decide_all(tables: Records, forward: Forward) -> list[int]:
     actions: list[int] = decide(tables, np.arange(len(tables)), ENCODERS["mini"], forward).tolist()
     return actions
 
@@ -216,7 +215,7 @@ def test_only_the_tables_asked_for_are_decided() -> None:
 def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
-    def forward(head: int, rows: U8, masks: U8) -> np.ndarray:
+    def forward(head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
         if head == DISCARD:
             return np.where(masks == 1, rng.random(masks.shape), -np.inf)
         scores: np.ndarray = rng.random(len(rows)).astype(np.float32)

@@ -37,7 +37,7 @@ def test_the_champion_plays_under_its_name(
         ("nobody", "'nobody' is no agent: use random, tsumogiri or ukeire; a folder"),
         ("models:/nobody@champion", "it has no models yet"),
         ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
-        ("ukeire:weak,matched,sampled", "says yes in two ways"),
+        ("ukeire:weak,matched,sampled", "has two ways to answer"),
     ],
 )
 def test_an_unknown_agent_is_one_line_and_exit_code_1(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,13 @@ import torch
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
 from suphx.models.sampling import masked_logits
+from suphx.riichi.rules import tenhou
+from suphx.selfplay.agent import LEARNED_HEADS, load_agent
+from suphx.selfplay.opponents import OpponentConfig
+from suphx.selfplay.player import save_player
 from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK, Questions
+from suphx.selfplay.rollout import play_games
+from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx_platform.inference_engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine, Reply, Request
 from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parameter_server import Version, Weights
@@ -150,3 +157,20 @@ def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
         InferenceEngineConfig(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("heads", [(DISCARD,), tuple(range(len(HEAD_NAMES)))])
+def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tuple[int, ...]) -> None:
+    encoder, engine = find_encoder("mini"), new_engine(heads=heads)
+    config = GroupConfig(num_tables=2, heads=heads, opponents=OpponentConfig(latest=1.0, older=0.0, weak=0.0))
+    group = TableGroup(config, encoder, tenhou(), first_seed=7)
+    scores: list[tuple[int, ...]] = []
+    while len(scores) < 4:
+        ends = group.reply(engine.answer(group.ask())).kyokus
+        scores += map(tuple, ends.scores_after[ends.games == 7].tolist())
+    learned = {LEARNED_HEADS: [HEAD_NAMES[head] for head in heads]}
+    save_player(tmp_path, PLAYER, encoder, rules_version="tenhou", step=1, extra=learned)
+    (log,) = play_games([load_agent(f"{tmp_path}:sampled")], np.zeros((1, 4), np.int64), [7], tenhou())
+    assert [tuple(kyoku.scores) for kyoku in log.kyokus[1:4]] == scores[:3]
+    (plain,) = play_games([load_agent(str(tmp_path))], np.zeros((1, 4), np.int64), [7], tenhou())
+    assert [tuple(kyoku.scores) for kyoku in plain.kyokus[1:4]] != scores[:3]
