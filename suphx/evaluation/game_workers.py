@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,6 @@ import torch
 
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.worker_processes import run_tasks, tick
-from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
 from suphx.selfplay.agent import Agent, load_agent
@@ -27,8 +26,10 @@ LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it anew."""
 Summary = dict[str, Any]
 """What is known of a task's games, as plain JSON values."""
-Summarise = Callable[[Sequence[GameLog]], Summary]
+Summarise = Callable[[Sequence[Any]], Summary]
 """A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
+Play = Callable[..., Iterable[Any]]
+"""A function of a module with the arguments of ``play_games``: yields the results of a task's games, in order."""
 
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
@@ -66,15 +67,17 @@ def play_tasks(
     rules: Rules,
     workers: int,
     load: LoadAgent = load_agent,
+    play: Play = play_games,
     kept: KeptResults | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
     The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
-    the agents go by ``names``. New summaries are kept before they are yielded. ValueError for an unknown agent.
-    ChildProcessError if one of the processes dies; what the others had in hand is yielded before. ``progress`` is
-    called with games: parts of those under way too, whose sum is the number of games when all tasks are yielded.
+    the agents go by ``names``. ``play`` plays the games of a task, and ``summarise`` gets what it yields. New summaries
+    are kept before they are yielded. ``progress`` is called with parts of games; their sum is the number of games when
+    all tasks are yielded. ValueError for an unknown agent. ChildProcessError if one of the processes dies; results that
+    the others have in hand are yielded before.
     """
     counts = _GameCounts(tasks, progress)
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
@@ -88,9 +91,11 @@ def play_tasks(
             yield place, known
     todo = [tasks[place] for place in missing]
     if workers == 1 or len(todo) <= 1:
-        results = _play_here(agents, rules, summarise, todo, lambda number, part: counts.add(missing[number], part))
+        results = _play_here(
+            agents, rules, play, summarise, todo, lambda number, part: counts.add(missing[number], part)
+        )
     else:
-        arguments = (addresses, names, load, rules, summarise)
+        arguments = (addresses, names, load, rules, play, summarise)
         results = run_tasks(
             todo,
             _start_worker,
@@ -126,13 +131,14 @@ class _GameCounts:
 def _play_here(
     agents: Sequence[Agent],
     rules: Rules,
+    play: Play,
     summarise: Summarise,
     tasks: Sequence[GameTask],
     progress: Callable[[int, float], None],
 ) -> Iterator[tuple[int, Summary]]:
     with _one_thread():
         for number, task in enumerate(tasks):
-            yield number, _play(agents, rules, summarise, partial(progress, number), task)
+            yield number, _play(agents, rules, play, summarise, partial(progress, number), task)
 
 
 @contextmanager
@@ -154,13 +160,18 @@ def _load(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> li
 
 
 def _play(
-    agents: Sequence[Agent], rules: Rules, summarise: Summarise, progress: Callable[[float], None], task: GameTask
-) -> Summary:  # fmt: skip
-    return summarise(list(play_games(agents, task.seating, task.seeds, rules, progress=progress)))
+    agents: Sequence[Agent],
+    rules: Rules,
+    play: Play,
+    summarise: Summarise,
+    progress: Callable[[float], None],
+    task: GameTask,
+) -> Summary:
+    return summarise(list(play(agents, task.seating, task.seeds, rules, progress=progress)))
 
 
 def _start_worker(
-    addresses: Sequence[str], names: Sequence[str], load: LoadAgent, rules: Rules, summarise: Summarise
+    addresses: Sequence[str], names: Sequence[str], load: LoadAgent, rules: Rules, play: Play, summarise: Summarise
 ) -> Callable[[GameTask], Summary]:  # fmt: skip
     torch.set_num_threads(1)
-    return partial(_play, _load(addresses, names, load), rules, summarise, tick)
+    return partial(_play, _load(addresses, names, load), rules, play, summarise, tick)

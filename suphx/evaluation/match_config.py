@@ -39,6 +39,10 @@ class MatchConfig:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
 
 
+MIN_DEALS = 20
+"""Paired deals: about those of two hanchans, without which there is no interval."""
+
+
 def few_games_note(hanchans: int) -> str:
     """Return what is to be said behind an interval of a match of so few games; empty where there are enough."""
     if hanchans >= SEATS * MIN_CLUSTERS:

@@ -64,13 +64,14 @@ def play_games(
     num_tables = min([num_tables, *(agent.max_tables for agent in agents if isinstance(agent, GameFollower))])
     for start in range(0, len(seeds), num_tables):
         games = range(start, min(start + num_tables, len(seeds)))
-        yield from _play_batch(agents, lines, seeds, games, rules, _GameParts(len(games), progress))
+        yield from _play_batch(agents, lines, seeds, games, rules, GameParts(len(games), progress))
 
 
-class _GameParts:
+class GameParts:
     """Consumes: the tables whose kyoku has ended. Produces: calls of ``progress`` with parts of games."""
 
     def __init__(self, num_games: int, progress: Callable[[float], None] | None) -> None:
+        """``progress`` may be None: then nothing is counted."""
         self._kyokus = np.zeros(num_games, np.int64)
         self._progress = progress
         self._reported = 0.0
@@ -87,7 +88,7 @@ class _GameParts:
 
 
 def _play_batch(
-    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], games: range, rules: Rules, parts: _GameParts
+    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], games: range, rules: Rules, parts: GameParts
 ) -> Iterator[GameLog]:
     """Play one batch of games to the end of all, then yield them."""
     simulator = Simulator(len(games), rules, stops_at_kyoku_end=True)
@@ -109,7 +110,7 @@ def _play_batch(
 
 
 def _play_to_the_end(
-    agents: Sequence[Agent], seats: I64, simulator: Simulator, recorder: GameRecorder, parts: _GameParts
+    agents: Sequence[Agent], seats: I64, simulator: Simulator, recorder: GameRecorder, parts: GameParts
 ) -> None:
     tables = simulator.tables
     while (waiting := simulator.waiting()).size:
@@ -124,7 +125,7 @@ def _play_to_the_end(
     assert (tables["phase"] == GAME_END).all()
 
 
-def _go_on(simulator: Simulator, recorder: GameRecorder, parts: _GameParts) -> None:
+def _go_on(simulator: Simulator, recorder: GameRecorder, parts: GameParts) -> None:
     """Record the deals that are over, and deal the next ones."""
     ended = np.flatnonzero(simulator.tables["phase"] == KYOKU_END)
     if ended.size:

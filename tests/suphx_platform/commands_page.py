@@ -81,7 +81,8 @@ JSON_KEYS = {
     ),
     "evaluate": (
         "hanchans placements[4] average_placement stable_rank paired_difference{average_placement,interval[2]} "
-        "win_rate deal_in_rate baseline_statistics seconds"
+        "win_rate deal_in_rate baseline_statistics seconds; with --deals: deals hanchans changed_share "
+        "paired_difference{points_per_kyoku,interval[2]} seconds"
     ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",

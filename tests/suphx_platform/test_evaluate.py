@@ -70,3 +70,39 @@ def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], 
     assert table[0].split() == ["candidate", "95", "%", "interval", "baseline"]
     assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "stable rank"]
     assert max(map(len, lines)) <= 100
+
+
+def evaluate_deals(runs: Path, candidate: str, *more: str) -> int:
+    options = ["--deals", "20", "--workers", "1", "--runs", str(runs)]
+    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options, *more])
+
+
+def test_deals_give_points_per_kyoku(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", "--json") == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["candidate"], result["baseline"], result["hanchans"]) == ("ukeire", "tsumogiri", 2)
+    low, high = result["paired_difference"]["interval"]
+    assert low <= result["paired_difference"]["points_per_kyoku"] <= high
+    assert 0.9 < result["changed_share"] <= 1
+    assert {"deals", "seed", "seconds"} <= set(result)
+
+
+def test_people_see_the_points_of_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["deals", "hanchans", "seed"]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "deals", "message"),
+    [
+        ("mjai:python bot.py", "100", "'mjai:python bot.py' must follow whole games and cannot play single deals"),
+        ("ukeire", "12", "--deals is 12: use at least 20"),
+    ],
+)
+def test_what_cannot_be_compared_by_deals_is_refused(
+    tmp_path: Path, candidate: str, deals: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--candidate", candidate, "--baseline", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
+    assert cli.main(["evaluate", *arguments]) == 1
+    assert message in capsys.readouterr().err

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from suphx.evaluation.match_config import check_hanchans
-from suphx_platform.agent_forms import AGENT_FORMS, check_agent
+from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
+from suphx_platform.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
 from suphx_platform.command_parser import examples
 from suphx_platform.commands.parsing import add_runs, add_workers, not_negative, positive
 from suphx_platform.table_text import label, value_text
@@ -46,6 +48,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
             "suphx evaluate --candidate models:/suphx@champion --baseline runs/RUN/supervised:weak",
+            "suphx evaluate --candidate runs/RUN/reinforcement --baseline runs/RUN/reinforcement/start --deals 10000",
         ),
     )
     parser.add_argument(
@@ -57,12 +60,20 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="AGENT",
         help="the agent to compare with; it plays at the three other seats",
     )
-    parser.add_argument(
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
         "--hanchans",
         type=positive,
         default=1000,
         metavar="N",
         help="number of games, a multiple of 4 and at least 8 (default: 1000)",
+    )
+    length.add_argument(
+        "--deals",
+        type=positive,
+        metavar="N",
+        help="play about N single deals instead, each with either agent in each seat, and report points per kyoku: "
+        "shows a small difference much earlier",
     )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
@@ -75,38 +86,92 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     check_hanchans(args.hanchans)
     for agent in (args.candidate, args.baseline):
         check_agent(agent)
+        if args.deals is not None:
+            _check_deals(args.deals, agent)
     with console.activity("importing"):
         from suphx_platform.agent_source import AgentSource
         from suphx_platform.kernel_warmup import compile_kernels
         from suphx_platform.tracking import TrackingStore
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    started = time.perf_counter()
-    report = _play(args, AgentSource(TrackingStore(args.runs)), console)
+    play = _play_hanchans if args.deals is None else _play_deals
+    report, shown = play(args, AgentSource(TrackingStore(args.runs)), console)
     console.say(report.verdict())
-    seconds = round(time.perf_counter() - started, 1)
-    return {**report.to_json(), "seconds": seconds} if console.is_json else _shown(report, seconds)
+    return {**report.to_json(), "seconds": shown["seconds"]} if console.is_json else shown
 
 
-def _play(args: argparse.Namespace, source: AgentSource, console: Console) -> MatchReport:
+def _check_deals(num_deals: int, agent: str) -> None:
+    """Raise ValueError for a number of deals, or an agent, that cannot be compared deal by deal."""
+    if num_deals < MIN_DEALS:
+        raise ValueError(f"--deals is {num_deals}: use at least {MIN_DEALS}")
+    if is_program(agent) or split_wrapper(agent)[0]:
+        raise ValueError(f"{agent!r} must follow whole games and cannot play single deals: use --hanchans")
+
+
+class _Report(Protocol):
+    """What came of either way to compare agents."""
+
+    def verdict(self) -> str: ...
+
+    def to_json(self) -> dict[str, object]: ...
+
+
+_Outcome: TypeAlias = tuple[_Report, dict[str, object]]
+
+
+def _play_hanchans(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+    """Return the report of a match and what people see of it."""
     from suphx.evaluation.match import play_match
-    from suphx_platform.agent_loading import load_any_agent
 
-    with TemporaryDirectory(prefix="suphx-agents-") as space, console.progress("hanchans", args.hanchans) as progress:
-        report = play_match(
+    started = time.perf_counter()
+    with _agents(args, source) as agents, console.progress("hanchans", args.hanchans) as progress:
+        report = play_match(*agents, num_hanchans=args.hanchans, progress=progress.advance, **_options(args))
+    report = replace(report, candidate=args.candidate, baseline=args.baseline)
+    return report, _shown(report, _since(started))
+
+
+def _play_deals(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+    """Return the report of paired deals and what people see of it."""
+    from suphx.evaluation.deal_match import hanchans_of, play_deal_match
+
+    started = time.perf_counter()
+    with _agents(args, source) as agents, console.progress("hanchans", hanchans_of(args.deals)) as progress:
+        report = play_deal_match(*agents, num_deals=args.deals, progress=progress.advance, **_options(args))
+    report = replace(report, candidate=args.candidate, baseline=args.baseline)
+    interval = report.difference.interval
+    return report, {
+        "deals": report.deals,
+        "hanchans": report.hanchans,
+        "seed": report.seed,
+        "changed_share": report.changed_share,
+        "points_per_kyoku_difference": report.difference.mean,
+        "interval": [interval.low, interval.high],
+        "seconds": _since(started),
+    }
+
+
+def _since(started: float) -> float:
+    return round(time.perf_counter() - started, 1)
+
+
+@contextmanager
+def _agents(args: argparse.Namespace, source: AgentSource) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of candidate and baseline, copied here if they are elsewhere."""
+    with TemporaryDirectory(prefix="suphx-agents-") as space:
+        yield (
             source.fetch(args.candidate, Path(space) / "candidate"),
             source.fetch(args.baseline, Path(space) / "baseline"),
-            num_hanchans=args.hanchans,
-            seed=args.seed,
-            workers=args.workers,
-            progress=progress.advance,
-            load=load_any_agent,
         )
-    return replace(report, candidate=args.candidate, baseline=args.baseline)
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    from suphx_platform.agent_loading import load_any_agent
+
+    return {"seed": args.seed, "workers": args.workers, "load": load_any_agent}
 
 
 def _shown(report: MatchReport, seconds: float) -> dict[str, object]:
-    """Return what people see: the figures of both sides as the columns of one table."""
+    """Return what people see of a match: the figures of both sides as the columns of one table."""
     candidate, baseline = report.statistics.to_json(), report.baseline_statistics.to_json()
     intervals = candidate["intervals"]
     assert isinstance(intervals, dict)

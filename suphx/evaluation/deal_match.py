@@ -1,0 +1,151 @@
+"""Paired deals: what a candidate gains a kyoku where a baseline sat, on the same wall and with the same scores.
+
+A hanchan mixes some ten deals into one place of four. Here every deal is a result of its own, and its luck cancels as
+far as both agents play it alike (selfplay/branch_play.py), so a small difference needs far fewer games than a match of
+hanchans. It is a difference in points, not in places: how an agent plays for its place is not measured. Deals of one
+hanchan are drawn together in the bootstrap, since they share how the game went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
+from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.riichi.record import I64
+from suphx.riichi.rules import Rules, tenhou
+from suphx.selfplay.agent import Agent, load_agent
+from suphx.selfplay.branch_play import GameBranches, play_branches
+
+USUAL_DEALS = 10
+"""Deals of a hanchan, about."""
+_GAMES_PER_TASK = 32
+_CANDIDATE, _BASELINE = 0, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealReport:
+    """The outcome of paired deals."""
+
+    candidate: str
+    baseline: str
+    deals: int
+    """Different deals; the candidate plays each at all four seats."""
+    hanchans: int
+    """Games of the baseline that the deals come from."""
+    seed: int
+    changed_share: float
+    """Share of deals and seats in which the candidate decided differently at least once."""
+    difference: PairedDifference
+    """Points a kyoku of the candidate minus those of the baseline; positive is better."""
+
+    def verdict(self) -> str:
+        """Return one sentence that says who wins more points, as far as the deals can tell."""
+        mean, low, high = self.difference.mean, self.difference.interval.low, self.difference.interval.high
+        stronger, weaker = (self.candidate, self.baseline) if mean > 0 else (self.baseline, self.candidate)
+        claim = f"{stronger} is better than {weaker}" if self.difference.is_significant else "no significant difference"
+        claim = "too few deals to say who is stronger" if self.hanchans < MIN_CLUSTERS else claim
+        return (
+            f"{claim}: {mean:+.1f} points per kyoku ({low:+.1f} to {high:+.1f}, higher is better for the candidate) "
+            f"over {self.deals:,} deals at four seats; it decided differently in {self.changed_share:.0%} of them"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        return {
+            "candidate": self.candidate,
+            "baseline": self.baseline,
+            "deals": self.deals,
+            "hanchans": self.hanchans,
+            "seed": self.seed,
+            "changed_share": self.changed_share,
+            "paired_difference": {
+                "points_per_kyoku": self.difference.mean,
+                "interval": [self.difference.interval.low, self.difference.interval.high],
+                "is_significant": self.difference.is_significant,
+            },
+        }
+
+
+def hanchans_of(num_deals: int) -> int:
+    """Return how many hanchans have about ``num_deals`` deals; ValueError for fewer than 20."""
+    if num_deals < MIN_DEALS:
+        raise ValueError(f"{num_deals} deals: use at least {MIN_DEALS}, about those of two hanchans")
+    return -(-num_deals // USUAL_DEALS)
+
+
+def play_deal_match(
+    candidate: str,
+    baseline: str,
+    *,
+    num_deals: int,
+    seed: int,
+    workers: int = 1,
+    rules: Rules | None = None,
+    progress: Callable[[float], None] = lambda games: None,
+    load: LoadAgent = load_agent,
+    kept: KeptResults | None = None,
+) -> DealReport:
+    """Play all deals of ``num_deals`` / 10 hanchans of ``baseline``, and again with ``candidate`` at each seat.
+
+    The number of deals is therefore only about ``num_deals``. Both agents are addresses for ``load``. ``progress`` is
+    called with parts of hanchans; what ``kept`` has of the same deals is not played again. Walls follow from ``seed``.
+    ValueError for an unknown agent, one that must follow whole games, or a wrong number.
+    """
+    walls = wall_seeds(seed, hanchans_of(num_deals))
+    tasks = [_task(candidate, baseline, walls, first) for first in range(0, len(walls), _GAMES_PER_TASK)]
+    games: dict[int, list[list[list[int]]]] = {}
+    for place, summary in play_tasks(
+        (candidate, baseline),
+        ("candidate", "baseline"),
+        tasks,
+        summarise=_summarise,
+        rules=rules or tenhou(),
+        workers=workers,
+        load=load,
+        play=_play,
+        kept=kept,
+        progress=progress,
+    ):
+        games[place] = summary["games"]
+    deals = [np.array(deal) for place in range(len(tasks)) for deal in games[place]]
+    columns = np.concatenate(deals)
+    own, other, differs = columns.reshape(len(columns), 3, SEATS).swapaxes(0, 1)
+    clusters = np.repeat(np.arange(len(deals)), [SEATS * len(game) for game in deals])
+    return DealReport(
+        candidate=candidate,
+        baseline=baseline,
+        deals=len(columns),
+        hanchans=len(walls),
+        seed=seed,
+        changed_share=float(differs.mean()),
+        difference=paired_difference(own.ravel(), other.ravel(), clusters),
+    )
+
+
+def _task(candidate: str, baseline: str, walls: range, first: int) -> GameTask:
+    part = walls[first : first + _GAMES_PER_TASK]
+    last = first + len(part)
+    return GameTask(
+        seating=np.full((len(part), SEATS), _BASELINE),
+        seeds=tuple(part),
+        key=f"deals-of-walls-{first + 1}-{last}",
+        title=f"deals of {baseline} again with {candidate}, walls {first + 1} to {last} of {len(walls)}",
+    )
+
+
+def _play(
+    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], rules: Rules, *, progress: Callable[[float], None]
+) -> Iterator[GameBranches]:  # fmt: skip
+    return play_branches(agents[_CANDIDATE], agents[_BASELINE], seeds, rules, progress=progress)
+
+
+def _summarise(games: Sequence[GameBranches]) -> Summary:
+    """Return for each game one line a deal: points of the candidate, of the baseline, and where they differ; 4 each."""
+    columns = [np.concatenate([game.candidate, game.baseline, game.differs], axis=1) for game in games]
+    return {"games": [game.tolist() for game in columns]}
