@@ -28,6 +28,8 @@ _SHOWN = (
     "*/hanchans",
     "*/decisions",
     "*/start_difference*",
+    "*/start_points_per_kyoku*",
+    "*/start_sampled_difference*",
     "*/difference_to_*",
     "decision/difference*",
     "decision/is_won",

@@ -24,6 +24,7 @@ from suphx_pipelines.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.supervised import PERCENT, RULES_VERSION
 from suphx_platform.console import Console, Progress
 from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.self_play_match import match_figures
 from suphx_platform.tracking import Tracker
 
 STAGE_NAME = "reinforcement"
@@ -162,7 +163,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"]:
             low, high = match["interval"]
-            opponent = _BASELINE_NAMES[match["baseline"]]
+            opponent = _BASELINE_NAMES[match["baseline"]] + (", both sampled" if match["policy"] == "sampled" else "")
             console.say(
                 f"after {match['updates']:,} updates against the {opponent}: average placement "
                 f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
@@ -171,18 +172,11 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
 
 
 def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return the figures of the last match against each baseline."""
+    """Return the figures of the last match against each opponent."""
     figures: dict[str, float] = {}
     for match in matches:
-        name, (low, high) = match["baseline"], match["interval"]
-        figures |= {
-            f"difference_to_{name}": match["difference"],
-            f"{name}_difference": match["difference"],
-            f"{name}_difference_low": low,
-            f"{name}_difference_high": high,
-            f"{name}_hanchans": match["hanchans"],
-        }
-    return {name: float(value) for name, value in figures.items()}
+        figures |= match_figures(match)
+    return figures
 
 
 def _note(point: Mapping[str, float], head: str) -> str:

@@ -17,7 +17,12 @@ from suphx_pipelines.report_number import decimal, difference, duration, interva
 Result = Mapping[str, Any]
 
 START = "start"
-_MATCHES = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
+_MATCHES = (
+    "Average placement of the nets minus that of three opponents; lower is better. All matches of this run are played "
+    "on the same walls, so that the change since the match before is not the luck of other walls."
+)
+_ENDS = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
+_SAMPLED = ", both sampled"
 _MEMORY = "_memory_bytes"
 _MIB = 2**20
 _COLOURS = 6
@@ -30,6 +35,7 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     body = report_page.paragraph(strength(result))
     matches = {f"against {name}": of for name, of in _by_baseline(result).items()}
     body += report_page.side_by_side(_strength_chart(matches), _matches_table(result))
+    body += _deals_chart(result)
     body += report_page.tiles(_figures(result))
     for head in learned_heads(result):
         body += report_page.heading(f"The {head} net during self-play")
@@ -45,13 +51,21 @@ def strength(result: Result) -> str:
         opponents = ", ".join(short_names(list(against))) or "nobody"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
+    sampled = against.get(START + _SAMPLED, [])[-1:]
     low, high = last["interval"]
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
     return (
         f"After {number(last['updates'])} updates the nets are {how} those that self-play began with: their average "
         f"placement against three of them is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
-        f"{number(last['hanchans'])} hanchans."
+        f"{number(last['hanchans'])} hanchans." + "".join(map(_sampled_sentence, sampled))
+    )
+
+
+def _sampled_sentence(match: Mapping[str, Any]) -> str:
+    return (
+        " With answers sampled on both sides, as in self-play, the difference is "
+        f"{difference(match['difference'], 2)} ({interval(match['interval'])})."
     )
 
 
@@ -79,7 +93,7 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
          difference(matches[-1]["difference"]), interval(matches[-1]["interval"], 3)) for name, matches in ends.items()
     ]  # fmt: skip
     columns = ("alpha", *(f"last entropy of {head}" for head in heads), "difference to the start", "95 % interval")
-    return body + report_page.table(columns, rows, about=_MATCHES)
+    return body + report_page.table(columns, rows, about=_ENDS)
 
 
 def learned_heads(result: Result) -> list[str]:
@@ -105,9 +119,14 @@ def _entropies(result: Result, head: str, first_update: float = 0) -> list[float
 
 
 def _by_baseline(result: Result) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the matches by opponent, the start first."""
-    names = sorted({match["baseline"] for match in result["matches"]}, key=lambda name: (name != START, name))
-    return {name: [match for match in result["matches"] if match["baseline"] == name] for name in names}
+    """Return the matches by opponent, the start first; those with sampled answers apart."""
+    names = sorted({_opponent(match) for match in result["matches"]}, key=lambda name: (name != START, name))
+    return {name: [match for match in result["matches"] if _opponent(match) == name] for name in names}
+
+
+def _opponent(match: Mapping[str, Any]) -> str:
+    name: str = match["baseline"]
+    return name + _SAMPLED if match.get("policy") == "sampled" else name
 
 
 def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: str = "Strength over self-play") -> str:
@@ -115,7 +134,10 @@ def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: s
     names = short_names(list(matches))
     curves = [_strength_curve(name, of, place % _COLOURS)
               for place, (name, of) in enumerate(zip(names, matches.values(), strict=True))]  # fmt: skip
-    note = "Average placement of the nets minus the opponent's, with 95 % intervals. Below zero: the nets are stronger."
+    note = (
+        "Average placement of the nets minus the opponent's, with 95 % intervals. Below zero: the nets are stronger. "
+        "All checkpoints play on the same walls."
+    )
     picture = line_chart(curves, title, x_title="updates", levels=(0.0,))
     if picture:
         return report_page.figure(picture, title, note, _legend(curves))
@@ -139,13 +161,37 @@ def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int
 def _matches_table(result: Result) -> str:
     has_many = len(_by_baseline(result)) > 1
     rows = [
-        (number(match["updates"]), difference(match["difference"], 2), interval(match["interval"]),
-         number(match["hanchans"]), *([match["baseline"]] if has_many else []))
+        (number(match["updates"]), difference(match["difference"], 2), interval(match["interval"]), _change(match),
+         number(match["hanchans"]), *([_opponent(match)] if has_many else []))
         for match in reversed(result["matches"])
     ]  # fmt: skip
-    columns = ("updates", "difference", "95 % interval", "hanchans", *(["opponent"] if has_many else []))
+    columns = ("updates", "difference", "95 % interval", "change", "hanchans", *(["opponent"] if has_many else []))
     table = report_page.table(columns, rows, about=_MATCHES)
     return f"<div>{table}</div>" if rows else ""
+
+
+def _change(match: Mapping[str, Any]) -> str:
+    """Return the difference to the match before, with its interval."""
+    change = match.get("change")
+    return f"{difference(change['difference'], 2)} ({interval(change['interval'])})" if change else "–"
+
+
+def _deals_chart(result: Result) -> str:
+    """Return the points per kyoku over the updates; empty if no deals were played."""
+    matches = [match for match in result["matches"] if "deals" in match and _opponent(match) == START]
+    if not matches:
+        return ""
+    curve = _strength_curve("start", [match["deals"] | {"updates": match["updates"]} for match in matches], 0)
+    last = matches[-1]["deals"]
+    title = "Points per kyoku over self-play"
+    note = (
+        "Points that the nets win more than those that self-play began with, in the same deals from the same seats, "
+        "with 95 % intervals. Above zero: the nets are stronger. Deals show a gain earlier than places do. "
+        f"After {number(matches[-1]['updates'])} updates: {difference(last['difference'], 1)} "
+        f"({interval(last['interval'], 1)}) over {number(last['number'])} deals."
+    )
+    picture = line_chart([curve], title, x_title="updates", levels=(0.0,))
+    return report_page.figure(picture, title, note) if picture else report_page.paragraph(f"{title}. {note}")
 
 
 def _figures(result: Result) -> list[tuple[str, str]]:

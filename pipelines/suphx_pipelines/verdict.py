@@ -7,7 +7,7 @@ start, else the match of the supervised nets against the baseline, else the rewa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -109,7 +109,7 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
 
 def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
     updates = f"{int(figures['updates']):,} updates" if "updates" in figures else "its updates"
-    return compared(
+    verdict = compared(
         figures["start_difference"],
         figures["start_difference_low"],
         figures["start_difference_high"],
@@ -118,6 +118,11 @@ def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
         equal=f"{name} left the nets about as strong as their start after {updates}",
         worse=f"{name} made the nets weaker than their start after {updates}",
     )
+    if "start_sampled_difference" not in figures:
+        return verdict
+    difference, low, high = (figures[f"start_sampled_difference{end}"] for end in ("", "_low", "_high"))
+    sampled = f" With sampled answers on both sides: {difference:+.2f} ({low:+.2f} to {high:+.2f})."
+    return replace(verdict, sentence=verdict.sentence + sampled)
 
 
 def _figure_8(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:

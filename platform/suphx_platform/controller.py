@@ -31,7 +31,7 @@ from suphx.training.loss_watch import DivergedError
 from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
 from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
-from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches
+from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
 from suphx_platform.simulator_actor import Played
 from suphx_platform.stop_request import StopRequest
 
@@ -79,7 +79,7 @@ class Controller:
         except (KeyError, TypeError, IndexError) as error:
             raise damaged(self._state_path, error) from error
         self._metrics = self._new_metrics()
-        self._matches = SelfPlayMatches(config, folder, self._flow, has_weak=has_weak)
+        self._matches = SelfPlayMatches(config, folder, self._flow, has_weak=has_weak, seed=play.seed)
         self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
 
@@ -175,7 +175,7 @@ class Controller:
         self._since_report.append(learned.figures)
         if progress.updates % config.report_every == 0:
             self._add_point()
-        if config.evaluate_every and progress.updates % config.evaluate_every == 0:
+        if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
             self._evaluate()
         if config.oracle.policy and config.oracle.ends_step(progress.updates):
             gamma = config.oracle.gamma_of_update(progress.updates)
@@ -238,26 +238,26 @@ class Controller:
         ]
         return Player(tuple(nets), tuple(calibrations))
 
-    def _evaluate(self) -> None:
+    def _evaluate(self, *, is_final: bool = False) -> None:
         """Have matches played of the newest version."""
         self._tell(f"match after {self._progress.updates:,} updates")
         self._write_newest()
-        self._matches.begin(self._progress.updates)
+        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._tell)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:
-        for entry in self._matches.ended(waits=waits):
+        for entry in self._matches.ended(self._progress.matches, waits=waits):
             self._progress.matches.append(entry)
-            self._show({"updates": entry["updates"], f"difference_to_{entry['baseline']}": entry["difference"]})
+            self._show({"updates": entry["updates"], **match_figures(entry)})
 
     def _finish(self) -> dict[str, Any]:
         matches = self._progress.matches
         if self._since_report and not self._progress.history:
             self._add_point()  # of a run that is shorter than report_every
         self._add_matches(waits=True)
-        if not matches or matches[-1]["updates"] != self._progress.updates:
+        if not any(match["is_final"] and match["updates"] == self._progress.updates for match in matches):
             self._save()  # the match takes long, and may be stopped
-            self._evaluate()
+            self._evaluate(is_final=True)
             self._add_matches(waits=True)
         self._save()
         metrics = {

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from suphx.evaluation.match import MatchReport
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.global_reward import Prediction
@@ -26,7 +25,7 @@ from suphx_platform.learner import Learner, UpdateReport
 from suphx_platform.parameter_server import ParameterServer, Version
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts, ReplayBuffer
-from suphx_platform.self_play_match import MatchOrder
+from suphx_platform.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
 
 
@@ -138,8 +137,8 @@ class Flow(Protocol):
         """Return the newest policy version."""
         ...
 
-    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
-        """Have a match played, at once or while the other work goes on."""
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its hanchans."""
         ...
 
     def state(self) -> FlowState:
@@ -219,10 +218,10 @@ class OneProcessFlow:
         """Return the newest policy version."""
         return self._server.latest_version
 
-    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         """Play a match at once."""
-        future: Future[MatchReport] = Future()
-        future.set_result(order.play())
+        future: Future[MatchOutcome] = Future()
+        future.set_result(order.play(progress))
         return future
 
     def state(self) -> FlowState:

@@ -14,7 +14,6 @@ from contextlib import ExitStack
 
 import ray
 
-from suphx.evaluation.match import MatchReport
 from suphx_platform.fetching_engine import with_weights
 from suphx_platform.flow import Event, FlowState, SelfPlay, full_error, new_place
 from suphx_platform.learner_seat import LearnerSeat
@@ -24,7 +23,7 @@ from suphx_platform.ray_part import Health
 from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer import BufferCounts
-from suphx_platform.self_play_match import MatchOrder
+from suphx_platform.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.simulator_crew import SimulatorCrew
 from suphx_platform.topology import Topology, local_needs, play_match
 
@@ -109,9 +108,9 @@ class RayFlow:
         """Return the newest policy version with its weights."""
         return with_weights(self._seat.latest)
 
-    def play_match(self, order: MatchOrder) -> Future[MatchReport]:
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         """Have a match played beside a simulator, while training goes on."""
-        future: Future[MatchReport] = play_match.remote(order, order.files()).future()
+        future: Future[MatchOutcome] = play_match.remote(order, order.files()).future()
         return future
 
     def state(self) -> FlowState:

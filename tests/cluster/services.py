@@ -26,6 +26,8 @@ SMALL_RUN = {
     "reinforcement.max_minutes": "7",
     "reinforcement.evaluate_every": "0",
     "reinforcement.evaluation_hanchans": "8",
+    "reinforcement.evaluation_deals": "0",
+    "reinforcement.final_hanchans": "0",
     "reinforcement.report_every": "2",
     "reinforcement.save_seconds": "10",
     "reinforcement.simulator.num_tables": "32",

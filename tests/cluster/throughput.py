@@ -31,6 +31,8 @@ RUN = "throughput"
 SETTINGS = [
     ("reinforcement.evaluate_every", "0"),
     ("reinforcement.evaluation_hanchans", "8"),
+    ("reinforcement.evaluation_deals", "0"),
+    ("reinforcement.final_hanchans", "0"),
     ("reinforcement.report_every", "2"),
 ]
 

@@ -86,6 +86,8 @@ def test_one_command_ends_with_the_table(tmp_path: Path) -> None:
         "reinforcement.buffer.batch_rows": "300",
         "reinforcement.simulator.num_tables": "32",
         "reinforcement.evaluation_hanchans": "8",
+        "reinforcement.evaluation_deals": "0",
+        "reinforcement.final_hanchans": "0",
         "figure_8.hanchans": "8",
         "figure_8.workers": "1",
         "evaluation.hanchans": "8",

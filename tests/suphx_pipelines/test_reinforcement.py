@@ -28,6 +28,8 @@ SMALL = {
     "reinforcement.max_updates": "4",
     "reinforcement.evaluate_every": "0",
     "reinforcement.evaluation_hanchans": "8",
+    "reinforcement.evaluation_deals": "0",
+    "reinforcement.final_hanchans": "0",
     "reinforcement.report_every": "2",
     "reinforcement.simulator.num_tables": "16",
     "reinforcement.buffer.batch_rows": "100",

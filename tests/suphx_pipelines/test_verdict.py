@@ -84,6 +84,14 @@ def test_self_play_is_compared_with_its_own_start() -> None:
         "Self-play made the nets stronger than their start after 300 updates: average placement lower by 0.40 "
         "(95 % interval 0.30 to 0.50), 200 hanchans."
     )
+    sampled = {
+        "start_sampled_difference": -0.2,
+        "start_sampled_difference_low": -0.3,
+        "start_sampled_difference_high": 0.1,
+    }
+    both = find_verdict(RECIPE, {"reinforcement": played | sampled})
+    assert (both.outcome, both.difference) == ("better", -0.4)
+    assert both.sentence == verdict.sentence + " With sampled answers on both sides: -0.20 (-0.30 to +0.10)."
     guided = find_verdict(RECIPE, {"reinforcement": played, "oracle_decay": played | {"start_difference_high": 0.01}})
     assert guided.sentence.startswith("The games do not tell who is stronger")
 

@@ -87,7 +87,8 @@ def test_a_run_leaves_an_agent_curves_and_matches(tmp_path: Path) -> None:
     assert (metrics["updates"], metrics["version"], last["version"]) == (12, 6, 6)
     assert {"discard_entropy", "discard_alpha", "staleness", "discard_kl_to_start", "hanchans_per_second"} <= set(last)
     assert last["discard_kl_to_start"] > 0
-    assert {match["baseline"] for match in metrics["matches"]} == {"start", "weak"}
+    played = [(match["baseline"], match["policy"], match["is_final"]) for match in metrics["matches"]]
+    assert played == [("start", "argmax", True), ("weak", "argmax", True), ("start", "sampled", True)]
     counts = metrics["decisions_of_buffer"]
     assert 12 * 200 <= counts["learned"] < 12 * 230
     assert counts["added"] >= counts["learned"] + counts["stale"]
@@ -225,7 +226,33 @@ def test_without_a_weak_player_there_is_one_match(tmp_path: Path) -> None:
     player: Player = small_player(1)
     play = SelfPlay(start=player, weak=player, encoder="mini", rules_version="tenhou-1", seed=5)
     metrics = Controller(replace(CONFIG, max_updates=1), play, tmp_path).run()
-    assert [match["baseline"] for match in metrics["matches"]] == ["start"]
+    assert [match["baseline"] for match in metrics["matches"]] == ["start", "start"]
+
+
+def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=4, evaluate_every=2, evaluation_deals=20, final_hanchans=16)
+    points: list[Mapping[str, float]] = []
+    told: list[str] = []
+    metrics = new_controller(
+        tmp_path, config, report=points.append, progress=lambda share, note: told.append(note)
+    ).run()  # fmt: skip
+    against_start = [match for match in metrics["matches"] if match["baseline"] == "start"]
+    assert [(match["updates"], match["policy"], match["hanchans"]) for match in against_start] == [
+        (2, "argmax", 8), (4, "argmax", 16), (4, "sampled", 16)
+    ]  # fmt: skip
+    first, last, sampled = against_start
+    assert last["change"]["since"] == 2
+    places = [[int(place) for place in match["placements"][:8]] for match in (first, last)]
+    assert last["change"]["difference"] == pytest.approx(np.mean(places[1]) - np.mean(places[0]))
+    assert "change" not in first
+    assert "change" not in sampled
+    assert sampled["placements"] != last["placements"]
+    assert all(match["deals"]["number"] >= 16 for match in against_start)
+    names = {name for point in points for name in point}
+    assert {"difference_to_start", "difference_to_weak", "start_sampled_difference", "start_points_per_kyoku"} <= names
+    assert "match after 4 updates (start, sampled): 16 of 16 hanchans" in told
+    again = new_controller(tmp_path, config).run()
+    assert again["matches"] == metrics["matches"], "nothing is played again"
 
 
 @pytest.mark.parametrize(
@@ -236,6 +263,8 @@ def test_without_a_weak_player_there_is_one_match(tmp_path: Path) -> None:
         ({"heads": ("win",)}, "'win' is no head"),
         ({"publish_every": 0}, "publish_every is 0: use at least 1"),
         ({"evaluation_hanchans": 9}, "use a multiple of 4"),
+        ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
+        ({"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:

@@ -48,6 +48,8 @@ def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> 
         "reinforcement.buffer.batch_rows": "256",
         "reinforcement.evaluate_every": "0",
         "reinforcement.evaluation_hanchans": "8",
+        "reinforcement.evaluation_deals": "0",
+        "reinforcement.final_hanchans": "0",
         "reinforcement.report_every": "1",
     }
     command = [sys.executable, "-m", "suphx_platform.cli", "run", "pipelines/recipes/reinforcement.toml"]
