@@ -99,6 +99,9 @@ class Learner:
         num_rows = sum(map(len, batches.values()))
         if not num_rows:
             raise ValueError("an update needs decisions of one head at least: the batches are empty")
+        if self._config.permute_rewards:
+            seed = self.num_updates
+            batches = {head: batch.with_permuted_rewards((seed, head)) for head, batch in batches.items()}
         shares = self._shares(batches)
         arguments = [ray.put(own) for own in shares] if self._group.is_remote else shares
         found = self._on_each(lambda learner: learner.learn(arguments))

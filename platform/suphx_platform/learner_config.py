@@ -33,6 +33,9 @@ class LearnerConfig:
     """Terms of the gradient (equations 1 and 2 of the paper)."""
     entropy: EntropyConfig = field(default_factory=EntropyConfig)
     """Entropy control (equation 3 of the paper)."""
+    permute_rewards: bool = False
+    """Shuffle the rewards of the trajectories within each batch: a control run, in which no net can become stronger. A
+    gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
     num_learners: int = 1
     """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
     threads: int = 1

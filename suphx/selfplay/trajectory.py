@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,12 @@ class Transitions:
         if not 0 < num_rows < len(self):
             return min(num_rows, len(self))
         return num_rows + int(self.is_last[num_rows - 1 :].argmax())
+
+    def with_permuted_rewards(self, seed: Sequence[int]) -> Transitions:
+        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned."""
+        is_first = np.append(np.ones(min(1, len(self)), np.bool_), self.is_last[:-1])
+        permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
+        return replace(self, rewards=permuted[np.cumsum(is_first) - 1])
 
     def take(self, indices: I64) -> Transitions:
         """Return copies of the lines ``indices``."""

@@ -49,6 +49,26 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     assert taken_actions(store, 2) == [30, 31]
 
 
+def test_permuted_rewards_are_those_of_other_trajectories() -> None:
+    store = TrajectoryStore(DISCARD, 50, ROW_BYTES)
+    for length in range(3):
+        tables = [table for table in range(50) if table % 3 >= length]
+        add(store, tables, [2] * len(tables), tables)
+    rewards = np.zeros((50, 4), np.float32)
+    rewards[:, 2] = np.arange(50)
+    plain = store.take(np.arange(50)).with_rewards(rewards)
+    permuted = plain.with_permuted_rewards((7, DISCARD))
+    ends = permuted.rewards[permuted.is_last]
+    assert sorted(ends) == list(range(50))
+    assert (ends != plain.rewards[plain.is_last]).mean() > 0.8
+    trajectories: np.ndarray = np.cumsum(plain.is_last) - plain.is_last
+    assert permuted.rewards.tolist() == ends[trajectories].tolist(), "one reward for a whole trajectory"
+    assert permuted.actions.tolist() == plain.actions.tolist()
+    assert plain.with_permuted_rewards((7, DISCARD)).rewards.tolist() == permuted.rewards.tolist()
+    assert plain.with_permuted_rewards((8, DISCARD)).rewards.tolist() != permuted.rewards.tolist()
+    assert len(plain.part(0, 0).with_permuted_rewards((7,))) == 0
+
+
 def test_room_is_used_again() -> None:
     store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
     sizes = set()

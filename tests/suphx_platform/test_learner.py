@@ -92,6 +92,17 @@ def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
 
 
+def test_from_permuted_rewards_nothing_is_learned() -> None:
+    learner = new_learner(replace(CONFIG, permute_rewards=True))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        report = learner.update({DISCARD: decisions(n=256, seed=seed)})
+    assert report.figures["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
+    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    assert 0.6 * before < after < 1.5 * before
+
+
 def test_every_head_learns_from_its_own_decisions() -> None:
     learner = new_learner(heads=(DISCARD, CHOW))
     before = learner.weights()
