@@ -21,6 +21,7 @@ from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx_platform.inference_engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine, Reply, Request
 from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parameter_server import Version, Weights
+from tests.suphx_pipelines.tile_keeper import keeper
 from tests.suphx_platform.small_player import small_player
 
 PLAYER, WEAK_PLAYER = small_player(1), small_player(2)
@@ -161,7 +162,8 @@ def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("heads", [(DISCARD,), tuple(range(len(HEAD_NAMES)))])
 def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tuple[int, ...]) -> None:
-    encoder, engine = find_encoder("mini"), new_engine(heads=heads)
+    encoder, player = find_encoder("mini"), keeper(1.0)
+    engine = InferenceEngine(EXACT, player, player, heads=heads)
     config = GroupConfig(num_tables=2, heads=heads, opponents=OpponentConfig(latest=1.0, older=0.0, weak=0.0))
     group = TableGroup(config, encoder, tenhou(), first_seed=7)
     scores: list[tuple[int, ...]] = []
@@ -169,7 +171,7 @@ def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tup
         ends = group.reply(engine.answer(group.ask())).kyokus
         scores += map(tuple, ends.scores_after[ends.games == 7].tolist())
     learned = {LEARNED_HEADS: [HEAD_NAMES[head] for head in heads]}
-    save_player(tmp_path, PLAYER, encoder, rules_version="tenhou", step=1, extra=learned)
+    save_player(tmp_path, player, encoder, rules_version="tenhou", step=1, extra=learned)
     (log,) = play_games([load_agent(f"{tmp_path}:sampled")], np.zeros((1, 4), np.int64), [7], tenhou())
     assert [tuple(kyoku.scores) for kyoku in log.kyokus[1:4]] == scores[:3]
     (plain,) = play_games([load_agent(str(tmp_path))], np.zeros((1, 4), np.int64), [7], tenhou())
