@@ -33,6 +33,7 @@ class Order:
 
     folder: Path
     wish: Path
+    keeps_games: bool = False
 
     def play(self) -> Any:
         rules, agent = tonpuu(), f"ukeire@{self.wish}"
