@@ -22,7 +22,7 @@ class Row:
     high: float | None = None
     colour: int = 0
     note: str = ""
-    """Stands at the right above the interval."""
+    """Text at the right, above the interval."""
 
 
 def interval_chart(
@@ -85,7 +85,7 @@ def _row(row: Row, scale: Scale, top: float, down: float) -> list[str]:
     if row.name:
         parts.append(svg.words(_EDGE, top + 14, row.name, kind="strong"))
     if row.note:
-        parts.append(svg.words(WIDTH - _EDGE, top + 14, row.note, "end"))
+        parts.append(svg.words(WIDTH - _EDGE, top + 14, row.note, "end", "soft note"))
     if row.low is not None and row.high is not None:
         parts.append(svg.path([(scale.at(row.low), y), (scale.at(row.high), y)], f"bar thick {colour}"))
     place = {"cx": scale.at(row.value), "cy": y, "r": 4.5}

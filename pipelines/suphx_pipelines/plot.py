@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from suphx_pipelines import svg
 from suphx_pipelines.chart_axis import Scale, Unit, tick_texts
 
 WIDTH, HEIGHT = 400.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 8.0, 38.0
+_LETTER, _TEXT_GAP = 7.0, 6.0  # width of a digit in the widest of the page's fonts; between a tick's text and the axis
 _TICK_GAP, _TITLE_GAP = 15.0, 31.0
 
 
@@ -33,9 +34,12 @@ class Plot:
     ) -> None:
         """``x`` and ``y`` are the ranges of the axes; ``is_log`` is for the horizontal one."""
         self._height = height
-        self._x = Scale(*x, _LEFT, WIDTH - _RIGHT, is_log)
         self._y = Scale(*y, height - _BOTTOM, _TOP)
-        self._parts = [*self._rows(y_unit), *self._columns(x_unit)]
+        ticks = self._y.ticks()
+        texts = tick_texts(ticks, y_unit)
+        left = max(_LEFT, _LETTER * max(map(len, texts), default=0) + _TEXT_GAP)
+        self._x = Scale(*x, left, WIDTH - _RIGHT, is_log)
+        self._parts = [*self._rows(ticks, texts), *self._columns(x_unit)]
         middle = (self._x.start + self._x.end) / 2
         self._parts.append(svg.words(middle, height - _BOTTOM + _TITLE_GAP, x_title, "middle"))
 
@@ -68,13 +72,12 @@ class Plot:
         """Return the picture; ``label`` says in words what it shows."""
         return svg.drawing(WIDTH, self._height, self._parts, label)
 
-    def _rows(self, unit: Unit) -> list[str]:
-        ticks = self._y.ticks()
+    def _rows(self, ticks: Sequence[float], texts: Sequence[str]) -> list[str]:
         parts = []
-        for tick, text in zip(ticks, tick_texts(ticks, unit), strict=True):
+        for tick, text in zip(ticks, texts, strict=True):
             y = self._y.at(tick)
             parts.append(svg.path([(self._x.start, y), (self._x.end, y)], "grid"))
-            parts.append(svg.words(self._x.start - 6, y + 4, text, "end"))
+            parts.append(svg.words(self._x.start - _TEXT_GAP, y + 4, text, "end"))
         return parts
 
     def _columns(self, unit: Unit) -> list[str]:

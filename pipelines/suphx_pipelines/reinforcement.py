@@ -25,6 +25,7 @@ from suphx_pipelines.supervised import PERCENT, RULES_VERSION
 from suphx_platform.console import Console, Progress
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.self_play_match import match_figures
+from suphx_platform.table_text import count_text
 from suphx_platform.tracking import Tracker
 
 STAGE_NAME = "reinforcement"
@@ -165,7 +166,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             low, high = match["interval"]
             opponent = _BASELINE_NAMES[match["baseline"]] + (", both sampled" if match["policy"] == "sampled" else "")
             console.say(
-                f"after {match['updates']:,} updates against the {opponent}: average placement "
+                f"after {count_text(match['updates'], 'update')} against the {opponent}: average placement "
                 f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
                 f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
             )

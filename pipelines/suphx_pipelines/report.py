@@ -55,7 +55,7 @@ class Results:
     match: Mapping[str, Any]
     self_play: Mapping[str, Any]
     oracle: Sequence[Mapping[str, Any]] = ({}, {}, {}, {})
-    """Self-play that sees everything, less and less, nothing hidden any more; that stays near one that does."""
+    """Self-play that sees hidden tiles; sees fewer and fewer; sees none; stays near a teacher that sees them."""
     entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the alpha that was fixed."""
     reward_predictor: Mapping[str, Any] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What the report says of the run itself."""
+    """What the report shows about the run itself."""
 
     title: str
     verdict: Verdict
@@ -80,17 +80,17 @@ class Run:
 
 
 _ORACLE_TITLES = (
-    "Self-play with hidden tiles seen",
-    "Hidden tiles fade out",
+    "Self-play with visible hidden tiles (oracle)",
+    "Hidden tiles are removed step by step",
     "Self-play after oracle guiding",
     "Self-play with a teacher",
 )
 _ORACLE_TEXTS = (
-    "These nets see all hidden tiles as further inputs (oracle guiding, section 3.3 of the paper): an upper bound, and "
-    "the start of what follows.",
-    "The hidden tiles are masked more and more often, until the nets do without them.",
+    "These nets see all hidden tiles as additional inputs (oracle guiding, section 3.3 of the paper). They are an "
+    "upper bound, and the starting point of the next stages.",
+    "The hidden tiles are masked more and more often, until the nets no longer see them.",
     "The nets no longer see hidden tiles and continue to learn at a lower rate.",
-    "The nets see no hidden tiles; their distance to the nets that do is a part of the loss.",
+    "The nets see no hidden tiles; their distance to the nets that see them is part of the loss.",
 )
 
 

@@ -1,4 +1,4 @@
-"""The report's sections that compare nets: what more games bring, and what the planes bring."""
+"""The report's sections that compare nets: the effect of more games, and of the input planes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
         if len(accuracies) > 1:
             gains.append(f"{head} {difference(100 * (accuracies[max(accuracies)] - accuracies[min(accuracies)]), 1)}")
     text = (
-        f"The same nets, learned with equal settings from {number(sizes[0])} up to {number(sizes[-1])} games. "
+        f"The same nets, trained with equal settings on {number(sizes[0])} up to {number(sizes[-1])} games. "
         f"More games change the test accuracy, in percentage points, by: {', '.join(gains) or '–'}."
     )
     title = "Test accuracy by training games"

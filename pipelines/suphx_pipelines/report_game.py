@@ -12,6 +12,7 @@ from suphx.riichi.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx_pipelines import report_page
 from suphx_pipelines.report_number import difference, number
 from suphx_pipelines.tile_drawing import BACK, tile, tiles
+from suphx_platform.table_text import count_text
 
 WINDS = ("East", "South", "West", "North")
 _NOTE = (
@@ -32,7 +33,7 @@ def section(game: Mapping[str, Any]) -> str:
 
 def _sentence(game: Mapping[str, Any]) -> str:
     names = game["names"]
-    text = f"The first game of the match: {len(game['deals'])} deals. "
+    text = f"The first game of the match: {count_text(len(game['deals']), 'deal')}. "
     text += f"At the start {_listed(names)} sit at {_listed(WINDS)}."
     if game["final_scores"] is None:
         return text

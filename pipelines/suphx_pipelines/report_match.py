@@ -39,7 +39,7 @@ def _table(match: Mapping[str, Any], names: list[str]) -> str:
     rows = [(name, *(column[name] for column in figures)) for name in figures[0]]
     about = f"Rates are per deal, points per win or deal-in. Wall seed {match.get('seed')}."
     if any(column["stable rank (dan)"] != "–" for column in figures):
-        about += " The stable rank is the Tenhou dan that these placements hold, with its 95 % interval."
+        about += " The stable rank is the Tenhou dan that a player with these placements keeps, with its 95 % interval."
     rows = [row for row in rows if any(value != "–" for value in row[1:])]
     return "<div>" + report_page.table(("", *names), rows, about=about) + "</div>"
 

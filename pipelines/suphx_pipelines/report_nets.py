@@ -31,15 +31,15 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
         return ""
     if is_played:
         text = (
-            "The nets learned from games that a baseline played against itself. Their accuracy is how often they do "
-            "what that baseline does, on games that they have not seen; it cannot be compared with the paper's nets, "
-            "which learned from strong human players."
+            "The nets learned from games that a baseline played against itself. Their accuracy is how often they make "
+            "the same decision as that baseline, in games that they have not seen. It cannot be compared with the "
+            "paper's nets, which learned from strong human players."
         )
         paper: tuple[str, ...] = ()
     else:
         text = (
-            "How often each net does what the player in the record did, on games that it has not seen, beside Table 3 "
-            "of the paper (training samples in brackets) and the earlier work that the paper cites."
+            "How often each net makes the same decision as the player in the record, in games that it has not seen, "
+            "next to Table 3 of the paper (training samples in brackets) and the earlier work that the paper cites."
         )
         paper = ("paper", "earlier work")
     columns = (
@@ -54,8 +54,8 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
     )
     rows = [_accuracy_row(head, metrics, has_paper=not is_played) for head, metrics in nets.items()]
     note = (
-        "Balanced accuracy is the mean over the answers of how often each is given where the record has it: a net that "
-        "always says no has 50 %. Yes answers found: the share of the record's yes that the net gives too."
+        "Balanced accuracy is the mean of the accuracies for yes and for no: a net that always answers no has 50 %. "
+        "Yes answers found: the share of the yes answers in the records that the net also gives."
     )
     return report_page.paragraph(text) + report_page.table(columns, rows, about=note)
 
@@ -77,8 +77,8 @@ def learning(nets: Nets, curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> s
         return ""
     body = report_page.paragraph(
         "Loss of the training (thin: as measured, thick: smoothed) and of validation samples; validation accuracy; "
-        "and how often the net is right against how sure it is (large dots: many samples; on the dashed line it is "
-        "right as often as it is sure)."
+        "and the accuracy by confidence (large dots: many samples; on the dashed line the accuracy equals the "
+        "confidence)."
     )
     for head, metrics in nets.items():
         history = metrics["history"]
@@ -101,7 +101,7 @@ def _pictures(head: str, metrics: Mapping[str, Any], points: Sequence[Mapping[st
     accuracy = line_chart(
         [right], f"Validation accuracy of the {head} net", x_title="step", y_unit="percent", least=0.0, most=1.0
     )
-    bins = reliability_chart(test.get("calibration") or [], f"Calibration of the {head} net", x_title="how sure it is")
+    bins = reliability_chart(test.get("calibration") or [], f"Calibration of the {head} net", x_title="confidence")
     error = f"mean gap {percent(test.get('ece'))}, before calibration"
     return [
         report_page.figure(loss, "Loss", legend=_legend(shown)),
@@ -121,15 +121,15 @@ def calibration(nets: Nets) -> str:
     if not fits:
         return ""
     body = report_page.paragraph(
-        "A calibrated net is as often right as it is sure. One number for each net, its temperature, is fitted on "
-        "validation samples; the figures are those of test samples."
+        "The accuracy of a calibrated net equals its confidence. One number for each net, its temperature, is fitted "
+        "on validation samples; the figures are those of test samples."
     )
     columns = ("net", "calibration error", "temperature", "error after calibration", "loss", "loss after calibration")
     rows = [
         (head, percent(test.get("ece")), decimal(fit["temperature"], 2), percent(fit["ece"]),
          decimal(test.get("loss"), 3), decimal(fit["loss"], 3)) for head, (test, fit) in fits.items()
     ]  # fmt: skip
-    about = "The calibration error is the mean gap between how sure a net is and how often it is right."
+    about = "The calibration error is the mean gap between confidence and accuracy."
     body += report_page.table(columns, rows, about=about) + _thresholds(fits)
     return body + _reliability(fits)
 
@@ -150,7 +150,7 @@ def _thresholds(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]])
 
 
 def _reliability(fits: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
-    """Return, folded, how sure each net was after calibration and how often it was right."""
+    """Return, folded, the confidence of each net after calibration and its accuracy."""
     columns = ("net", "how sure it is", "how often it is right", "samples")
     rows = [
         (head, percent(confidence), percent(accuracy), number(count))
@@ -168,7 +168,7 @@ def confusion(discard: Mapping[str, Any]) -> str:
     names = [face_name(kind) for kind in range(NUM_KINDS)]
     right = sum(counts[kind][kind] for kind in range(NUM_KINDS)) / (sum(map(sum, counts)) or 1)
     text = (
-        f"Each row shows what the net discards where the player in the record discards that tile. The diagonal, "
+        f"Each row shows what the net discards when the player in the record discards that tile. The diagonal, "
         f"{percent(right)} of all, is where both agree. m: characters, p: circles, s: bamboo, z: winds and dragons."
     )
     picture = heat_chart(counts, names, "Discards of the net against those of the record", breaks=_SUITS)

@@ -9,6 +9,7 @@ from suphx.riichi.game_text import kyoku_name
 from suphx_pipelines import report_page
 from suphx_pipelines.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report_number import difference, interval, number, percent
+from suphx_platform.table_text import count_text
 
 _PREDICTORS = {
     "net": "the net",
@@ -25,7 +26,7 @@ def section(result: Mapping[str, Any]) -> str:
     games, test = result["games"], result["test"]
     points = ", ".join(number(value) for value in result["points"])
     body = report_page.paragraph(
-        "The reward predictor predicts after each deal what the whole game will pay in the end. " + _finding(test)
+        "After each deal, the reward predictor predicts the final reward of the whole game. " + _finding(test)
     )
     body += report_page.paragraph(
         f"First to fourth place pay {points} points. Learned from {number(games['train'])} hanchans, tested on "
@@ -87,6 +88,6 @@ def _example(game: Mapping[str, Any], place: int) -> str:
         curves.append(Curve(name=f"seat {seat}", points=points, colour=seat, has_dots=True))
     final = ", ".join(number(score) for score in game["scores"][-1])
     title = f"Game {place}: points predicted before each deal"
-    picture = line_chart(curves, title, x_title="deal; the last dots are what was paid")
-    note = f"{len(names)} deals from {names[0]} to {names[-1]}; final scores {final}."
+    picture = line_chart(curves, title, x_title="deal; the last dots are the actual reward")
+    note = f"{count_text(len(names), 'deal')} from {names[0]} to {names[-1]}; final scores {final}."
     return report_page.figure(picture, title, note, [(f"k{curve.colour}", curve.name) for curve in curves])

@@ -1,4 +1,4 @@
-"""The report's sections on self-play: how strong it became, how it went, and what controlling the entropy is good for.
+"""The report's sections on self-play: strength of the nets, course of the training, effect of entropy control.
 
 All are made from ``metrics.json`` of self-play; its keys are in docs/architecture.md.
 """
@@ -13,6 +13,7 @@ from suphx_pipelines.interval_chart import Row, interval_chart
 from suphx_pipelines.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.report_name import short_names
 from suphx_pipelines.report_number import decimal, difference, duration, interval, number, percent
+from suphx_platform.table_text import count_text
 
 Result = Mapping[str, Any]
 
@@ -40,7 +41,7 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     for head in learned_heads(result):
         body += report_page.heading(f"The {head} net during self-play")
         body += report_page.side_by_side(*_head_charts(result, head, targets))
-    body += report_page.heading("The work") + report_page.paragraph(_work(result), is_soft=True)
+    body += report_page.heading("Throughput") + report_page.paragraph(_work(result), is_soft=True)
     return body + report_page.side_by_side(*_work_charts(result))
 
 
@@ -48,15 +49,15 @@ def strength(result: Result) -> str:
     """Return in words whether the nets are stronger than those that self-play began with."""
     against = _by_baseline(result)
     if START not in against:
-        opponents = ", ".join(short_names(list(against))) or "nobody"
+        opponents = ", ".join(short_names(list(against))) or "no opponent"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
     sampled = against.get(START + _SAMPLED, [])[-1:]
     low, high = last["interval"]
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
     return (
-        f"After {number(last['updates'])} updates the nets are {how} those that self-play began with: their average "
-        f"placement against three of them is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
+        f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
+        f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
         f"{number(last['hanchans'])} hanchans." + "".join(map(_sampled_sentence, sampled))
     )
@@ -75,8 +76,8 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
         return ""
     runs = {"alpha controlled": controlled} | {f"alpha {alpha}": result for alpha, result in fixed.items()}
     body = report_page.paragraph(
-        "The same self-play with a fixed weight (alpha) of the entropy, beside the one that controls alpha so that the "
-        "entropy follows its target (dashed). A net whose entropy falls to zero no longer explores."
+        "The same self-play with a fixed coefficient of the entropy (alpha), next to the one that adjusts alpha so "
+        "that the entropy follows its target (dashed). A net whose entropy falls to zero no longer explores."
     )
     charts = []
     for head in learned_heads(controlled):
@@ -195,14 +196,15 @@ def _deals_chart(result: Result) -> str:
 
 
 def _figures(result: Result) -> list[tuple[str, str]]:
-    figures = [(number(result["updates"]), "updates"), (number(result["hanchans"]), "hanchans ended"),
+    figures = [(number(result["updates"]), "updates"), (number(result["hanchans"]), "hanchans finished"),
                (number(result["decisions"]), "decisions played"),
                (duration(result["seconds"]), "of self-play")]  # fmt: skip
     stale = [point["staleness"] for point in result["history"] if point.get("staleness") is not None]
     if stale:
-        figures.append((decimal(stale[-1], 1), "staleness at the end (versions behind)"))
+        figures.append((decimal(stale[-1], 1), "versions behind at the end (staleness)"))
     figures += [
-        (decimal(last_entropy(result, head)), f"entropy of {head} at the end (nats)") for head in learned_heads(result)
+        (decimal(last_entropy(result, head)), f"entropy of the {head} net at the end (nats)")
+        for head in learned_heads(result)
     ]
     return figures
 
@@ -211,7 +213,13 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
     """Return entropy and its control, how far the net went, and what the critic knows."""
     charts = [
         ("entropy", "Entropy (nats)", _followed(result, head, targets), 0, _levels(targets, head)),
-        ("kl_to_start", "Distance from the start (nats)", "KL divergence of the policy from the first one.", 3, ()),
+        (
+            "kl_to_start",
+            "Distance from the start (nats)",
+            "KL divergence of the policy from the initial policy.",
+            3,
+            (),
+        ),
         (
             "teacher_distance",
             "Distance from the teacher (nats)",
@@ -219,8 +227,14 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
             5,
             (),
         ),
-        ("explained_share", "What the critic explains", "Share of the variance of the rewards.", 2, ()),
-        ("alpha", "Alpha", "Weight of the entropy in the loss.", 1, ()),
+        (
+            "explained_share",
+            "Critic: explained variance",
+            "Share of the variance of the rewards that the critic predicts.",
+            2,
+            (),
+        ),
+        ("alpha", "Alpha", "Coefficient of the entropy term in the loss.", 1, ()),
     ]
     figures = []
     for key, title, note, colour, levels in charts:
@@ -236,7 +250,9 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
 def _work(result: Result) -> str:
     counts = result["decisions_of_buffer"]
     told = ", ".join(f"{number(counts[name])} {name}" for name in ("added", "learned", "stale", "refused", "lost"))
-    faults = ", ".join(f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result["faults"].items()))
+    faults = ", ".join(
+        f"{name.replace('_', ' ')} {count_text(count, 'time')}" for name, count in sorted(result["faults"].items())
+    )
     return f"Decisions in the replay buffer: {told}. Faults: {faults or 'none'}."
 
 
@@ -247,10 +263,10 @@ def _work_charts(result: Result) -> list[str]:
         (
             "staleness",
             "Staleness (versions)",
-            "How many versions of the net decisions are behind when they are learned.",
+            "Age of the decisions when they are learned, in versions of the net.",
             2,
         ),
-        ("hanchans_per_second", "Hanchans per second", "Ended games, over each part of the run.", 5),
+        ("hanchans_per_second", "Hanchans per second", "Finished games per second since the last point.", 5),
     ):
         curve = curve_of(title, history, "updates", key, colour, is_smoothed=True)
         picture = line_chart([curve], f"{title} over the updates", x_title="updates", least=0.0)

@@ -12,6 +12,7 @@ from suphx_pipelines.interval_chart import Row, interval_chart
 from suphx_pipelines.report_number import decimal, difference, duration, interval, number, percent
 from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.verdict import Verdict
+from suphx_platform.table_text import count_text
 
 _COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
 _FEWEST_LEARNED = 0.52
@@ -50,9 +51,12 @@ def warnings(results: Any, summary: RunSummary | None) -> list[str]:
             found.append(f"The {head} net nearly always gives the same answer (balanced accuracy {percent(balanced)}).")
     aside = results.records.get("quarantined")
     if aside:
-        found.append(f"{number(aside)} records were set aside: see Data.")
+        found.append(f"{count_text(aside, 'record was', 'records were')} set aside: see Data.")
     for result in (results.self_play, *results.oracle):
-        faults = [f"{name.replace('_', ' ')} {count} times" for name, count in sorted(result.get("faults", {}).items())]
+        faults = [
+            f"{name.replace('_', ' ')} {count_text(count, 'time')}"
+            for name, count in sorted(result.get("faults", {}).items())
+        ]
         if faults:
             found.append(f"Faults during self-play: {', '.join(faults)}.")
     return found

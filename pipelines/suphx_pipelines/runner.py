@@ -29,7 +29,7 @@ from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
 from suphx_platform.storage import FINISHED, Storage
-from suphx_platform.table_text import duration_text
+from suphx_platform.table_text import count_text, duration_text
 from suphx_platform.tracking import Tracker, TrackingStore
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Runner(Generic[R]):
             if journal.is_continued:
                 self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
             else:
-                self._console.say(f"run {self.run_id}: starting, {len(self._stages)} stages")
+                self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
             recipe_file = self.folder / RECIPE_FILE
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             tracker.log_artifact(recipe_file)

@@ -15,6 +15,7 @@ from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage_folder import DONE
+from suphx_platform.table_text import count_text
 
 Outcome = Literal["better", "worse", "undecided", "none"]
 Metrics = Mapping[str, Mapping[str, float]]
@@ -74,7 +75,7 @@ def compared(difference: float, low: float, high: float, hanchans: int, better: 
     outcome: Outcome = "undecided"
     if hanchans < SEATS * MIN_CLUSTERS:
         least = SEATS * MIN_CLUSTERS
-        sentence = f"Too few games to tell who is stronger: {signed}; play at least {least}."
+        sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
     elif high < 0:
         outcome = "better"
         figures = f"lower by {-difference:.2f} (95 % interval {-high:.2f} to {-low:.2f})"
@@ -86,7 +87,7 @@ def compared(difference: float, low: float, high: float, hanchans: int, better: 
     elif max(-low, high) <= _ABOUT_EQUAL:
         sentence = f"{equal}: {signed}."
     else:
-        sentence = f"The games do not tell who is stronger: {signed}; more games narrow the interval."
+        sentence = f"The match does not show who is stronger: {signed}; more games narrow the interval."
     return Verdict(
         outcome=outcome, sentence=sentence, difference=difference, low=low, high=high, hanchans=hanchans
     )  # fmt: skip
@@ -108,7 +109,7 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
 
 
 def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
-    updates = f"{int(figures['updates']):,} updates" if "updates" in figures else "its updates"
+    updates = count_text(figures["updates"], "update") if "updates" in figures else "its updates"
     verdict = compared(
         figures["start_difference"],
         figures["start_difference_low"],
@@ -142,7 +143,7 @@ def _without_match(metrics: Metrics) -> str:
         if name.startswith("margin_to_")
     }
     if not margins:
-        return "No match was played, so the run does not tell how strong its nets are."
+        return "No match was played, so the strength of the nets is unknown."
     shown = ", ".join(
         f"{abs(value):.0%} {'below' if value >= 0 else 'above'} {name}" for name, value in margins.items()
     )

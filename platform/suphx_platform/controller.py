@@ -34,6 +34,7 @@ from suphx_platform.reinforcement_state import Progress, damaged, load_state, sa
 from suphx_platform.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
 from suphx_platform.simulator_actor import Played
 from suphx_platform.stop_request import StopRequest
+from suphx_platform.table_text import count_text
 
 if TYPE_CHECKING:
     from suphx_platform.metrics import RunMetrics
@@ -118,7 +119,7 @@ class Controller:
 
     def _stop(self) -> NoReturn:
         if self._say is not None:
-            self._say(f"stopping: saving the state after {self._progress.updates} updates")
+            self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
 
@@ -240,7 +241,7 @@ class Controller:
 
     def _evaluate(self, *, is_final: bool = False) -> None:
         """Have matches played of the newest version."""
-        self._tell(f"match after {self._progress.updates:,} updates")
+        self._tell(f"match after {count_text(self._progress.updates, 'update')}")
         self._write_newest()
         self._matches.begin(self._progress.updates, is_final=is_final, tell=self._tell)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run

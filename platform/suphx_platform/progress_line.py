@@ -73,7 +73,8 @@ def _count(state: ProgressState) -> str:
     if not state.unit:
         return ""
     of = f" of {state.total:,.0f}" if state.total is not None else ""
-    return f"{int(state.done):,}{of} {state.unit}"
+    is_one = (state.done if state.total is None else state.total) == 1
+    return f"{int(state.done):,}{of} {state.unit.removesuffix('s') if is_one else state.unit}"
 
 
 def _time(state: ProgressState, elapsed: float) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.table_text import text_table
+from suphx_platform.table_text import count_text, text_table
 
 if TYPE_CHECKING:
     from suphx.riichi.quarantine import Quarantine, QuarantinedRecord
@@ -35,7 +35,7 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
 
     if not quarantine.count:
         return []
-    records = "1 record was" if quarantine.count == 1 else f"{quarantine.count:,} records were"
+    records = count_text(quarantine.count, "record was", "records were")
     rows = [[reason, f"{count:,}", REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
     lines = ["", f"{records} set aside:"]
     lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]

@@ -124,6 +124,11 @@ def number_text(value: float) -> str:
     return f"{value:.4g}" if value else "0"
 
 
+def count_text(count: float, singular: str, plural: str | None = None) -> str:
+    """Return a whole number with its noun, such as ``1 game`` or ``2,000 games``; ``plural``: default with an s."""
+    return f"{count:,.0f} {singular if count == 1 else plural or f'{singular}s'}"
+
+
 def share_text(value: float) -> str:
     """Return a share as a percentage: 0.1234 is "12.3 %"."""
     return f"{100 * value:.1f} %"

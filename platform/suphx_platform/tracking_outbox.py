@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 
 from suphx_platform.mlflow_call import TrackingError
+from suphx_platform.table_text import count_text
 
 _MAX_WAITING = 5_000
 """Messages; about 30 MB of figures."""
@@ -60,7 +61,7 @@ class Outbox:
         """Send all waiting messages; TrackingError if MLflow does not take them."""
         if self._is_away:
             self._is_there()
-            _log.warning("MLflow answers again: sending %d messages%s", len(self._waiting), self._lost())
+            _log.warning("MLflow answers again: sending %s%s", count_text(len(self._waiting), "message"), self._lost())
             self._is_away, self._pause = False, self._first_pause
         while self._waiting:
             message = self._waiting[0]
@@ -80,7 +81,9 @@ class Outbox:
         except TrackingError as error:
             lost = len(self._waiting) + self._num_lost
             _log.warning(
-                "%s. %d messages of this run could not be sent to MLflow; all figures are in its folder", error, lost
+                "%s. %s could not be sent to MLflow; the folder of the run contains all figures",
+                error,
+                count_text(lost, "message of this run", "messages of this run"),
             )
 
     def _note_away(self, error: TrackingError) -> None:

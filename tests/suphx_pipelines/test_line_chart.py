@@ -34,6 +34,13 @@ def test_levels_are_inside_the_axis() -> None:
     assert drawn.count('class="level"') == 1
 
 
+def test_the_longest_number_of_the_axis_is_inside_the_picture() -> None:
+    small = line_chart([Curve(name="kl", points=[(0, 4e-5), (20, 1.2e-4)])], "KL", x_title="updates")
+    numbers = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*>([^<]+)<', small)
+    assert "0.00010" in [text for _, text in numbers]
+    assert all(float(end) >= 6.6 * len(text) for end, text in numbers)
+
+
 def test_points_without_the_value_are_skipped() -> None:
     points: list[dict[str, Any]] = [{"step": 1, "loss": 2.0}, {"step": 2, "loss": None}, {"step": 3}]
     assert curve_of("loss", points, "step", "loss").points == [(1.0, 2.0)]

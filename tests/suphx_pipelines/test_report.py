@@ -307,7 +307,7 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
         "10 min 5 s",
     ):
         assert part in top
-    for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 records were set aside"):
+    for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 record was set aside"):
         assert part in top
     assert "The kong net has not begun to learn." in top
     assert "95 % interval −0.310 … −0.070" in top
@@ -385,7 +385,7 @@ def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
     page = render(RUN, results)
     begin, end = page.index("<h2>Self-play</h2>"), page.index("<h2>What the entropy term does</h2>")
     section = text_of(page[begin : page.rindex("</section>", begin, end)])
-    assert "After 40 updates the nets are stronger than those that self-play began with" in section
+    assert "After 40 updates the nets are stronger than their start" in section
     for part in ("345,678", "−0.31", "−0.45 … −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in section
     assert "Memory" not in section  # all was in one process

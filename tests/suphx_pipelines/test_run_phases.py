@@ -56,6 +56,6 @@ def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture
     assert states["playing"].total == 24
     assert states["kong"].note == "test"
     assert result.run.verdict is not None
-    assert result.run.verdict.sentence.startswith("Too few games to tell who is stronger")
+    assert result.run.verdict.sentence.startswith("Too few games to decide who is stronger")
     assert any("has made only 4 training steps" in warning for warning in result.run.warnings)
     assert "[1/8] records: running" in capsys.readouterr().err

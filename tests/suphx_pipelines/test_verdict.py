@@ -47,13 +47,13 @@ def evaluation(mean: float, low: float, high: float, hanchans: int = 1000) -> di
         (
             evaluation(0.1, -0.3, 0.5, 40),
             "undecided",
-            "The games do not tell who is stronger: average placement +0.10 "
+            "The match does not show who is stronger: average placement +0.10 "
             "(95 % interval -0.30 to +0.50; lower is better), 40 hanchans; more games narrow the interval.",
         ),
         (
             evaluation(-0.5, -0.9, -0.1, 8),
             "undecided",
-            "Too few games to tell who is stronger: average placement -0.50 "
+            "Too few games to decide who is stronger: average placement -0.50 "
             "(95 % interval -0.90 to -0.10; lower is better), 8 hanchans; play at least 24.",
         ),
     ],
@@ -93,7 +93,7 @@ def test_self_play_is_compared_with_its_own_start() -> None:
     assert (both.outcome, both.difference) == ("better", -0.4)
     assert both.sentence == verdict.sentence + " With sampled answers on both sides: -0.20 (-0.30 to +0.10)."
     guided = find_verdict(RECIPE, {"reinforcement": played, "oracle_decay": played | {"start_difference_high": 0.01}})
-    assert guided.sentence.startswith("The games do not tell who is stronger")
+    assert guided.sentence.startswith("The match does not show who is stronger")
 
 
 def test_figure_8_lists_all_agents() -> None:

@@ -21,6 +21,8 @@ def test_counted_progress_shows_the_count_and_the_time_left() -> None:
 def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown() -> None:
     assert plain_line(ProgressState(unit="games", total=10), elapsed=5) == "0 of 10 games, 5 s"
     assert plain_line(ProgressState(unit="games", done=7), elapsed=5) == "7 games, 5 s"
+    assert plain_line(ProgressState(unit="games", done=1), elapsed=5) == "1 game, 5 s"
+    assert plain_line(ProgressState(unit="games", total=1), elapsed=5) == "0 of 1 game, 5 s"
     assert plain_line(ProgressState(unit="", name="importing"), elapsed=5) == "importing: 5 s"
 
 

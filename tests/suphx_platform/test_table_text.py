@@ -4,6 +4,7 @@ import pytest
 
 from suphx_platform.table_text import (
     bytes_text,
+    count_text,
     duration_text,
     label,
     mapping_table,
@@ -135,6 +136,11 @@ def test_the_unit_of_a_key_is_shown_with_the_value_only() -> None:
         "hanchans per second",
         "rl_1-9f2e",
     ]
+
+
+def test_a_count_has_its_noun_in_the_right_number() -> None:
+    assert [count_text(number, "game") for number in (0, 1, 1.0, 2000)] == ["0 games", "1 game", "1 game", "2,000 games"]
+    assert [count_text(number, "run was", "runs were") for number in (1, 2)] == ["1 run was", "2 runs were"]
 
 
 def test_numbers_are_aligned_to_the_right_and_texts_to_the_left() -> None:

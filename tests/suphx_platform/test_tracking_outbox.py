@@ -87,7 +87,7 @@ def test_the_end_tells_what_was_not_taken(caplog: pytest.LogCaptureFixture) -> N
     outbox.put(place.message(1))
     with caplog.at_level(logging.WARNING):
         outbox.close()
-    assert "nobody answers. 1 messages of this run could not be sent to MLflow" in caplog.text
+    assert "nobody answers. 1 message of this run could not be sent to MLflow" in caplog.text
 
 
 def test_what_is_refused_is_raised_and_not_said_again() -> None:

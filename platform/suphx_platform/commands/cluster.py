@@ -257,7 +257,9 @@ def _shown(status: RunStatus, console: Console) -> dict[str, object]:
 
 
 def _line(status: RunStatus) -> str:
-    problems = f", {len(status.problems)} problems" if status.problems else ""
+    from suphx_platform.table_text import count_text
+
+    problems = f", {count_text(len(status.problems), 'problem')}" if status.problems else ""
     return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
 
 

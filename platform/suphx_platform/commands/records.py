@@ -75,9 +75,11 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     if not report.games:
         raise ValueError(_nothing_read(report.quarantine))
     if report.differences:
+        from suphx_platform.table_text import count_text
+
         raise ValueError(
-            f"{report.differences:,} differences in {report.games:,} games: "
-            "a damaged record, or other rules than those of docs/rules.md"
+            f"{count_text(report.differences, 'difference')} in {count_text(report.games, 'game')}: "
+            "a record is damaged, or its rules differ from docs/rules.md"
         )
 
 

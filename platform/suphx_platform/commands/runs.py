@@ -147,7 +147,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     """Delete runs after a question; ValueError for a run that does not exist or is running, before any is deleted."""
     from suphx_pipelines.run_deletion import delete_run, freed_bytes
     from suphx_pipelines.run_list import find_run
-    from suphx_platform.table_text import bytes_text
+    from suphx_platform.table_text import bytes_text, count_text
 
     entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_deleted)]
     for entry in entries:
@@ -164,8 +164,8 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, names, console)
     if console.is_json:
         return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
-    noun = "1 run was" if len(entries) == 1 else f"{len(entries)} runs were"
-    console.line(f"{noun} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
+    deleted = count_text(len(entries), "run was", "runs were")
+    console.line(f"{deleted} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
     return None
 
 
