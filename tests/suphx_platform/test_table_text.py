@@ -139,7 +139,7 @@ def test_the_unit_of_a_key_is_shown_with_the_value_only() -> None:
 
 
 def test_a_count_has_its_noun_in_the_right_number() -> None:
-    assert [count_text(number, "game") for number in (0, 1, 1.0, 2000)] == ["0 games", "1 game", "1 game", "2,000 games"]
+    assert [count_text(number, "game") for number in (0, 1, 2000)] == ["0 games", "1 game", "2,000 games"]
     assert [count_text(number, "run was", "runs were") for number in (1, 2)] == ["1 run was", "2 runs were"]
 
 
