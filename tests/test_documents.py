@@ -57,6 +57,17 @@ def test_commands_have_the_options_and_keys_that_documents_say(path: Path) -> No
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_commands_in_code_blocks_are_accepted(path: Path) -> None:
+    if path.name == "commands.md":
+        return  # its blocks show the syntax, generated from the parser itself
+    for block in FENCE.findall(path.read_text(encoding="utf-8").replace("\\\n", " ")):
+        for line in re.findall(r"^(?:\.venv/bin/)?suphx (.+)$", block, re.MULTILINE):
+            words = shlex.split(line.partition(" # ")[0])
+            if "…" not in line and "--help" not in words:
+                build_parser().parse_args(words)  # SystemExit, with the parser's message, if it is not accepted
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(REPOSITORY)))
 def test_links_lead_somewhere(path: Path) -> None:
     for place, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", FENCE.sub("", path.read_text("utf-8"))):
         target = (path.parent / place) if place else path
