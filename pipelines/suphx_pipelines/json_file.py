@@ -19,11 +19,11 @@ def write_json(path: Path, value: object) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object in ``path``; ValueError if it holds no JSON object, OSError if it cannot be read."""
+    """Return the object in ``path``; ValueError if it does not contain a JSON object, OSError if it cannot be read."""
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not JSON ({error}): remove it and run again") from error
     if not isinstance(content, dict):
-        raise ValueError(f"{path} holds no JSON object: remove it and run again")
+        raise ValueError(f"{path} does not contain a JSON object: remove it and run again")
     return content

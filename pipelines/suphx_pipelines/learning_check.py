@@ -28,7 +28,9 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
         )
         return warnings
     if test["samples"] < LEAST_TEST_SAMPLES:
-        warnings.append(f"the {head} net was tested on only {test['samples']:,} samples, which say little: add records")
+        warnings.append(
+            f"the {head} net was tested on only {test['samples']:,} samples, too few for a reliable result: add records"
+        )
         return warnings
     loss, prior = test["loss"], test["prior_loss"]
     if loss > max((1 - LEAST_GAIN) * prior, LEAST_GAIN):

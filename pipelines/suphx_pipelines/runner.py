@@ -233,7 +233,9 @@ class Runner(Generic[R]):
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", recipe_name):
-        raise ValueError(f"name is {recipe_name!r}: use small letters, digits, - and _, as it becomes a folder name")
+        raise ValueError(
+            f"name is {recipe_name!r}: use lower-case letters, digits, - and _, as it becomes a folder name"
+        )
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen

@@ -171,7 +171,7 @@ class Launcher:
         if self._store.recipe(run) is not None:
             self._store.set_stop(run, is_requested=False)
         if state == "stopping":  # a new driver must never overlap the old one
-            self._say(f"{run} is stopping: waiting for the end of its pods")
+            self._say(f"{run} is stopping: waiting until its pods have terminated")
             wait.until_stopped()
             return self.resume(run, seconds=wait.seconds_left)
         if not is_ended(state):

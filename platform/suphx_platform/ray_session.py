@@ -84,7 +84,7 @@ def _start(**settings: Any) -> None:
             if not starts_left:
                 raise RayStartError(
                     f"Ray did not start on this machine in {_STARTS} attempts ({error}): if the machine is busy try "
-                    "again later; what its processes said stands in /tmp/ray/session_latest/logs"
+                    "again later. The logs of its processes are in /tmp/ray/session_latest/logs"
                 ) from error
         else:
             return

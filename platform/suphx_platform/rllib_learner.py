@@ -118,7 +118,7 @@ def _room(needs: Mapping[str, float], num_learners: int, timeout_seconds: float)
     if not room.wait(timeout_seconds):
         remove_placement_group(room)
         raise TimeoutError(
-            f"Ray has no room for {num_learners} learners of {bundle} each after {timeout_seconds:g} s: it has "
+            f"Ray cannot place {num_learners} learners of {bundle} each within {timeout_seconds:g} s: it has "
             f"{ray.available_resources()} left; lower num_learners, or add nodes"
         )
     return room

@@ -71,6 +71,6 @@ class RunWait:
                 break
             time.sleep(POLL_SECONDS)
         raise ClusterError(
-            f"pods of {self._run} still terminate: {', '.join(names)}. Repeat the command to wait longer; if the node "
-            "of a pod is lost, kubectl delete pod NAME --force removes it"
+            f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait longer; if the "
+            "node of a pod is lost, kubectl delete pod NAME --force removes it"
         )

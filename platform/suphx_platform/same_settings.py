@@ -18,6 +18,6 @@ def check_same_settings(what: str, before: Mapping[str, object], now: Mapping[st
     told = [f"{key} is {before[key]!r} there, {now[key]!r} here" for key in differing[:_SHOWN]]
     told += [f"and {len(differing) - _SHOWN} more"] if len(differing) > _SHOWN else []
     raise ValueError(
-        f"{what} was made with other settings: {'; '.join(told)}. Nothing was changed: give another --run-id or none "
-        "(the id then follows from the settings), or have it go on with the settings that it has"
+        f"{what} was made with other settings: {'; '.join(told)}. Nothing was changed. Use another --run-id or none "
+        "(the id is then derived from the settings), or resume it with its own settings"
     )

@@ -186,7 +186,7 @@ class Storage:
             try:
                 self.load(version, folder)
             except DamagedVersionError as error:
-                _log.warning("%s/%s is passed over: %s", self.config.address, version.path, error)
+                _log.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
             else:
                 return version
         return None

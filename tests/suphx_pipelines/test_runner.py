@@ -158,7 +158,7 @@ def test_a_failing_stage_is_marked_failed_and_raises(runs: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "Upper", "../up", "a b", "x" * 64])
 def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="small letters"):
+    with pytest.raises(ValueError, match="lower-case letters"):
         small_runner(tmp_path, SmallRecipe(name=name))
 
 

@@ -147,7 +147,7 @@ def test_stop_waits_until_the_last_pod_has_ended(
     cluster.termination_seconds = 0.5  # the head's preStop hook
     code, _, err = suphx("stop", run_id, "--now", "--wait", "0.1")
     assert code == 1
-    assert "still terminate" in err
+    assert "are still terminating" in err
     assert cluster.objects["rayjobs", run_id]["status"]["jobDeploymentStatus"] == "Suspended"
     assert suphx("status", run_id)[1]["state"] == "stopping"
     code, result, _ = suphx("stop", run_id, "--now", "--wait", "20")

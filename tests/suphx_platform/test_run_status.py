@@ -131,7 +131,7 @@ def reach(cluster: Cluster, launcher: Launcher, operator: Operator, objects: Any
         launcher.stop(RUN, saves=False, seconds=5)
     elif state == "stopping":
         cluster.termination_seconds = 60
-        with pytest.raises(ClusterError, match="still terminate"):
+        with pytest.raises(ClusterError, match="are still terminating"):
             launcher.stop(RUN, saves=False, seconds=0.1)
     elif state == "succeeded":
         operator.report(RUN, "SUCCEEDED")

@@ -127,7 +127,7 @@ def test_figures_in_mlflow_are_deleted_with_the_run(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["laptop-1"], "there is no terminal to ask on: add --yes"),
+        (["laptop-1"], "cannot ask for confirmation without a terminal: add --yes"),
         (["laptop-1", "laptop-3", "--yes"], "laptop-3: no such run"),
         (["laptop-1", "laptop-2", "--yes"], "laptop-2 is running: stop it first"),
     ],

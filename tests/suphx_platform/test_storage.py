@@ -80,7 +80,7 @@ def test_the_best_version_is_loaded_by_its_score(config: StorageConfig, tmp_path
     ]
     assert storage.load_best(NAME, tmp_path / "b") == versions[2]
     write(storage, versions[2].key("state"), b"x", tmp_path)
-    assert storage.load_best(NAME, tmp_path / "b") == versions[1], "a damaged one is passed over"
+    assert storage.load_best(NAME, tmp_path / "b") == versions[1], "a damaged one is skipped"
     assert text_of(tmp_path / "b") == "2"
 
 
@@ -101,7 +101,7 @@ def test_a_damaged_version_is_passed_over_with_a_warning(
         pytest.skip("of a bucket only as many bytes are fetched as the manifest says")
     assert storage.load_newest(NAME, tmp_path / "b") == first
     assert text_of(tmp_path / "b") == "state 1"
-    assert f"{second.path} is passed over" in caplog.text
+    assert f"{second.path} is skipped" in caplog.text
     with pytest.raises(DamagedVersionError, match="than its manifest says" if longer else "manifest says"):
         storage.load(second, tmp_path / "b")
     assert text_of(tmp_path / "b") == "state 1", "what was there stays"

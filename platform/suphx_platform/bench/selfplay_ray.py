@@ -100,7 +100,7 @@ class _Driver:
             self._watch.calls.wait(_WAIT_SECONDS)
             for event in self._watch.events():
                 if not isinstance(event, Played):
-                    raise RuntimeError(f"the measurement is spoilt: {event}")
+                    raise RuntimeError(f"the measurement is invalid: {event}")
                 self._played.append(event)
 
     def counts(self) -> dict[str, float]:

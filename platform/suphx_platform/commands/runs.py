@@ -191,7 +191,7 @@ def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tup
 def _is_confirmed(count: int) -> bool:
     """Ask on the terminal; ValueError if there is none."""
     if not sys.stdin.isatty():
-        raise ValueError("there is no terminal to ask on: add --yes; nothing was deleted")
+        raise ValueError("cannot ask for confirmation without a terminal: add --yes; nothing was deleted")
     sys.stderr.write(f"Delete {'this run' if count == 1 else f'these {count} runs'}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
