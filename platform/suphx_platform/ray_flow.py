@@ -158,8 +158,8 @@ class RayFlow:
             names = ", ".join(sorted(missing)[:5])
             offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
             self._say(
-                f"waiting for {names}: starting or not scheduled yet; the nodes offer {offered}. If that is not enough, "
-                "start more nodes, or lower the numbers under [reinforcement.cluster]"
+                f"waiting for {names}: starting or not scheduled yet; the nodes offer {offered}. If that is not "
+                "enough, add nodes, or reduce the numbers in [reinforcement.cluster]"
             )
 
 

@@ -29,7 +29,7 @@ def test_a_net_that_has_learned_gives_no_warning() -> None:
         ({"test": {"loss": 0.65}}, "the kong net has not learned: its test loss is 0.650, and 0.660 without"),
         ({"calibrated": {"ece": 0.35}}, "the probabilities of the kong net are wrong by 35% on average"),
         ({"calibrated": None, "test": {"ece": 0.35}}, "wrong by 35%"),
-        ({"test": {"samples": 20, "loss": 9.0}}, "was tested on only 20 samples, which say little"),
+        ({"test": {"samples": 20, "loss": 9.0}}, "was tested on only 20 samples, too few for a reliable result"),
     ],
 )
 def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
