@@ -8,13 +8,48 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import shutil
+import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from suphx.riichi.rules import Rules
 from suphx_platform.tracking import TrackingStore
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _process_as_before() -> Iterator[None]:
+    """Undo what a command in this process changes for the whole process, so that no test depends on those before it."""
+    environment, hook = dict(os.environ), sys.unraisablehook
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for name in os.environ.keys() | environment.keys():
+        if name != "PYTEST_CURRENT_TEST" and os.environ.get(name) != environment.get(name):
+            if name in environment:
+                os.environ[name] = environment[name]
+            else:
+                del os.environ[name]
+    sys.unraisablehook = hook
+    for number, handler in handlers.items():
+        if handler is not None and signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
+@pytest.fixture(scope="module")
+def short_games() -> Iterator[None]:
+    """Make the games of matches and tournaments in this process end with their first payments.
+
+    For tests of what happens around games: whole games are most of their time.
+    """
+    rules = Rules(num_winds=1, extra_wind=False, start_points=1000)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("match", "tournament"):
+            patch.setattr(f"suphx.evaluation.{module}.tenhou", lambda: rules)
+        yield
 
 
 @pytest.fixture(scope="session")

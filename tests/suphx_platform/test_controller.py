@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ CONFIG = ReinforcementConfig(
     learner=LearnerConfig(critic=SMALL_PLAIN),
 )
 TIMES = ("seconds", "per_second", "share")
+pytestmark = pytest.mark.usefixtures("short_games")
 
 
 class KilledError(Exception):
@@ -74,15 +75,31 @@ def weights(folder: Path) -> dict[str, np.ndarray]:
     return {name: tensor.numpy() for name, tensor in read_tensors(folder / "discard.safetensors")[0].items()}
 
 
-def test_a_run_leaves_an_agent_curves_and_matches(tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended."""
+
+    folder: Path
+    metrics: Mapping[str, Any]
+    points: list[Mapping[str, float]]
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
+    """The run of CONFIG from its start to its end."""
+    folder = tmp_path_factory.mktemp("unbroken")
     points: list[Mapping[str, float]] = []
-    metrics = new_controller(tmp_path, report=points.append).run()
-    assert load_agent(str(tmp_path)).name == str(tmp_path)
-    load_agent(f"{tmp_path}/start:weak")
-    newest, begun = weights(tmp_path), weights(tmp_path / "start")
+    return Run(folder, new_controller(folder, report=points.append).run(), points)
+
+
+def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
+    folder, metrics = unbroken.folder, unbroken.metrics
+    assert load_agent(str(folder)).name == str(folder)
+    load_agent(f"{folder}/start:weak")
+    newest, begun = weights(folder), weights(folder / "start")
     assert any((newest[name] != begun[name]).any() for name in begun)
     assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12]
-    assert [point["updates"] for point in points][:4] == [3, 6, 9, 12]
+    assert [point["updates"] for point in unbroken.points][:4] == [3, 6, 9, 12]
     last = metrics["history"][-1]
     assert (metrics["updates"], metrics["version"], last["version"]) == (12, 6, 6)
     assert {"discard_entropy", "discard_alpha", "staleness", "discard_kl_to_start", "hanchans_per_second"} <= set(last)
@@ -94,46 +111,47 @@ def test_a_run_leaves_an_agent_curves_and_matches(tmp_path: Path) -> None:
     assert counts["added"] >= counts["learned"] + counts["stale"]
 
 
-def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
-    first, second = (new_controller(tmp_path / name).run() for name in ("a", "b"))
-    assert numbers(first) == numbers(second)
-    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+def test_the_same_seed_gives_the_same_numbers(unbroken: Run, tmp_path: Path) -> None:
+    again = new_controller(tmp_path).run()
+    assert numbers(again) == numbers(unbroken.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
 
 
-def test_a_run_that_is_asked_to_stop_saves_its_state_first(tmp_path: Path) -> None:
-    unbroken = new_controller(tmp_path / "a").run()
-
+def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_path: Path) -> None:
     def stop(point: Mapping[str, float]) -> None:
         if point["updates"] == 6:
             os.kill(os.getpid(), signal.SIGTERM)
 
     said: list[str] = []
     with pytest.raises(KeyboardInterrupt, match="update 6"):
-        new_controller(tmp_path / "b", report=stop, say=said.append).run()
+        new_controller(tmp_path, report=stop, say=said.append).run()
     assert said == ["stopping: saving the state after 6 updates"]
     points: list[Mapping[str, float]] = []
     shares: list[tuple[float, str]] = []
-    controller = new_controller(tmp_path / "b", report=points.append, progress=lambda *now: shares.append(now))
+    controller = new_controller(tmp_path, report=points.append, progress=lambda *now: shares.append(now))
     assert controller.updates == 6
     first = controller.share_done
     resumed = controller.run()
     assert first <= shares[0][0] <= shares[-1][0] == 1.0
     assert any(note.startswith("match after") for _, note in shares)
     assert points[0]["updates"] == 9
-    assert numbers(resumed) == numbers(unbroken)
-    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert numbers(resumed) == numbers(unbroken.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
 
 
 GENERALISED = replace(CONFIG.learner, gradient=PolicyGradientConfig(gae_lambda=0.8))
 
 
-@pytest.mark.parametrize("learner", [CONFIG.learner, GENERALISED])
-@pytest.mark.parametrize("reward", ["round_score", "global_prediction"])
+@pytest.mark.parametrize(
+    ("reward", "learner"),
+    [("round_score", CONFIG.learner), ("global_prediction", CONFIG.learner), ("global_prediction", GENERALISED)],
+)
 def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
-    tmp_path: Path, reward: RewardName, learner: LearnerConfig
+    unbroken: Run, tmp_path: Path, reward: RewardName, learner: LearnerConfig
 ) -> None:
     config = replace(CONFIG, save_seconds=0.0, reward=reward, learner=learner)
-    unbroken = new_controller(tmp_path / "a", config).run()
+    if reward != CONFIG.reward:
+        unbroken = Run(tmp_path / "a", new_controller(tmp_path / "a", config).run(), [])
 
     def kill(updates: int) -> None:
         if updates == 5:
@@ -144,8 +162,8 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     assert not (tmp_path / "b" / "metrics.json").exists()
     resumed = new_controller(tmp_path / "b", replace(config, save_seconds=120.0)).run()
     # The point that spans the kill has the mean of fewer updates.
-    assert numbers(resumed)[2:] == numbers(unbroken)[2:]
-    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+    assert numbers(resumed)[2:] == numbers(unbroken.metrics)[2:]
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(unbroken.folder))
 
 
 def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
@@ -168,16 +186,11 @@ def test_another_reward_predictor_makes_another_run_and_another_place_of_it_does
         Controller(moved, replace(new_play(moved), prediction=other), tmp_path)
 
 
-def test_a_finished_run_can_be_made_longer(tmp_path: Path) -> None:
-    new_controller(tmp_path / "a", replace(CONFIG, max_updates=6)).run()
-    longer = new_controller(tmp_path / "a").run()
-    np.testing.assert_equal(weights(tmp_path / "a"), weights_of_run(tmp_path / "b"))
+def test_a_finished_run_can_be_made_longer(unbroken: Run, tmp_path: Path) -> None:
+    new_controller(tmp_path, replace(CONFIG, max_updates=6)).run()
+    longer = new_controller(tmp_path).run()
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
     assert longer["updates"] == 12
-
-
-def weights_of_run(folder: Path) -> dict[str, np.ndarray]:
-    new_controller(folder).run()
-    return weights(folder)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:

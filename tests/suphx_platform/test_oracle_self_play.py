@@ -20,7 +20,7 @@ from suphx_platform.controller import Controller
 from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from tests.suphx_platform.small_player import small_player
-from tests.suphx_platform.test_controller import CONFIG, KilledError, new_controller, new_play, numbers, weights
+from tests.suphx_platform.test_controller import CONFIG, KilledError, Run, new_controller, new_play, numbers, weights
 
 GUIDED = replace(
     CONFIG,
@@ -30,23 +30,33 @@ GUIDED = replace(
 )
 
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+@pytest.fixture(scope="module")
+def guided(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
+    """The run of GUIDED from its start to its end."""
+    folder = tmp_path_factory.mktemp("guided")
+    return Run(folder, new_controller(folder, GUIDED).run(), [])
+
+
 def hidden_weights(folder: Path) -> np.ndarray:
     return weights(folder)["trunk.stem.conv.weight"][:, -ORACLE.num_planes :]
 
 
-def test_gamma_falls_by_version_and_each_step_leaves_an_agent(tmp_path: Path) -> None:
-    metrics = new_controller(tmp_path, GUIDED).run()
+def test_gamma_falls_by_version_and_each_step_leaves_an_agent(guided: Run) -> None:
+    folder, metrics = guided.folder, guided.metrics
     gammas = [2 / 3] * 4 + [1 / 3] * 4 + [0.0] * 4
     assert [point["gamma"] for point in metrics["history"]] == pytest.approx(gammas)
     for gamma in ("0.667", "0.333", "0.000"):
-        load_agent(str(tmp_path / f"gamma-{gamma}"))
-        header = load_header(tmp_path / f"gamma-{gamma}" / "discard.safetensors")
+        load_agent(str(folder / f"gamma-{gamma}"))
+        header = load_header(folder / f"gamma-{gamma}" / "discard.safetensors")
         assert header.extra["gamma"] == pytest.approx(float(gamma), abs=1e-3)
         assert header.net.num_oracle_planes == ORACLE.num_planes
-    assert not hidden_weights(tmp_path / "start").any()
-    assert hidden_weights(tmp_path / "gamma-0.667").any()
+    assert not hidden_weights(folder / "start").any()
+    assert hidden_weights(folder / "gamma-0.667").any()
     # At gamma 0 nothing hidden reaches the net: its weights for that do not change any more, but for old decisions.
-    assert np.abs(hidden_weights(tmp_path) - hidden_weights(tmp_path / "gamma-0.333")).max() < 0.01
+    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "gamma-0.333")).max() < 0.01
 
 
 def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
@@ -62,19 +72,18 @@ def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
     assert history[0]["discard_ratio_max"] == pytest.approx(1, abs=1e-4)
 
 
-def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, tmp_path: Path) -> None:
     config = replace(GUIDED, save_seconds=0.0)
-    unbroken = new_controller(tmp_path / "a", config).run()
 
     def kill(updates: int) -> None:
         if updates == 7:
             raise KilledError
 
     with pytest.raises(KilledError):
-        new_controller(tmp_path / "b", config, keep=kill).run()
-    resumed = new_controller(tmp_path / "b", config).run()
-    assert numbers(resumed) == numbers(unbroken)
-    np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
+        new_controller(tmp_path, config, keep=kill).run()
+    resumed = new_controller(tmp_path, config).run()
+    assert numbers(resumed) == numbers(guided.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(guided.folder))
 
 
 def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
