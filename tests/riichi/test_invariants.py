@@ -42,12 +42,12 @@ def play_batches(num_games: int, agent: Agent, threads: int) -> int:
         return sum(pool.map(lambda i: play_checked(range(i, i + BATCH), agent), range(0, num_games, BATCH)))
 
 
-def test_nothing_is_lost_in_10000_random_games() -> None:
-    assert play_batches(10_000, BaselineAgent("random"), 1) > 10_000_000
+def test_nothing_is_lost_in_random_games() -> None:
+    assert play_batches(500, BaselineAgent("random"), 1) > 500_000
 
 
 def test_nothing_is_lost_in_games_of_reasonable_players() -> None:
-    assert play_batches(1000, BaselineAgent("ukeire"), 1) > 500_000
+    assert play_batches(500, BaselineAgent("ukeire"), 1) > 250_000
 
 
 def test_nothing_is_lost_in_games_full_of_riichi_calls_and_wins() -> None:

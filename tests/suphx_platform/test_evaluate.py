@@ -14,6 +14,9 @@ from suphx_platform.tracking import TrackingStore
 from tests.suphx_pipelines.tile_keeper import save_random
 
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
 def evaluate(runs: Path, candidate: str) -> int:
     options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), "--json"]
     return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options])
@@ -61,8 +64,8 @@ def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
     assert capsys.readouterr().err.splitlines()[-1].endswith(told)
 
 
-def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    options = ["--hanchans", "8", "--workers", "1", "--runs", str(tmp_path)]
+def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], runs: Path) -> None:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs)]
     assert cli.main(["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["hanchans:", "8"]
