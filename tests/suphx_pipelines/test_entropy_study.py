@@ -13,6 +13,8 @@ from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console
 from tests.suphx_pipelines.test_reinforcement import RECIPES, small_recipe
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 
 def test_a_fixed_alpha_never_moves() -> None:
     config = fixed_alpha(EntropyConfig(), 0.7)

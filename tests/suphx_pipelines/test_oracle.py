@@ -21,6 +21,8 @@ from suphx_platform.console import Console
 from suphx_platform.controller import STATE_FILE
 from tests.suphx_pipelines.test_reinforcement import RECIPES, small_recipe
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 SMALL = {
     "oracle.max_updates": "4",
     "oracle_decay.steps": "2",

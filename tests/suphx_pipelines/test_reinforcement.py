@@ -20,6 +20,8 @@ from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.console import Console
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 RECIPES = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
 SMALL = {
     "net.channels": "4",

@@ -11,6 +11,8 @@ from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console
 from tests.suphx_pipelines.test_reinforcement import RECIPES, small_recipe
 
+pytestmark = pytest.mark.usefixtures("short_games")
+
 SMALL = {
     "records.played_games": "60",
     "records.player": "random",

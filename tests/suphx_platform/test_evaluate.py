@@ -13,7 +13,6 @@ from suphx_platform.promotion import Promotion
 from suphx_platform.tracking import TrackingStore
 from tests.suphx_pipelines.tile_keeper import save_random
 
-
 pytestmark = pytest.mark.usefixtures("short_games")
 
 
