@@ -45,7 +45,6 @@ SMALL = TournamentRecipe(
     decision=DecisionConfig(hanchans=24, baseline=""),
 )
 CHAMPION = RegistryConfig().address
-pytestmark = pytest.mark.usefixtures("short_games")
 
 
 def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
