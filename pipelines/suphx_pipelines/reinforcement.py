@@ -162,7 +162,7 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             "(reinforcement.max_updates is small)"
         )
     for match in metrics["matches"]:
-        if match["updates"] == metrics["updates"]:
+        if match["updates"] == metrics["updates"] and match["is_final"]:
             low, high = match["interval"]
             opponent = _BASELINE_NAMES[match["baseline"]] + (", both sampled" if match["policy"] == "sampled" else "")
             console.say(

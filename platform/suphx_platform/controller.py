@@ -171,8 +171,8 @@ class Controller:
         progress, config = self._progress, self._config
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
-        shares = sum(share for name, share in learned.figures.items() if name.endswith("_rejected_share"))
-        progress.rejected += round(shares * config.buffer.batch_rows)
+        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_rows}
+        progress.rejected += sum(round(share * learned.num_rows[head]) for head, share in shares.items())
         self._since_report.append(learned.figures)
         if progress.updates % config.report_every == 0:
             self._add_point()

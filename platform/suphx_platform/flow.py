@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
+from suphx.features.head import HEAD_NAMES
 from suphx.selfplay.player import Player
 from suphx.selfplay.trajectory import Transitions
 from suphx.training.global_reward import Prediction
@@ -55,6 +56,8 @@ class Learned:
     figures: Mapping[str, float]
     """Of suphx.training.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
     seconds: float
+    num_rows: Mapping[str, int] = field(default_factory=dict)
+    """Decisions that each head learned from, by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +284,8 @@ def learn(learner: Learner, parts: Mapping[int, Transitions], staleness: float, 
     figures = _flat(update) | {"staleness": staleness}
     if measures_kl:
         figures |= {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
-    return Learned(update.number, figures, time.monotonic() - started)
+    num_rows = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
+    return Learned(update.number, figures, time.monotonic() - started, num_rows)
 
 
 def full_error(needed_bytes: int) -> ValueError:

@@ -6,6 +6,8 @@ import signal
 import sys
 import threading
 
+from suphx_platform.stop_request import StopRequest
+
 _RETRY_SECONDS = 0.05
 
 
@@ -24,6 +26,9 @@ def _hook(raised: sys.UnraisableHookArgs) -> None:
     signal also ends a call that waits, such as ``time.sleep``; ``_thread.interrupt_main`` would not.
     """
     if isinstance(raised.exc_value, KeyboardInterrupt):
+        request = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        if isinstance(request, StopRequest):
+            request.is_made = False  # the first signal was lost; the one that follows is not a second one
         threading.Timer(_RETRY_SECONDS, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM)).start()
     else:
         sys.__unraisablehook__(raised)

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from suphx.evaluation.deal_match import DealReport, play_deal_match
+from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
 from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
@@ -76,7 +76,13 @@ class MatchOrder:
         if not self.num_deals:
             return MatchOutcome(match, None)
         deals = play_deal_match(
-            candidate, baseline, num_deals=self.num_deals, seed=self.seed, workers=self.workers, kept=kept
+            candidate,
+            baseline,
+            num_deals=self.num_deals,
+            seed=self.seed,
+            workers=self.workers,
+            progress=progress,
+            kept=kept,
         )
         return MatchOutcome(match, deals)
 
@@ -180,12 +186,13 @@ class SelfPlayMatches:
 def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
     """Return what tells how many games of a match are over."""
     played = 0.0
+    games = order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
+    opponent = order.baseline if order.policy == "argmax" else f"sampled {order.baseline}"
 
     def add(hanchans: float) -> None:
         nonlocal played
         played += hanchans
-        opponent = order.baseline if order.policy == "argmax" else f"{order.baseline}, sampled"
-        tell(f"match after {updates:,} updates ({opponent}): {played:,.0f} of {order.num_hanchans:,} hanchans")
+        tell(f"match after {updates:,} updates ({opponent}): {played:,.0f} of {games:,} hanchans")
 
     return add
 
@@ -207,8 +214,12 @@ def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, 
 
 
 def _change(entry: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return ``change``: the difference to the last match before against the same opponent, over the walls of both."""
-    same = [each for each in earlier if all(each[name] == entry[name] for name in ("baseline", "policy"))]
+    """Return ``change``: the difference to the last match of earlier nets against the same opponent, on its walls."""
+    same = [
+        each
+        for each in earlier
+        if each["updates"] < entry["updates"] and all(each[name] == entry[name] for name in ("baseline", "policy"))
+    ]
     if not same:
         return {}
     before = same[-1]

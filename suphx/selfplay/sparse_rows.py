@@ -87,7 +87,7 @@ class SparseRows:
         sizes = (self.ends - starts)[indices]
         ends = np.cumsum(sizes)
         content = np.empty(int(sizes.sum()), np.uint64)
-        _copy(self.content, starts[indices], sizes, content, ends)
+        _copy(np.require(self.content, requirements="W"), starts[indices], sizes, content, ends)
         return SparseRows(self.row_bytes, content, ends)
 
     def dense(self) -> U8:

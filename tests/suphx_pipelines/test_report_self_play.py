@@ -68,7 +68,7 @@ SECTION: dict[str, Any] = RESULT | {
 
 def test_the_verdict_is_that_of_the_most_probable_answers_and_names_the_sampled_ones() -> None:
     text = strength(SECTION)
-    assert text.startswith("After 40 updates the nets are stronger than those that self-play began with")
+    assert text.startswith("After 40 updates the nets are stronger than their start:")
     assert "a difference of −0.20" in text
     assert "With answers sampled on both sides, as in self-play, the difference is −0.31" in text
 

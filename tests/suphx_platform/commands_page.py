@@ -80,9 +80,12 @@ JSON_KEYS = {
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),
     "evaluate": (
-        "hanchans placements[4] average_placement stable_rank paired_difference{average_placement,interval[2]} "
-        "win_rate deal_in_rate baseline_statistics seconds; with --deals: deals hanchans changed_share "
-        "paired_difference{points_per_kyoku,interval[2]} seconds"
+        "candidate baseline hanchans seed placements[4] average_placement stable_rank "
+        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics seconds"
+    ),
+    "evaluate --deals": (
+        "candidate baseline deals hanchans seed changed_share "
+        "paired_difference{points_per_kyoku,interval[2],is_significant} seconds"
     ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
@@ -153,9 +156,10 @@ def _section(name: str, parser: argparse.ArgumentParser) -> str:
     if own:
         lines += ["| argument | meaning |", "|---|---|"]
         lines += [f"| {_label(action)} | {_meaning(parser, action)} |" for action in own] + [""]
-    if name in JSON_KEYS:
-        keys = ", ".join(f"`{key}`" for key in JSON_KEYS[name].split())
-        lines += [f"Main keys of the JSON: {keys}.", ""]
+    for form in (each for each in JSON_KEYS if each.partition(" --")[0] == name):
+        keys = ", ".join(f"`{key}`" for key in JSON_KEYS[form].split())
+        option = form.removeprefix(name).strip()
+        lines += [f"Main keys of the JSON{f' with `{option}`' if option else ''}: {keys}.", ""]
     return "\n".join(lines)
 
 

@@ -70,7 +70,7 @@ def test_verify_fails_when_there_are_differences(tmp_path: Path, capsys: pytest.
     (tmp_path / "wrong.mjlog").write_text(wrong[0] + ' ten="99,' + wrong[2].partition(",")[2] + SOUND[start:])
     values, error = run(capsys, "verify", str(tmp_path), code=1)
     assert values["differences"] > 0
-    assert "differences in 1 games" in error
+    assert " in 1 game: " in error
     assert cli.main(["records", "verify", str(tmp_path), "--workers", "1"]) == 1
     assert "wrong, deal " in capsys.readouterr().out
 

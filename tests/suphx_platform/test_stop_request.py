@@ -67,3 +67,26 @@ def test_the_second_signal_ends_the_process_at_once(number: signal.Signals, plac
     assert child.stderr.endswith(
         "\nsuphx: ended at once; only the state of the last save is kept. Continue with: suphx run laptop\n"
     )
+
+
+LOST = """
+import os, signal, sys, time
+from suphx_platform.interrupt import take_interrupts
+from suphx_platform.stop_request import TwoStepStop
+class Stopped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)  # Python drops what a destructor raises
+take_interrupts()
+try:
+    with TwoStepStop():
+        Stopped()
+        time.sleep(30)
+except KeyboardInterrupt:
+    print("unwound")
+"""
+
+
+def test_a_first_signal_that_was_lost_in_a_destructor_is_raised_again() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("unwound\n", "")
