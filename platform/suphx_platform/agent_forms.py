@@ -16,8 +16,8 @@ from suphx.suggestion import did_you_mean
 AGENT_FORMS = (
     "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "
     "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
-    "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts a kyoku, T seconds a later discard); "
-    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an outside program with S seconds a move)"
+    "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
+    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move)"
 )
 MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")

@@ -50,8 +50,9 @@ _RECIPES = """\
 ## Recipes
 
 `suphx run NAME` (or `make train RECIPE=NAME`) runs a shipped recipe from any folder, `suphx run FILE.toml` one of
-yours. `--records DIR` (`make train RECORDS=DIR`) learns from your own [game records](records.md); without it the run
-learns from a thousand games of the baseline. The times are for two idle cores.
+yours; `nightly` is for `suphx tournament`. `--records DIR` (`make train RECORDS=DIR`) learns from your own
+[game records](records.md); without it a run that needs games plays them with the baseline (`records.played_games`).
+The times are for two idle cores.
 
 | recipe | needs records | time | what it does |
 |---|---|---|---|

@@ -72,8 +72,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--deals",
         type=positive,
         metavar="N",
-        help="play about N single deals instead, each with either agent in each seat, and report points per kyoku: "
-        "shows a small difference much earlier",
+        help="compare about N single deals (at least 20) instead of whole games: each is played with the candidate and "
+        "with the baseline in each seat. The result is in points per kyoku and shows a small difference much earlier. "
+        "Not for adapt: and mjai: agents",
     )
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
