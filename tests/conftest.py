@@ -21,6 +21,12 @@ from suphx_platform.tracking import TrackingStore
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in the background)."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(autouse=True)
 def _process_as_before() -> Iterator[None]:
     """Undo what a command in this process changes for the whole process, so that no test depends on those before it."""

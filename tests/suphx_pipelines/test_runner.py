@@ -199,7 +199,7 @@ def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Pat
         ValueError, match=r"mine was made with other settings: seed is 7 there, 8 here; powers.exponent is 2"
     ) as error:
         named(runs, SmallRecipe(seed=8, powers=PowersConfig(exponent=3))).run()
-    assert "give another --run-id" in str(error.value)
+    assert "Use another --run-id" in str(error.value)
     assert contents(first.folder) == before
     assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
     again = named(runs, SmallRecipe(threads=2)).run()

@@ -338,7 +338,7 @@ def test_learners_on_gpus_must_get_some() -> None:
 @pytest.mark.ray
 @pytest.mark.usefixtures("ray")
 def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
-    with pytest.raises(LearnersLostError, match=r"no room for 2 learners of .*'learner': 1.* after 0\.2 s"):
+    with pytest.raises(LearnersLostError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
         new_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
 
 

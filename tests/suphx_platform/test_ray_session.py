@@ -35,6 +35,6 @@ def test_ray_that_was_too_slow_to_start_is_started_again(monkeypatch: pytest.Mon
 
 def test_ray_that_never_starts_is_an_error_that_says_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "init", SlowNodes(num_slow=9))
-    message = r"in 3 attempts \(The current node timed out.* try again later; .*session_latest/logs"
+    message = r"in 3 attempts \(The current node timed out.* try again later\. .*session_latest/logs"
     with pytest.raises(RayStartError, match=message), ray_session(num_cpus=1):
         pass
