@@ -30,7 +30,7 @@ _SHOWN = (
     "*/start_difference*",
     "*/start_points_per_kyoku*",
     "*/start_sampled_difference*",
-    "*/difference_to_*",
+    "*/weak_difference*",
     "decision/difference*",
     "decision/is_won",
     "promotion/promoted",

@@ -186,8 +186,8 @@ def _deals_chart(result: Result) -> str:
     last = matches[-1]["deals"]
     title = "Points per kyoku over self-play"
     note = (
-        "Points that the nets win more than those that self-play began with, in the same deals from the same seats, "
-        "with 95 % intervals. Above zero: the nets are stronger. Deals show a gain earlier than places do. "
+        "Points per kyoku of the nets minus those of their start, in the same deals and seats, with 95 % intervals. "
+        "Above zero: the nets are stronger. Deals show a gain earlier than places do. "
         f"After {number(matches[-1]['updates'])} updates: {difference(last['difference'], 1)} "
         f"({interval(last['interval'], 1)}) over {number(last['number'])} deals."
     )

@@ -68,7 +68,7 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "done_share": ("suphx_done_share", {}),
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
-    **{f"difference_to_{name}": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak")},
+    **{f"{name}_difference": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak")},
 }  # fmt: skip
 _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
     "entropy": ("suphx_entropy", {}),

@@ -26,6 +26,7 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint_name import checkpoint_name
 from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.table_text import count_text
 
 START_FOLDER = "start"
 Policy = Literal["argmax", "sampled"]
@@ -192,7 +193,7 @@ def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], 
     def add(hanchans: float) -> None:
         nonlocal played
         played += hanchans
-        tell(f"match after {updates:,} updates ({opponent}): {played:,.0f} of {games:,} hanchans")
+        tell(f"match after {count_text(updates, 'update')} ({opponent}): {played:,.0f} of {games:,} hanchans")
 
     return add
 
@@ -238,7 +239,6 @@ def match_figures(entry: Mapping[str, Any]) -> dict[str, float]:
     name = entry["baseline"] if entry["policy"] == "argmax" else f"{entry['baseline']}_{entry['policy']}"
     low, high = entry["interval"]
     figures = {
-        f"difference_to_{name}": entry["difference"],
         f"{name}_difference": entry["difference"],
         f"{name}_difference_low": low,
         f"{name}_difference_high": high,

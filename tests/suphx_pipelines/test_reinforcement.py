@@ -48,7 +48,7 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     assert list(done.run.stages) == ["reinforcement", "report"]
     metrics = done.run.stages["reinforcement"].metrics
     assert metrics["updates"] == 4
-    assert "difference_to_start" in metrics
+    assert "start_difference" in metrics
     folder = done.run.folder / "reinforcement"
     load_agent(str(folder))
     assert [point["updates"] for point in read_json(folder / "metrics.json")["history"]] == [2, 4]

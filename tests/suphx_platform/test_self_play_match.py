@@ -101,7 +101,6 @@ def test_a_match_elsewhere_has_the_same_result(tmp_path: Path) -> None:
 def test_figures_are_named_by_opponent_and_policy(policy: str, name: str) -> None:
     entry = {"baseline": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}
     assert match_figures(entry) == {
-        f"difference_to_{name}": -0.1,
         f"{name}_difference": -0.1,
         f"{name}_difference_low": -0.2,
         f"{name}_difference_high": 0.1,

@@ -48,4 +48,4 @@ def duration(minutes: int) -> str:
     """Return "5 min", "3 h", or "hours" for 0: nobody measured it."""
     if not minutes:
         return "hours"
-    return f"{minutes} min" if minutes < 2 * _MINUTES_PER_HOUR else f"{minutes / _MINUTES_PER_HOUR:.2g} h"
+    return f"{minutes} min" if minutes < 2 * _MINUTES_PER_HOUR else f"{round(minutes / _MINUTES_PER_HOUR, 1):g} h"
