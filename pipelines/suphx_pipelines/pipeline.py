@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -94,7 +94,13 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
 
 
 def run_recipe(
-    recipe: Recipe, *, records: Path | None, runs: Path, console: Console, run_id: str | None = None
+    recipe: Recipe,
+    *,
+    records: Path | None,
+    runs: Path,
+    console: Console,
+    run_id: str | None = None,
+    get_ready: Callable[[], None] | None = None,
 ) -> PipelineResult:
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
@@ -115,6 +121,7 @@ def run_recipe(
         storage=storage,
         run_id=run_id,
         find_verdict=partial(find_verdict, recipe),
+        get_ready=get_ready,
     )
     result = runner.run()
     page = result.folder / "report" / report.REPORT_NAME

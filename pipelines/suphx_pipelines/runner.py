@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -81,11 +81,13 @@ class Runner(Generic[R]):
         storage: Storage | None = None,
         run_id: str | None = None,
         find_verdict: FindVerdict | None = None,
+        get_ready: Callable[[], None] | None = None,
     ) -> None:
         """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
-        ``run_id``: the run's name, if it is not derived from the recipe and the records.
+        ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when
+        the run has begun, before its first stage.
         """
         _check_names(recipe.name, stages)
         self._recipe = recipe
@@ -96,6 +98,7 @@ class Runner(Generic[R]):
         self._records = records
         self._console = console
         self._find_verdict = find_verdict
+        self._get_ready = get_ready
         files = {} if records is None else self._digest_records(records)
         records_digest = digest_json(files) if files else None
         self._records_digest = records_digest or "none given"
@@ -137,6 +140,8 @@ class Runner(Generic[R]):
             recipe_file = self.folder / RECIPE_FILE
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             tracker.log_artifact(recipe_file)
+            if self._get_ready is not None:
+                self._get_ready()
             result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
             self._run_stages(result, tracker, journal, page)
             if self._find_verdict is not None:

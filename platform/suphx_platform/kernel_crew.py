@@ -1,7 +1,10 @@
-"""The process that compiles kernels: ``python -m suphx_platform.kernel_crew GROUP…`` with workers, one for each core.
+"""The process that compiles kernels: ``python -m suphx_platform.kernel_crew GROUP…`` with a process for each group.
 
 Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, and its workers with it, when its stdin is
 closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
+
+Workers are forked, so what they import is imported once. There are more of them than cores because they wait for each
+other: a worker that needs a kernel which another one compiles does nothing meanwhile.
 """
 
 from __future__ import annotations
@@ -12,82 +15,121 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
+from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
 from typing import Any
 
 from numba.core import event
 
-_PRINTING = threading.Lock()
-MAX_WORKERS = 8  # more would wait for each other
+EXTRA_WORKERS = 2
+"""Workers beyond the number of cores."""
+_LATER_NICENESS = 10
+_FORK = get_context("fork")
 
 
 def main(groups: Sequence[str]) -> None:
-    """Compile ``groups`` of training/warmup.py side by side."""
-    from suphx.evaluation.worker_processes import run_tasks
+    """Compile ``groups`` of training/warmup.py side by side, those of the first games with priority."""
     from suphx.training.compiled_groups import mark_compiled
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one stops this one
-    threading.Thread(target=_end_with_stdin, daemon=True).start()
-    events, to_events = Pipe(duplex=False)
-    threading.Thread(target=_forward, args=(events,), daemon=True).start()
-    workers = min(MAX_WORKERS, len(os.sched_getaffinity(0)))
-    tasks = run_tasks(groups, _start, (to_events,), workers=workers, describe=lambda group: f"the kernels of {group}")
-    for place, seconds in tasks:
-        mark_compiled(groups[place])
-        _print({"event": "group", "name": groups[place], "seconds": seconds})
+    crew = _Crew(groups)
+    try:
+        for group in crew.compile():
+            mark_compiled(group)
+            send("group", group)
+    finally:
+        crew.stop()
 
 
-def _print(event: dict[str, object]) -> None:
-    with _PRINTING:  # two threads print; print() alone writes a line and its end apart
-        print(json.dumps(event), flush=True)
+class _Crew:
+    """The workers. The process that forks them has a single thread."""
+
+    def __init__(self, groups: Sequence[str]) -> None:
+        self._waiting = list(groups)
+        self._limit = len(os.sched_getaffinity(0)) + EXTRA_WORKERS
+        self._busy: dict[str, ForkProcess] = {}
+        self._life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
+
+    def compile(self) -> Iterator[str]:
+        """Yield each group when it is compiled; SystemExit when stdin is closed or a worker fails."""
+        while self._waiting or self._busy:
+            while self._waiting and len(self._busy) < self._limit and not wait([self._life], 0):
+                self._start(self._waiting.pop(0))
+            ready = wait([self._life, *(process.sentinel for process in self._busy.values())])
+            if self._life in ready:
+                raise SystemExit(1)
+            for group in [name for name, process in self._busy.items() if process.sentinel in ready]:
+                self._end(group)
+                yield group
+
+    def _start(self, group: str) -> None:
+        _import_for(group)
+        process = _FORK.Process(target=_compile_group, args=(group, self._life))
+        process.start()
+        self._busy[group] = process
+
+    def _end(self, group: str) -> None:
+        process = self._busy.pop(group)
+        process.join()
+        if process.exitcode:
+            how = f"exit code {process.exitcode}" if process.exitcode > 0 else signal.Signals(-process.exitcode).name
+            raise SystemExit(f"the process that compiled the kernels of {group} ended with {how}")
+
+    def stop(self) -> None:
+        """End the workers."""
+        for process in self._busy.values():
+            process.kill()
+            process.join()
 
 
-def _forward(events: Connection) -> None:
-    with suppress(EOFError):  # all workers have ended
-        while True:
-            _print(json.loads(events.recv_bytes()))
+def send(kind: str, name: str, seconds: float = 0.0) -> None:
+    """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
+    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
-def _end_with_stdin() -> None:
-    while os.read(sys.stdin.fileno(), 1):  # not through sys.stdin, whose lock would be held when this process ends
+def _import_for(group: str) -> None:
+    """Import here what several groups need."""
+    import suphx.riichi.simulator
+    from suphx.training.warmup import WITHOUT_TORCH
+
+    if group not in WITHOUT_TORCH:
+        import suphx.models.policy
+        import suphx.selfplay.agent  # noqa: F401
+
+
+def _compile_group(group: str, life: int) -> None:
+    from suphx.riichi import kernel_lock
+    from suphx.training.warmup import FIRST_GAMES, KERNEL_GROUPS
+
+    threading.Thread(target=_end_with, args=(life,), daemon=True).start()
+    if group not in FIRST_GAMES:
+        os.nice(_LATER_NICENESS)
+    register: Any = event.register  # numba is untyped
+    register("numba:compile", _Listener())
+    kernel_lock.watchers.append(lambda name: send("waits", name))
+    KERNEL_GROUPS[group]()
+
+
+def _end_with(life: int) -> None:
+    """End this process when the pipe ``life`` ends."""
+    while os.read(life, 1):
         pass
     os._exit(1)
-
-
-def _start(events: Connection) -> Callable[[str], float]:
-    from suphx.riichi import kernel_lock
-    from suphx.training.warmup import KERNEL_GROUPS
-
-    def send(kind: str, name: str, seconds: float = 0.0) -> None:
-        # Short enough to be written at once, so the lines of several processes do not mix.
-        events.send_bytes(json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)}).encode())
-
-    register: Any = event.register  # numba is untyped
-    register("numba:compile", _Listener(send))
-    kernel_lock.watchers.append(lambda name: send("waits", name))
-
-    def compile_group(group: str) -> float:
-        started = time.perf_counter()
-        KERNEL_GROUPS[group]()
-        return round(time.perf_counter() - started, 3)
-
-    return compile_group
 
 
 class _Listener(event.Listener):
     """Reports each kernel that numba compiles, with the CPU seconds that it took without those of its callees."""
 
-    def __init__(self, send: Callable[[str, str, float], None]) -> None:
-        self._send = send
+    def __init__(self) -> None:
         self._open: list[tuple[float, float]] = []  # start, and seconds of callees
 
     def on_start(self, event: Any) -> None:
         """Note when a kernel begins."""
         self._open.append((time.process_time(), 0.0))
-        self._send("begins", _name(event), 0.0)
+        send("begins", _name(event))
 
     def on_end(self, event: Any) -> None:
         """Report what the kernel took."""
@@ -96,7 +138,7 @@ class _Listener(event.Listener):
         if self._open:
             outer_start, outer_callees = self._open[-1]
             self._open[-1] = (outer_start, outer_callees + spent)
-        self._send("compiled", _name(event), spent - of_callees)
+        send("compiled", _name(event), spent - of_callees)
 
 
 def _name(event: Any) -> str:

@@ -11,22 +11,19 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from suphx_platform.console import Console
+    from suphx_platform.console import Console, Progress
 
 _SECONDS_BETWEEN_LOOKS = 0.2
 _PATIENCE_SECONDS = 5.0
-_LEAST_COUNT = 20
-_FIRST_GAMES = ("engine", "scripted games")
-_SUPERVISED = (*_FIRST_GAMES, "encoder", "samples", "nets", "net games")
+_LEAST_PERCENT, _MOST_PERCENT = 4, 99
+_SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
 
 
 @dataclass(slots=True)
@@ -34,7 +31,7 @@ class CompileTimes:
     """What was compiled, and the time that it took."""
 
     groups: dict[str, float] = field(default_factory=dict)
-    """Seconds by group, of which a part may be waiting for kernels that other processes compiled."""
+    """Seconds from the start to the moment when the group was compiled."""
     kernels: dict[str, float] = field(default_factory=dict)
     """CPU seconds by kernel, without those of the kernels that it calls."""
 
@@ -46,24 +43,48 @@ def compile_kernels(console: Console, *groups: str) -> CompileTimes:
         return kernels.times
 
 
-@contextmanager
-def kernels_of_a_run(console: Console, *, plays_itself: bool) -> Iterator[None]:
-    """Compile what the first games need, then the rest while the block runs."""
-    from suphx.riichi.kernel_lock import watchers
+class RunKernels:
+    """The kernels of a run, which are compiled while its block runs.
 
-    def say_once(kernel: str) -> None:
-        if say_once in watchers:
-            watchers.remove(say_once)
-            console.say(f"waiting for kernels that are being compiled: {kernel.removeprefix('suphx.')}")
+    >>> with RunKernels(console, plays_itself=True, has_records=False) as kernels:
+    ...     kernels.wait()  # a bar until those of the first games are compiled
+    ...     play_first_games()  # meanwhile the others are compiled
+    """
 
-    with KernelWarmup(console, _SUPERVISED + (("self-play",) if plays_itself else ())) as kernels:
-        kernels.wait_for(*_FIRST_GAMES)
-        watchers.append(say_once)
-        try:
-            yield
-        finally:
-            if say_once in watchers:
-                watchers.remove(say_once)
+    def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
+        from suphx.training.warmup import FIRST_GAMES
+
+        self._console = console
+        self._first = ("replay",) if has_records else FIRST_GAMES
+        self._warmup = KernelWarmup(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
+        self.is_ready = False
+        """What the first games need is compiled."""
+
+    def __enter__(self) -> Self:
+        self._warmup.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        from suphx.riichi.kernel_lock import watchers
+
+        self._warmup.__exit__(kind, error, at)
+        if self._say_once in watchers:
+            watchers.remove(self._say_once)
+
+    def wait(self) -> None:
+        """Show a bar until the kernels of the first games are compiled; errors as for KernelWarmup.wait_for."""
+        from suphx.riichi.kernel_lock import watchers
+
+        self._warmup.wait_for(*self._first)
+        self.is_ready = True
+        watchers.append(self._say_once)
+
+    def _say_once(self, kernel: str) -> None:
+        from suphx.riichi.kernel_lock import watchers
+
+        if self._say_once in watchers:
+            watchers.remove(self._say_once)
+            self._console.say(f"waiting for kernels that are being compiled: {kernel.removeprefix('suphx.')}")
 
 
 class KernelWarmup:
@@ -88,6 +109,7 @@ class KernelWarmup:
         self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
         self._changed = threading.Condition()
         self._latest = ""
+        self._started = time.monotonic()
         self._is_over = False
         self._crew: subprocess.Popen[str] | None = None
 
@@ -118,16 +140,23 @@ class KernelWarmup:
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
         if not wanted - set(self.times.groups):
             return
-        from suphx.training.compiled_groups import count_missing_kernels
+        from suphx.training.kernel_cost import missing_costs
 
-        total = count_missing_kernels()
-        with self._console.progress("kernels", name="compiling") as progress, self._changed:
+        costs = missing_costs(wanted)
+        with self._console.progress("%", 100, name="compiling kernels") as progress, self._changed:
             while wanted - set(self.times.groups):
                 self._check()
                 self._changed.wait(_SECONDS_BETWEEN_LOOKS)
-                done = sum(name.startswith("suphx.") for name in self.times.kernels)  # the others are numba's own
-                progress.state.total = total if done >= _LEAST_COUNT else None  # before, the speed says nothing
-                progress.reach(min(total, done), note=self._latest)
+                self.show(progress, costs)
+            progress.reach(100)
+
+    def show(self, progress: Progress, costs: Mapping[str, float]) -> None:
+        """Set ``progress`` to the percent of ``costs``, seconds by kernel, that are compiled."""
+        total = sum(costs.values())
+        done = sum(costs.get(name, 0.0) for name in self.times.kernels)
+        percent = min(100 * done / total, _MOST_PERCENT) if total else 0.0
+        progress.state.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
+        progress.reach(percent, note=self._latest)
 
     def _check(self) -> None:
         assert self._crew is not None
@@ -153,7 +182,7 @@ class KernelWarmup:
             name: str = event["name"]
             with self._changed:
                 if event["event"] == "group":
-                    self.times.groups[name] = event["seconds"]
+                    self.times.groups[name] = round(time.monotonic() - self._started, 3)
                 elif event["event"] == "compiled":
                     self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
                 elif name.startswith("suphx."):

@@ -12,6 +12,7 @@ import copy
 import hashlib
 import importlib
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -57,9 +58,10 @@ def choose_link(dispatcher: Any, types: tuple[Any, ...]) -> None:
     external.mangled_name = kernel.symbol
     lower: Any = user_function
     call_copy, call_symbol = lower(described, ()), lower(external, ())
+    is_large = cache(lambda: _is_large(library, described.llvm_func_name))  # known once the code is optimised
 
     def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if not _is_large(library, described.llvm_func_name):
+        if not is_large():
             context.add_linking_libs([library])
             return call_copy(context, builder, signature, arguments)
         define_symbol(kernel, compiled)

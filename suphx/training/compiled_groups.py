@@ -28,20 +28,8 @@ def mark_compiled(group: str) -> None:
     mark = _mark(group)
     mark.parent.mkdir(parents=True, exist_ok=True)
     partial = mark.with_name(f".{mark.name}.{os.getpid()}")
-    partial.write_text(json.dumps([folder.name for folder, _ in _kernel_folders() if folder.is_dir()]))
+    partial.write_text(json.dumps([folder.name for folder in _kernel_folders() if folder.is_dir()]))
     partial.replace(mark)
-
-
-def count_missing_kernels() -> int:
-    """Return how many kernels of the project are not in the cache; some of them may be needed by no group."""
-    return sum(max(0, num_kernels - _num_cached(folder)) for folder, num_kernels in _kernel_folders())
-
-
-def _num_cached(folder: Path) -> int:
-    try:
-        return sum(entry.name.endswith(".nbi") for entry in os.scandir(folder))
-    except FileNotFoundError:
-        return 0
 
 
 def _mark(group: str) -> Path:
@@ -57,19 +45,17 @@ def _is_compiled(mark: Path) -> bool:
     return (kernels.parent / "tables").is_dir() and all((kernels / name).is_dir() for name in names)
 
 
-def _kernel_folders() -> Iterator[tuple[Path, int]]:
-    """Yield the cache folder of each module with kernels, and the number of its kernels."""
-    for module, path, num_kernels in _kernel_modules():
-        yield cache_folder(module, path), num_kernels
+def _kernel_folders() -> Iterator[Path]:
+    """Yield the cache folder of each module with kernels."""
+    for module, path in _kernel_modules():
+        yield cache_folder(module, path)
 
 
 @cache
-def _kernel_modules() -> list[tuple[str, Path, int]]:
-    """Return the name and the file of each module with kernels, and the number of its kernels."""
-    modules = []
-    for name in sorted(closure(_GROUPS, [_ROOT])):
-        path = Path(name)
-        num_kernels = path.read_text(encoding="utf-8").count("\n@jit\n")
-        if num_kernels:
-            modules.append((".".join(path.relative_to(_ROOT).with_suffix("").parts), path, num_kernels))
-    return modules
+def _kernel_modules() -> list[tuple[str, Path]]:
+    """Return the name and the file of each module with kernels."""
+    return [
+        (".".join(path.relative_to(_ROOT).with_suffix("").parts), path)
+        for path in map(Path, sorted(closure(_GROUPS, [_ROOT])))
+        if "\n@jit\n" in path.read_text(encoding="utf-8")
+    ]

@@ -1,7 +1,7 @@
 """The kernels of this project in groups: each function does in small what runs do, so that all it needs is compiled.
 
 A kernel of one group may be needed by others; whoever comes first compiles it (riichi/kernel_lock.py). Imports are
-inside the functions: a process loads torch only if its group needs it.
+inside the functions: torch is loaded only if a group needs it.
 """
 
 from __future__ import annotations
@@ -33,25 +33,53 @@ def warm_engine() -> None:
     simulator.next_kyoku(nothing)
 
 
+def warm_hands() -> None:
+    """Compile what reads a hand: shanten, waits, and what it is worth."""
+    from suphx.riichi.shanten import improving_kinds, shanten, waiting_kinds
+    from suphx.riichi.suit_table import load_suits
+    from suphx.riichi.yaku import score_hand
+
+    suits, hand, melds = load_suits(), np.zeros(34, np.int8), np.zeros(4, np.int8)
+    hand[:5] = 3, 3, 3, 3, 2
+    score_hand(hand, 0, melds, melds, 4, 0, 27, 27, 0, 0)
+    hand[4] = 1
+    improving_kinds(suits, hand, 0, shanten(suits, hand, 0))
+    waiting_kinds(suits, hand, 0)
+
+
 def warm_scripted_games() -> None:
-    """Compile the scripted agents and random play; play, write down and replay a game."""
-    from suphx.riichi.replay import Replayer
+    """Compile the scripted agents; play and store a game."""
     from suphx.riichi.rules import tenhou
     from suphx.riichi.store import KyokuStore, StoreWriter
     from suphx.selfplay.agent import BaselineAgent
-    from suphx.selfplay.random_play import play_random
     from suphx.selfplay.rollout import play_games
 
-    play_random(1, tenhou(), seed=0)
     agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
-    logs = list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
-    replayer = Replayer()
-    assert not [difference for log in logs for difference in replayer.replay(log)]
     with tempfile.TemporaryDirectory() as name:
         with StoreWriter(Path(name)) as writer:
-            for log in logs:
+            for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
                 writer.add(log)
-        assert KyokuStore.open(Path(name)).num_games == len(logs)
+        assert KyokuStore.open(Path(name)).num_games == 1
+
+
+def warm_replay() -> None:
+    """Compile the check of records against the rules."""
+    from suphx.riichi.replay import Replayer
+    from suphx.riichi.rules import tenhou
+    from suphx.selfplay.agent import BaselineAgent
+    from suphx.selfplay.rollout import play_games
+
+    replayer = Replayer()
+    logs = play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
+    assert not [difference for log in logs for difference in replayer.replay(log)]
+
+
+def warm_random_games() -> None:
+    """Compile games that are played inside one kernel."""
+    from suphx.riichi.rules import tenhou
+    from suphx.selfplay.random_play import play_random
+
+    play_random(1, tenhou(), seed=0)
 
 
 def warm_encoder() -> None:
@@ -149,15 +177,22 @@ def warm_adaptation() -> None:
 
 KERNEL_GROUPS: dict[str, Callable[[], None]] = {
     "engine": warm_engine,
-    "encoder": warm_encoder,
+    "hands": warm_hands,
     "scripted games": warm_scripted_games,
-    "samples": warm_samples,
-    "nets": warm_nets,
-    "net games": warm_net_games,
-    "self-play": warm_self_play,
+    "encoder": warm_encoder,
+    "replay": warm_replay,
     "adaptation": warm_adaptation,
+    "self-play": warm_self_play,
+    "samples": warm_samples,
+    "net games": warm_net_games,
+    "nets": warm_nets,
+    "random games": warm_random_games,
 }
-"""What can be compiled side by side, in the order in which a run needs it."""
+"""What can be compiled side by side: what the first games need, then what takes longest."""
+FIRST_GAMES = ("engine", "hands", "scripted games")
+"""What the first games of a run need."""
+WITHOUT_TORCH = ("engine", "hands", "encoder")
+"""What can begin before torch is imported, which takes seconds."""
 
 
 def _no(questions: Questions) -> Replies:

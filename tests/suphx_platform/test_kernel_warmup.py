@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,12 @@ import pytest
 from suphx.riichi import kernel_lock, shanten
 from suphx.riichi.jit import cache_folder
 from suphx.training.compiled_groups import mark_compiled, missing_groups
+from suphx.training.kernel_cost import kernel_costs, missing_costs
 from suphx.training.warmup import KERNEL_GROUPS
 from suphx_platform.console import Console
-from suphx_platform.kernel_warmup import KernelWarmup, compile_kernels, kernels_of_a_run
+from suphx_platform.kernel_warmup import KernelWarmup, RunKernels, compile_kernels
+from suphx_platform.progress import Progress
+from suphx_platform.progress_line import ProgressState
 
 DEADLINE_SECONDS = 300
 
@@ -107,8 +111,37 @@ def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPat
         assert missing_groups(["engine"]) == []
 
 
+def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    costs = missing_costs(["engine"])
+    assert set(costs) == {row.name for row in kernel_costs() if "engine" in row.groups}
+    dearest, *_, cheapest = sorted(costs, key=lambda name: -costs[name])
+    kernels = KernelWarmup(Console(), ["engine"])
+    kernels.times.kernels[dearest] = 1.0
+    progress = Progress(ProgressState(unit="%"))
+    kernels.show(progress, costs)
+    share = 100 * costs[dearest] / sum(costs.values())
+    assert progress.state.done == pytest.approx(share)
+    kernels.times.kernels["suphx.features.samples._encode"] = 1.0  # not of this group
+    kernels.show(progress, costs)
+    assert progress.state.done == pytest.approx(share)
+    kernels.times.kernels |= dict.fromkeys(costs, 1.0)
+    kernels.show(progress, costs)
+    assert progress.state.done == 99  # the group itself is not finished
+    module, _, name = cheapest.rpartition(".")
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    folder = cache_folder(module, Path(spec.origin))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{module.rpartition('.')[2]}.{name}-28.py311.nbi").touch()
+    assert set(missing_costs(["engine"])) == set(costs) - {cheapest}
+
+
 def test_an_unknown_group_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no kernel group engin: use engine, encoder"):
+    with pytest.raises(ValueError, match="no kernel group engin: use engine, hands"):
         KernelWarmup(Console(), ["engin"])
 
 
@@ -129,7 +162,8 @@ def test_a_run_says_once_that_it_waits_for_a_kernel(
     (tmp_path / "tables").mkdir()
     for group in KERNEL_GROUPS:
         mark_compiled(group)
-    with kernels_of_a_run(Console(), plays_itself=True):
+    with RunKernels(Console(), plays_itself=True, has_records=False) as kernels:
+        kernels.wait()
         for name in ("suphx.models.packed_stem._pad", "suphx.features.samples._encode"):
             for watch in list(kernel_lock.watchers):
                 watch(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from suphx_pipelines import pipeline
 from suphx_pipelines.pipeline import PipelineResult
+from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.runner import RunResult
 from suphx_pipelines.stage import Interrupted
 from suphx_pipelines.verdict import Verdict
@@ -70,7 +72,8 @@ class Stopped:
 
     error: KeyboardInterrupt
 
-    def __call__(self, *_: Any, **__: Any) -> PipelineResult:
+    def __call__(self, *_: Any, get_ready: Callable[[], None], **__: Any) -> PipelineResult:
+        get_ready()
         raise self.error
 
 
@@ -92,14 +95,19 @@ def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
 
 
 def test_a_run_that_is_stopped_while_kernels_compile_does_not_claim_that_stages_are_saved(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def stop(*_: Any, **__: Any) -> None:
+    def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suphx_platform.kernel_warmup.kernels_of_a_run", stop)
+    monkeypatch.setattr("suphx_platform.kernel_warmup.RunKernels.wait", stop)
     recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
-    assert cli.main(["run", str(recipe)]) == 130
-    assert (
-        "Stopped before the run began; the kernels compiled so far are kept. Continue with: " in capsys.readouterr().err
-    )
+    assert cli.main(["run", str(recipe), "--runs", str(tmp_path), "--run-id", "stopped"]) == 130
+    text = "Stopped before the first stage; the kernels compiled so far are kept. Continue with: "
+    assert text in capsys.readouterr().err
+    summary = RunSummary.read(tmp_path / "stopped")
+    assert summary is not None
+    assert summary.state == "interrupted"
+    assert (tmp_path / "stopped" / "run.log").is_file()
+    assert cli.main(["runs", "list", "--runs", str(tmp_path)]) == 0
+    assert "interrupted" in capsys.readouterr().out

@@ -101,7 +101,7 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
     from suphx_platform.bench.features import bench_features
     from suphx_platform.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "encoder", "scripted games", "samples")
+    compile_kernels(console, "engine", "encoder", "scripted games", "replay", "samples")
 
     with steps(console) as begin:
         return bench_features(
@@ -120,7 +120,7 @@ def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, o
     from suphx_platform.bench.simulator import bench_simulator
     from suphx_platform.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "scripted games")
+    compile_kernels(console, "engine", "random games")
 
     with steps(console) as begin:
         return bench_simulator(

@@ -65,7 +65,7 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
     from suphx.riichi.verify import verify_records
     from suphx_platform.kernel_warmup import compile_kernels
 
-    compile_kernels(console, "engine", "scripted games")
+    compile_kernels(console, "engine", "hands", "replay")
 
     with console.progress("games", args.limit) as progress:
         report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=progress.advance)
