@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from typing import Any
@@ -25,7 +25,7 @@ from numba.core import event
 
 EXTRA_WORKERS = 2
 """Workers beyond the number of cores."""
-_LATER_NICENESS = 10
+_LATER_NICENESS = 5
 _FORK = get_context("fork")
 
 
@@ -114,9 +114,10 @@ def _compile_group(group: str, life: int) -> None:
 
 
 def _end_with(life: int) -> None:
-    """End this process when the pipe ``life`` ends."""
-    while os.read(life, 1):
-        pass
+    """End this process when the pipe ``life`` ends, or the process that forked it."""
+    crew = parent_process()
+    assert crew is not None
+    wait([life, crew.sentinel])
     os._exit(1)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.run_journal import LOG_FILE
 from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Interrupted, Stage, stage_seed
@@ -53,6 +54,27 @@ def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
     ]
     assert list((runs / "artifacts").rglob("total.json"))
     assert list((runs / "artifacts").rglob("recipe.toml"))
+
+
+def test_a_run_has_its_folder_before_it_is_ready_for_the_first_stage(runs: Path) -> None:
+    class Stopped(KeyboardInterrupt):
+        pass
+
+    def stop() -> None:
+        summary = RunSummary.read(runner.folder)
+        assert summary is not None
+        assert summary.state == "running"
+        assert {stage.status for stage in summary.stages.values()} == {"waiting"}
+        assert "starting" in (runner.folder / LOG_FILE).read_text()
+        raise Stopped
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=stop)
+    with pytest.raises(Stopped):
+        runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert summary.state == "interrupted"
+    assert not (runner.folder / "work.log").exists()
 
 
 def test_finished_stages_are_kept(runs: Path) -> None:
