@@ -44,10 +44,8 @@ def missing_costs(groups: Iterable[str]) -> dict[str, float]:
     """Return seconds by kernel for the kernels that ``groups`` need and that are not in the cache."""
     wanted = set(groups)
     needed = {row.name: row.seconds for row in kernel_costs() if wanted.intersection(row.groups)}
-    cached = {module: set(_cached(module)) for module in {name.rpartition(".")[0] for name in needed}}
-    return {
-        name: cost for name, cost in needed.items() if name.rpartition(".")[2] not in cached[name.rpartition(".")[0]]
-    }
+    cached = {name for module in {name.rpartition(".")[0] for name in needed} for name in _cached(module)}
+    return {name: seconds for name, seconds in needed.items() if name not in cached}
 
 
 def _cached(module: str) -> Iterator[str]:
