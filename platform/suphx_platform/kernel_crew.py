@@ -33,7 +33,6 @@ def main(groups: Sequence[str]) -> None:
     """Compile ``groups`` of training/warmup.py side by side, those of the first games with priority."""
     from suphx.training.compiled_groups import mark_compiled
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one stops this one
     crew = _Crew(groups)
     try:
         for group in crew.compile():

@@ -116,7 +116,10 @@ class KernelWarmup:
     def __enter__(self) -> Self:
         if self._missing:
             command = [sys.executable, "-m", "suphx_platform.kernel_crew", *self._missing]
-            self._crew = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            # in its own process group, so that Ctrl-C in a terminal reaches this process only
+            self._crew = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
+            )
             self._reader = threading.Thread(target=self._read, args=(self._crew,), daemon=True, name="kernels")
             self._reader.start()
         return self
@@ -163,14 +166,14 @@ class KernelWarmup:
         if self._is_over:
             code = self._crew.wait(_PATIENCE_SECONDS)
             raise ChildProcessError(
-                f"compiling kernels ended with exit code {code} (its messages are above); "
-                "what was compiled is kept, run the command again"
+                f"compiling kernels ended with exit code {code}; its messages are above. "
+                "Kernels compiled so far are kept: run the command again"
             )
 
     def _read(self, crew: subprocess.Popen[str]) -> None:
         try:
             self._read_events(crew)
-        finally:  # whatever went wrong: nobody may wait for ever
+        finally:  # also after an error, or wait_for would never return
             with self._changed:
                 self._is_over = True
                 self._changed.notify_all()

@@ -47,12 +47,12 @@ def _is_compiled(mark: Path) -> bool:
 
 def _kernel_folders() -> Iterator[Path]:
     """Yield the cache folder of each module with kernels."""
-    for module, path in _kernel_modules():
+    for module, path in kernel_modules():
         yield cache_folder(module, path)
 
 
 @cache
-def _kernel_modules() -> list[tuple[str, Path]]:
+def kernel_modules() -> list[tuple[str, Path]]:
     """Return the name and the file of each module with kernels."""
     return [
         (".".join(path.relative_to(_ROOT).with_suffix("").parts), path)

@@ -1,41 +1,42 @@
-"""What each kernel costs to compile and which groups need it, so that a bar can show how far compiling is.
+"""What the kernels of each module cost to compile and which groups need them, for the bar that shows the progress.
 
-The figures of ``kernel_costs.csv`` are measured by ``python -m tests.training.kernel_cost_table``. They are relative:
-another processor takes longer or shorter for all of them.
+``kernel_costs.csv`` is written by ``python -m tests.training.kernel_cost_table``. Its seconds are relative: another
+processor takes longer or shorter for all kernels.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from suphx.riichi.jit import cache_folder
 
 COSTS_FILE = Path(__file__).with_name("kernel_costs.csv")
+_ROOT = Path(__file__).resolve().parents[2]
+_KERNEL = re.compile(r"^@jit\ndef (\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class KernelCost:
-    """One row of the table."""
+class ModuleCost:
+    """One row of the table: the kernels of one module."""
 
-    name: str
-    """With its module, such as ``suphx.riichi.yaku.score_hand``."""
+    module: str
     seconds: float
-    """CPU time without that of the kernels that it calls."""
+    """Mean CPU time of a kernel, without that of the kernels that it calls."""
     groups: tuple[str, ...]
-    """The groups of warmup.py that need it."""
+    """The groups of warmup.py that need at least half of the module."""
 
 
 @cache
-def kernel_costs() -> tuple[KernelCost, ...]:
+def module_costs() -> tuple[ModuleCost, ...]:
     """Return the table."""
     with COSTS_FILE.open(encoding="utf-8", newline="") as file:
         return tuple(
-            KernelCost(row["kernel"], float(row["seconds"]), tuple(row["groups"].split("|")))
+            ModuleCost(row["module"], float(row["seconds"]), tuple(row["groups"].split("|")))
             for row in csv.DictReader(file)
         )
 
@@ -43,15 +44,24 @@ def kernel_costs() -> tuple[KernelCost, ...]:
 def missing_costs(groups: Iterable[str]) -> dict[str, float]:
     """Return seconds by kernel for the kernels that ``groups`` need and that are not in the cache."""
     wanted = set(groups)
-    needed = {row.name: row.seconds for row in kernel_costs() if wanted.intersection(row.groups)}
-    cached = {name for module in {name.rpartition(".")[0] for name in needed} for name in _cached(module)}
-    return {name: seconds for name, seconds in needed.items() if name not in cached}
+    costs: dict[str, float] = {}
+    for row in module_costs():
+        if wanted.intersection(row.groups):
+            cached = set(_cached(row.module))
+            costs |= {f"{row.module}.{name}": row.seconds for name in kernels_of(row.module) if name not in cached}
+    return costs
+
+
+def kernels_of(module: str) -> list[str]:
+    """Return the names of the kernels of ``module`` of this project."""
+    return _KERNEL.findall(_source(module).read_text(encoding="utf-8"))
+
+
+def _source(module: str) -> Path:
+    return _ROOT.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def _cached(module: str) -> Iterator[str]:
     """Yield the names of the kernels of ``module`` whose code is in the cache."""
-    spec = find_spec(module)
-    if spec is None or spec.origin is None:
-        return
-    for index in cache_folder(module, Path(spec.origin)).glob("*.nbi"):
-        yield f"{module}.{index.name.partition('.')[2].partition('-')[0]}"
+    for index in cache_folder(module, _source(module)).glob("*.nbi"):
+        yield index.name.partition(".")[2].partition("-")[0]

@@ -95,19 +95,19 @@ def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
 
 
 def test_a_run_that_is_stopped_while_kernels_compile_does_not_claim_that_stages_are_saved(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("suphx_platform.kernel_warmup.RunKernels.wait", stop)
     recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
-    assert cli.main(["run", str(recipe), "--runs", str(tmp_path), "--run-id", "stopped"]) == 130
+    assert cli.main(["run", str(recipe), "--runs", str(runs), "--run-id", "stopped"]) == 130
     text = "Stopped before the first stage; the kernels compiled so far are kept. Continue with: "
     assert text in capsys.readouterr().err
-    summary = RunSummary.read(tmp_path / "stopped")
+    summary = RunSummary.read(runs / "stopped")
     assert summary is not None
     assert summary.state == "interrupted"
-    assert (tmp_path / "stopped" / "run.log").is_file()
-    assert cli.main(["runs", "list", "--runs", str(tmp_path)]) == 0
+    assert (runs / "stopped" / "run.log").is_file()
+    assert cli.main(["runs", "list", "--runs", str(runs)]) == 0
     assert "interrupted" in capsys.readouterr().out

@@ -1,99 +1,103 @@
 """Measures what kernels cost to compile: ``python -m tests.training.kernel_cost_table`` writes kernel_costs.csv.
 
-Takes some minutes of a quiet machine: all kernels are compiled into an empty cache, group by group.
+Takes some two minutes of a quiet machine: all kernels are compiled into an empty cache, then each group loads them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from numba.core import event
 from numba.core.dispatcher import Dispatcher
 
 from suphx.riichi import jit
 from suphx.training.kernel_cost import COSTS_FILE
 from suphx.training.warmup import KERNEL_GROUPS
+from suphx_platform.console import Console
+from suphx_platform.kernel_warmup import compile_kernels
 
-
-class _Timer(event.Listener):
-    """CPU seconds by kernel, without those of the kernels that it calls."""
-
-    def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
-        self._open: list[tuple[str, float]] = []
-
-    def on_start(self, event: Any) -> None:
-        """Note when a kernel begins."""
-        self._open.append((_name(event.data["dispatcher"]), time.process_time()))
-
-    def on_end(self, event: Any) -> None:
-        """Count the time for the kernel, and subtract it from that of its caller."""
-        name, started = self._open.pop()
-        spent = time.process_time() - started
-        self.seconds[name] += spent
-        if self._open:
-            self.seconds[self._open[-1][0]] -= spent
-
-
-def record(group: str) -> dict[str, Any]:
-    """Run ``group`` in this process; return the seconds of what it compiles and the names of all that it needs."""
-    timer = _Timer()
-    register: Any = event.register  # numba is untyped
-    register("numba:compile", timer)
-    asked: dict[str, Any] = {}
-    lock = jit._cache_lock
-
-    def ask(dispatcher: Any) -> Any:
-        asked[_name(dispatcher)] = dispatcher
-        return lock(dispatcher)
-
-    setattr(jit, "_cache_lock", ask)  # noqa: B010
-    KERNEL_GROUPS[group]()
-    return {"seconds": timer.seconds, "needed": sorted(_with_callees(asked))}
-
-
-def _with_callees(kernels: dict[str, Any]) -> set[str]:
-    """Return the names of ``kernels`` and of those that their code names, directly or through others."""
-    found: set[str] = set()
-    waiting = list(kernels.values())
-    while waiting:
-        kernel = waiting.pop()
-        if _name(kernel) not in found:
-            found.add(_name(kernel))
-            function = kernel.py_func
-            values = (function.__globals__.get(name) for name in function.__code__.co_names)
-            waiting += [value for value in values if isinstance(value, Dispatcher)]
-    return found
+LEAST_SHARE = 0.5
+"""A group needs a module if its kernels are this share of the module's cost."""
 
 
 def measure() -> list[str]:
     """Return the lines of the table."""
-    seconds: Counter[str] = Counter()
-    groups: dict[str, list[str]] = {}
     with tempfile.TemporaryDirectory() as cache:
-        command = [sys.executable, "-m", "tests.training.kernel_cost_table"]
-        for group in KERNEL_GROUPS:
-            environment = {**os.environ, "SUPHX_CACHE": cache}
-            done = subprocess.run([*command, group], env=environment, stdout=subprocess.PIPE, check=True, text=True)
-            found = json.loads(done.stdout.splitlines()[-1])
-            seconds.update(found["seconds"])
-            for name in found["needed"]:
-                groups.setdefault(name, []).append(group)
-    names = sorted(name for name in seconds if name in groups)
-    rows = [f"{name},{max(seconds[name], 0.001):.3f},{'|'.join(groups[name])}" for name in names]
-    return ["kernel,seconds,groups", *rows]
+        os.environ["SUPHX_CACHE"] = cache
+        seconds = compile_kernels(Console()).kernels
+        return table({group: _record_in_a_process(group, Path(cache)) for group in KERNEL_GROUPS}, seconds)
 
 
-def _name(dispatcher: Any) -> str:
-    return f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__name__}"
+def table(needed: Mapping[str, list[str]], seconds: Mapping[str, float]) -> list[str]:
+    """Return the lines of the table for the kernels by group, and the CPU seconds by kernel."""
+    kernels = sorted({kernel for names in needed.values() for kernel in names if kernel in seconds})
+    by_group: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for group, names in needed.items():
+        for kernel in names:
+            by_group[_module(kernel)][group] += seconds.get(kernel, 0.0)
+    lines = ["module,seconds,groups"]
+    for module in sorted({_module(kernel) for kernel in kernels}):
+        costs = [seconds[kernel] for kernel in kernels if _module(kernel) == module]
+        groups = [group for group in needed if by_group[module][group] >= LEAST_SHARE * sum(costs)]
+        lines.append(f"{module},{sum(costs) / len(costs):.2f},{'|'.join(groups)}")
+    return lines
+
+
+def _record_in_a_process(group: str, cache: Path) -> list[str]:
+    shutil.rmtree(cache / "tables", ignore_errors=True)  # their kernels are needed too
+    command = [sys.executable, "-m", "tests.training.kernel_cost_table", group]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def record(group: str) -> list[str]:
+    """Run ``group`` in this process; return the names of the kernels that it needs."""
+    asked: list[Any] = []
+    lock = jit._cache_lock
+
+    def ask(dispatcher: Any) -> Any:
+        asked.append(dispatcher)
+        return lock(dispatcher)
+
+    setattr(jit, "_cache_lock", ask)  # noqa: B010
+    KERNEL_GROUPS[group]()
+    return sorted(_with_callees(asked))
+
+
+def _with_callees(kernels: list[Any]) -> set[str]:
+    """Return the names of ``kernels`` and of those that their code names, directly or through others."""
+    found: set[str] = set()
+    waiting = list(kernels)
+    while waiting:
+        function = waiting.pop().py_func
+        name = f"{function.__module__}.{function.__name__}"
+        if name not in found:
+            found.add(name)
+            waiting += [value for value in _named_values(function) if isinstance(value, Dispatcher)]
+    return found
+
+
+def _named_values(function: Any) -> Iterator[Any]:
+    """Yield the values of the global names of ``function``, and of ``name`` in ``module.name``."""
+    names = function.__code__.co_names
+    for value in (function.__globals__.get(name) for name in names):
+        yield value
+        if isinstance(value, ModuleType):
+            yield from (getattr(value, name, None) for name in names)
+
+
+def _module(kernel: str) -> str:
+    return kernel.rpartition(".")[0]
 
 
 if __name__ == "__main__":

@@ -68,44 +68,45 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     recipe = load_recipe(args.recipe, args.overrides)
     if args.records is not None:
         check_records(args.records)
+    from suphx_pipelines.run_summary import command_line
     from suphx_platform.kernel_warmup import RunKernels
     from suphx_platform.stop_file import STORED, StopFile
     from suphx_platform.stop_request import TwoStepStop
 
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents)
     stop = StopFile(args.stop_file)
+    next_step = f"Continue with: {shlex.join(command_line())}"
     while True:
         kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
         try:
-            with TwoStepStop(), stop, kernels:
+            with TwoStepStop(next_step), stop, kernels:
                 result = _run(args, recipe, console, kernels)
             return show(result, args.runs, console)
         except KeyboardInterrupt as error:
             if not stop.is_there:
-                _tell_how_to_continue(error, kernels, console)
+                console.error(f"{_saved(error, kernels)} {next_step}")
                 raise
             console.error(f"suphx: {STORED}")
             stop.wait_gone()
 
 
 def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:
-    with console.activity("importing"):  # meanwhile kernels are compiled
+    with console.activity("importing"):  # kernels are compiled at the same time
         from suphx_pipelines.pipeline import run_recipe
     return run_recipe(
         recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id, get_ready=kernels.wait
     )
 
 
-def _tell_how_to_continue(error: KeyboardInterrupt, kernels: RunKernels, console: Console) -> None:
-    from suphx_pipelines.run_summary import command_line
+def _saved(error: KeyboardInterrupt, kernels: RunKernels) -> str:
+    """Return what is saved of a run that was stopped."""
     from suphx_pipelines.stage import Interrupted
 
-    saved = "Finished stages, and finished games of a match, are saved."
-    if not kernels.is_ready:
-        saved = "Stopped before the first stage; the kernels compiled so far are kept."
     if isinstance(error, Interrupted):
-        saved = f"Saved at {error}."
-    console.error(f"{saved} Continue with: {shlex.join(command_line())}")
+        return f"Saved at {error}."
+    if not kernels.is_ready:
+        return "Stopped before the first stage; the kernels compiled so far are kept."
+    return "Finished stages, and finished games of a match, are saved."
 
 
 def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
