@@ -129,12 +129,9 @@ class KernelWarmup:
             return
         assert self._crew.stdin is not None
         assert self._crew.stdout is not None
-        self._crew.stdin.close()  # it ends, and its workers with it
-        try:
-            self._crew.wait(_PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._crew.kill()
-            self._crew.wait()
+        self._crew.terminate()  # its workers end with it
+        self._crew.wait()
+        self._crew.stdin.close()
         self._reader.join(_PATIENCE_SECONDS)  # to the end of the workers, which write there too
         self._crew.stdout.close()
 
