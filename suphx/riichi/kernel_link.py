@@ -12,7 +12,6 @@ import copy
 import hashlib
 import importlib
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -58,10 +57,9 @@ def choose_link(dispatcher: Any, types: tuple[Any, ...]) -> None:
     external.mangled_name = kernel.symbol
     lower: Any = user_function
     call_copy, call_symbol = lower(described, ()), lower(external, ())
-    is_large = cache(lambda: _is_large(library, described.llvm_func_name))  # known once the code is optimised
 
     def lower_call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if not is_large():
+        if not _is_large(library, described.llvm_func_name):
             context.add_linking_libs([library])
             return call_copy(context, builder, signature, arguments)
         define_symbol(kernel, compiled)
