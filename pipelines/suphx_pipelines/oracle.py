@@ -3,7 +3,8 @@
 Stage ``oracle`` is the reinforcement stage once more, from the same nets, with the oracle planes as further inputs.
 Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` gamma falls to 0, with an agent in ``gamma-…/`` at
 the end of each step; then nets without oracle planes learn on, more slowly, and leave the decisions out whose
-importance ratio is large. Its folder has the last nets, which play fairly. Stage ``oracle_distillation`` is the
+importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see everything), optimisers
+and entropy control are carried from part to part. Stage ``oracle_distillation`` is the
 reinforcement stage with the nets of ``oracle`` as teachers.
 """
 
@@ -22,6 +23,7 @@ from suphx_pipelines import reinforcement
 from suphx_pipelines.oracle_config import OracleDecayConfig, OracleDistillationConfig
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext, stage_seed
+from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
@@ -57,24 +59,31 @@ def _stage(
 
 def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig:
     """Return the settings of self-play that sees everything."""
-    return replace(config, max_updates=max_updates, max_minutes=0.0, oracle=OracleConfig(policy=True))
+    learner = _with_critic_that_sees_all(config.learner)
+    return replace(config, max_updates=max_updates, max_minutes=0.0, learner=learner, oracle=OracleConfig(policy=True))
 
 
 def decaying(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
     """Return the settings of self-play that sees less and less."""
     oracle = OracleConfig(policy=True, steps=decay.steps, updates_per_step=decay.updates_per_step)
-    return replace(config, max_updates=oracle.num_updates, max_minutes=0.0, oracle=oracle)
+    learner = _with_critic_that_sees_all(config.learner)
+    return replace(config, max_updates=oracle.num_updates, max_minutes=0.0, learner=learner, oracle=oracle)
 
 
 def continued(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
     """Return the settings of self-play after that."""
     learner = replace(
-        config.learner,
+        _with_critic_that_sees_all(config.learner),
         learning_rate=config.learner.learning_rate * decay.learning_rate_share,
         gradient=replace(config.learner.gradient, reject_ratio=decay.reject_ratio),
     )
     updates = decay.continued_updates
     return replace(config, max_updates=updates, max_minutes=0.0, learner=learner, oracle=OracleConfig())
+
+
+def _with_critic_that_sees_all(config: LearnerConfig) -> LearnerConfig:
+    """Return the settings with critics that see what is hidden, in all stages the same: they are carried over."""
+    return replace(config, oracle_critic=config.gradient.baseline == "critic")
 
 
 def distilling(config: ReinforcementConfig, distillation: OracleDistillationConfig) -> ReinforcementConfig:
@@ -102,13 +111,14 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
     config = decaying(recipe.reinforcement, recipe.oracle_decay)
     start = load_player(context.upstream[ORACLE], encoder)
     part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
-    figures = reinforcement.play_and_learn(part, config, start, _weak(context, start))
+    figures = reinforcement.play_and_learn(part, config, start, _weak(context, start), carried=context.upstream[ORACLE])
     decayed = seeing_nothing_hidden(load_player(folder, encoder))
     last = reinforcement.play_and_learn(
         context,
         continued(recipe.reinforcement, recipe.oracle_decay),
         decayed,
         _weak(context, decayed),
+        carried=folder,
         first_update=config.max_updates,
     )
     return {f"{DECAY_PART}_{name}": value for name, value in figures.items()} | last

@@ -16,7 +16,7 @@ from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.reward_predictor import weights_of
-from suphx.selfplay.player import Player, load_player, random_player
+from suphx.selfplay.player import Player, load_player, random_player, sharpened
 from suphx.training.global_reward import Prediction
 from suphx_pipelines import reward_predictor
 from suphx_pipelines.recipe import Recipe
@@ -62,13 +62,17 @@ def play_and_learn(
     weak: Player,
     *,
     teacher: Player | None = None,
+    carried: Path | None = None,
     first_update: int = 0,
 ) -> dict[str, float]:
     """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
 
-    ``teacher``: for ``config.learner.distillation``; ``first_update``: updates of the stage before this part of it.
+    ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimisers
+    and entropy control are used further; ``first_update``: updates of the stage before this part of it.
     """
-    from suphx_platform.controller import Controller  # RLlib takes seconds: only when it is needed
+    # RLlib takes seconds: only when it is needed
+    from suphx_platform.carried_state import load_learner_state
+    from suphx_platform.controller import STATE_FILE, Controller
     from suphx_platform.flow import SelfPlay
 
     recipe = context.recipe
@@ -81,6 +85,7 @@ def play_and_learn(
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
         teacher=teacher,
+        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
     )
     with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
         progress.reach(0, "setting up")
@@ -132,10 +137,17 @@ def first_players(context: StageContext[Recipe]) -> tuple[Player, Player]:
     recipe = context.recipe
     encoder = find_encoder(recipe.encoder)
     if recipe.reinforcement.start == "random":
-        player = random_player(encoder, recipe.net, context.seed % 2**31)
+        player = _sharpened(random_player(encoder, recipe.net, context.seed % 2**31), recipe)
         return player, player
     folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
-    return load_player(folder, encoder), load_player(folder, encoder, is_weak=True)
+    return _sharpened(load_player(folder, encoder), recipe), load_player(folder, encoder, is_weak=True)
+
+
+def _sharpened(player: Player, recipe: Recipe) -> Player:
+    config = recipe.reinforcement
+    if config.start_temperature == 1:
+        return player
+    return sharpened(player, config.head_numbers, config.start_temperature)
 
 
 def _prediction(context: StageContext[Recipe]) -> Prediction | None:

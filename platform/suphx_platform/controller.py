@@ -28,6 +28,7 @@ from suphx.models.tensor_file import write_tensors
 from suphx.selfplay.agent import LEARNED_HEADS
 from suphx.selfplay.player import Player, save_player, seeing_hidden
 from suphx.training.loss_watch import DivergedError
+from suphx_platform.carried_state import first_state
 from suphx_platform.flow import DivergedBatchError, Fault, Flow, FlowState, Learned, OneProcessFlow, SelfPlay
 from suphx_platform.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.reinforcement_state import Progress, damaged, load_state, save_state
@@ -75,6 +76,8 @@ class Controller:
         self._progress = Progress()
         if self._state_path.is_file():
             state, self._progress = load_state(self._state_path, self._identity())
+        elif play.carried is not None:
+            state = first_state(play.carried, play.start.weights(config.head_numbers))
         try:
             self._flow = self._new_flow(state)
         except (KeyError, TypeError, IndexError) as error:

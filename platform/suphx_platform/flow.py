@@ -29,6 +29,9 @@ from suphx_platform.replay_buffer import BufferCounts, ReplayBuffer
 from suphx_platform.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
 
+LearnerState = tuple[Mapping[str, Tensor], Mapping[str, Any]]
+"""What ``Learner.state`` returns."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfPlay:
@@ -43,6 +46,8 @@ class SelfPlay:
     """What rewards are differences of; None: they are round scores."""
     teacher: Player | None = None
     """Who sees what is hidden and is stayed near to (suphx/training/distillation.py)."""
+    carried: LearnerState | None = None
+    """State of the learner of an earlier stage, whose critics, optimisers and entropy control are used further."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Goes into the headers of the checkpoints."""
 
@@ -83,7 +88,7 @@ Event = Played | Learned | Fault
 class FlowState:
     """All that a flow needs to go on. What is absent begins anew: games on tables, decisions in the buffers."""
 
-    learner: tuple[Mapping[str, Tensor], Mapping[str, Any]]
+    learner: LearnerState
     latest: Version
     older: list[Version]
     counts: BufferCounts
@@ -283,7 +288,8 @@ def learn(learner: Learner, parts: Mapping[int, Transitions], staleness: float, 
         raise DivergedBatchError(str(error), parts) from error
     figures = _flat(update) | {"staleness": staleness}
     if measures_kl:
-        figures |= {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
+        measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
+        figures = measured | figures
     num_rows = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
     return Learned(update.number, figures, time.monotonic() - started, num_rows)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -83,6 +82,8 @@ class Learner:
         self._controls = {
             net.head: EntropyControl(target=entropy.target_of(net.head), alpha=entropy.alpha) for net in nets
         }
+        self._critic_rows = dict.fromkeys(self._controls, 0)
+        """Decisions from which only the critic of a head has learned."""
         self._handles: list[ray.actor.ActorHandle[Any] | None] = []
         try:
             self._group = new_group(config, nets, teachers, resources, timeout_seconds)
@@ -91,7 +92,7 @@ class Learner:
         self._handles = self._on_each(_own_handle)
 
     def update(self, batches: Mapping[int, Transitions]) -> UpdateReport:
-        """Learn from one batch for each head (some may be absent): one optimiser step.
+        """Learn from one batch for each head (some may be absent): one optimiser step, of a critic alone several.
 
         Raises DivergedError, and leaves the weights as they were, if a loss or gradient is not a finite number;
         LearnersLostError.
@@ -102,14 +103,16 @@ class Learner:
         if self._config.permute_rewards:
             seed = self.num_updates
             batches = {head: batch.with_permuted_rewards((seed, head)) for head, batch in batches.items()}
-        shares = self._shares(batches)
-        arguments = [ray.put(own) for own in shares] if self._group.is_remote else shares
+        parts = self._parts(batches)
+        arguments = [ray.put(own) for own in parts] if self._group.is_remote else parts
         found = self._on_each(lambda learner: learner.learn(arguments))
-        figures = _means(shares, found)
+        figures = _figures(parts, found)
         for name, values in figures.items():
             head = HEAD_NAMES.index(name)
-            values["alpha"] = self._controls[head].alpha
-            self._controls[head] = self._controls[head].after(values["entropy"], self._config.entropy)
+            values["rows"] = len(batches[head])
+            values |= self._control(head, values["entropy"])
+            if self._is_critic_alone(head):
+                self._critic_rows[head] += len(batches[head])
         self.num_updates += 1
         return UpdateReport(figures, num_rows, self.num_updates)
 
@@ -138,7 +141,8 @@ class Learner:
         """
         controls = {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
         tensors = self._on_first(lambda learner: learner.tensors())
-        return tensors, {"num_updates": self.num_updates, "controls": controls}
+        critic_rows = {HEAD_NAMES[head]: rows for head, rows in self._critic_rows.items()}
+        return tensors, {"num_updates": self.num_updates, "controls": controls, "critic_rows": critic_rows}
 
     def restore(self, tensors: Mapping[str, Tensor], values: Mapping[str, Any]) -> None:
         """Go on from a ``state``; ValueError if it is of other nets."""
@@ -147,6 +151,7 @@ class Learner:
         self._controls = {
             HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
         }
+        self._critic_rows = {HEAD_NAMES.index(name): rows for name, rows in values["critic_rows"].items()}
         self.num_updates = values["num_updates"]
 
     def process_ids(self) -> list[int]:
@@ -157,21 +162,51 @@ class Learner:
         """End the learners' processes, if they have any of their own; nothing can be asked of this one any more."""
         self._group.shutdown()
 
-    def _shares(self, batches: Mapping[int, Transitions]) -> list[dict[str, Share]]:
-        """Return each learner's part of the batches by head name: whole trajectories, as even as they allow.
+    def _is_critic_alone(self, head: int) -> bool:
+        return self._critic_rows[head] < self._config.critic_start.decisions
+
+    def _control(self, head: int, entropy: float) -> dict[str, float]:
+        """Count a batch with the mean ``entropy``; return the entropy's coefficient and target in its update."""
+        control, config = self._controls[head].measured(entropy), self._config.entropy
+        self._controls[head] = control if self._is_critic_alone(head) else control.after(entropy, config)
+        return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
+
+    def _parts(self, batches: Mapping[int, Transitions]) -> list[list[dict[str, Share]]]:
+        """Return each learner's part: the steps that it makes, by head name.
+
+        The first step is that of the policies; critics that learn alone make several with fewer rows.
+        """
+        together: dict[int, Transitions] = {}
+        steps: list[dict[int, Transitions]] = []
+        for head, batch in batches.items():
+            if not len(batch):
+                continue
+            if not self._is_critic_alone(head):
+                together[head] = batch
+                continue
+            slices = batch.split(-(-len(batch) // self._config.critic_start.batch_rows))
+            steps += [{head: part} for part in slices if len(part)]
+        shares = [self._shares(step) for step in ([together] if together else []) + steps]
+        return [list(own) for own in zip(*shares, strict=True)]
+
+    def _shares(self, step: Mapping[int, Transitions]) -> list[dict[str, Share]]:
+        """Return each learner's part of a step by head name: whole trajectories, as even as they allow.
 
         All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
         """
         shares: list[dict[str, Share]] = [{} for _ in range(self._config.num_learners)]
-        for head, batch in batches.items():
-            if not len(batch):
-                continue
-            alpha = self._controls[head].alpha
-            num_shares = len(shares)
-            borders = [batch.trajectory_end(-(-len(batch) * n // num_shares)) for n in range(num_shares + 1)]
-            for own, (start, stop) in zip(shares, pairwise(borders), strict=True):
-                part = batch.part(start, stop) if stop > start else batch.part(0, 1)
-                own[HEAD_NAMES[head]] = Share(part, alpha, (stop - start) / len(batch))
+        warmup, region = self._config.warmup_updates, self._config.trust_region
+        for head, batch in step.items():
+            control, is_alone = self._controls[head], self._is_critic_alone(head)
+            for own, part in zip(shares, batch.split(len(shares)), strict=True):
+                own[HEAD_NAMES[head]] = Share(
+                    decisions=part if len(part) else batch.part(0, 1),
+                    alpha=control.alpha,
+                    weight=len(part) / len(batch),
+                    learns_policy=not is_alone,
+                    rate_factor=min(1.0, (control.num_updates + 1) / warmup) if warmup else 1.0,
+                    start_weight=0.0 if is_alone else region.start_weight_after(control.num_updates),
+                )
         return shares
 
     def _on_first(self, act: Callable[[PolicyGradientLearner], T]) -> T:
@@ -236,12 +271,16 @@ def _fetched(stored: Any) -> Any:
     return ray.get(stored) if isinstance(stored, ray.ObjectRef) else stored
 
 
-def _means(shares: Sequence[Mapping[str, Share]], found: Sequence[Figures]) -> Figures:
-    """Return the means of what the learners found, weighted by their rows."""
-    return {
-        head: {
-            name: sum(share[head].weight * figures[head][name] for share, figures in zip(shares, found, strict=True))
-            for name in values
-        }
-        for head, values in found[0].items()
-    }
+def _figures(parts: Sequence[Sequence[Mapping[str, Share]]], found: Sequence[Sequence[Figures]]) -> Figures:
+    """Return the means over the steps, each a mean of what the learners found, weighted by their rows."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for number in range(len(parts[0])):
+        for head in parts[0][number]:
+            shares, figures = [own[number][head] for own in parts], [own[number][head] for own in found]
+            for name in figures[0]:
+                mean = sum(share.weight * values[name] for share, values in zip(shares, figures, strict=True))
+                sums.setdefault((head, name), []).append(mean)
+    result: Figures = {}
+    for (head, name), means in sums.items():
+        result.setdefault(head, {})[name] = sum(means) / len(means)
+    return result

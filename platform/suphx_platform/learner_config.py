@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 from suphx.models.computation import DeviceName, Precision
 from suphx.models.net_config import NetConfig
+from suphx.training.critic_start_config import CriticStartConfig
 from suphx.training.distillation_config import DistillationConfig
 from suphx.training.entropy import EntropyConfig
 from suphx.training.policy_gradient_config import PolicyGradientConfig
+from suphx.training.trust_region_config import TrustRegionConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +18,9 @@ class LearnerConfig:
     """How the nets learn from decisions."""
 
     learning_rate: float = 3e-4
-    """Learning rate of AdamW for the policies; constant."""
+    """Learning rate of AdamW for the policies; constant after the warm-up."""
+    warmup_updates: int = 0
+    """Updates of the policy in which its learning rate rises linearly; 0 = no warm-up."""
     critic_learning_rate: float = 1e-3
     """Learning rate of the critics."""
     weight_decay: float = 0.0
@@ -27,6 +31,8 @@ class LearnerConfig:
     """Size of the critics."""
     oracle_critic: bool = False
     """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
+    critic_start: CriticStartConfig = field(default_factory=CriticStartConfig)
+    """How the critics learn before the policies do."""
     distillation: DistillationConfig = field(default_factory=DistillationConfig)
     """How closely the policy follows a teacher that sees hidden tiles."""
     gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
@@ -36,6 +42,8 @@ class LearnerConfig:
     permute_rewards: bool = False
     """Shuffle the rewards of the trajectories within each batch: a control run, in which no net can become stronger. A
     gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
+    trust_region: TrustRegionConfig = field(default_factory=TrustRegionConfig)
+    """How far the policy moves, and how close it stays to the initial nets."""
     num_learners: int = 1
     """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
     threads: int = 1
@@ -53,6 +61,8 @@ class LearnerConfig:
             raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
         if self.num_learners < 1:
             raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
-        for name in ("weight_decay", "threads"):
+        if self.critic_start.decisions and self.gradient.baseline != "critic":
+            raise ValueError("critic_start.decisions needs a critic: set gradient.baseline to critic, or use 0")
+        for name in ("weight_decay", "threads", "warmup_updates"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

@@ -26,6 +26,9 @@ class ReinforcementConfig:
     start: Start = "supervised"
     """Nets at the start: those of the supervised stages, or random weights. Random weights need no records: they
     discard at random, rarely call, and mostly declare riichi when they can."""
+    start_temperature: float = 1.0
+    """The logits of the initial nets that learn are divided by this. Below 1 (such as 0.6) they explore less, and the
+    policy that samples in training is closer to the one that takes the most probable action in matches."""
     heads: tuple[str, ...] = ("discard",)
     """Heads that learn; the other nets stay unchanged. The paper trains the discard net only."""
     reward: RewardName = "round_score"
@@ -76,6 +79,8 @@ class ReinforcementConfig:
     def __post_init__(self) -> None:
         if self.start not in get_args(Start):
             raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
+        if not self.start_temperature > 0:
+            raise ValueError(f"start_temperature is {self.start_temperature}: use a positive number, 1 for no change")
         check_heads(self.heads)
         if self.reward not in get_args(RewardName):
             raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")

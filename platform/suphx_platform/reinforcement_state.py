@@ -21,7 +21,7 @@ from suphx_platform.flow import FlowState
 from suphx_platform.parameter_server import Version, Weights
 from suphx_platform.replay_buffer import BufferCounts
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 @dataclass(slots=True, kw_only=True)

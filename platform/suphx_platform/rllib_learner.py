@@ -63,6 +63,16 @@ class Share:
     """Entropy coefficient."""
     weight: float
     """Its rows as a share of those of all learners; 0 if its row only keeps the learners in step."""
+    learns_policy: bool = True
+    """False: only the critic learns."""
+    rate_factor: float = 1.0
+    """What the policy's learning rate is multiplied by."""
+    start_weight: float = 0.0
+    """Weight of the divergence from the initial net."""
+
+
+Step = Mapping[str, Share]
+"""What one learner learns from in one step of the optimisers, by head name."""
 
 
 def new_group(
@@ -151,6 +161,8 @@ class Actor(TorchRLModule):
 
     bf16 = False
     """Whether to compute in bfloat16."""
+    is_frozen = False
+    """Whether the policy gets no gradient."""
 
     def setup(self) -> None:
         """Build the nets that ``model_config`` describes; the critic's weights are the same in every process."""
@@ -180,7 +192,8 @@ class Actor(TorchRLModule):
     def _forward(self, batch: dict[str, Any], **_: Any) -> dict[str, Any]:
         # BatchNorm keeps the statistics that it came with: the policy that learns must be the one that acts.
         self.policy.eval()
-        logits = net_logits(self.policy, batch["rows"], self.bf16)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.is_frozen):
+            logits = net_logits(self.policy, batch["rows"], self.bf16)
         values = None if self.critic is None else net_logits(self.critic, batch[_CRITIC_ROWS], self.bf16).float()
         return {"logits": logits, "values": values}
 
@@ -204,6 +217,7 @@ class Actor(TorchRLModule):
 
 
 _CRITIC_ROWS, _TEACHER_ROWS = "critic_rows", "teacher_rows"
+_STOP_FIGURE = "kl_of_all"
 
 
 def _seen_by(net: PolicyNet, rows: np.ndarray, *, sees_all: bool = False) -> np.ndarray:
@@ -215,7 +229,7 @@ class PolicyGradientLearner(TorchLearner):
 
     def build(self) -> None:
         """Build nets and optimisers."""
-        self._shares: Mapping[str, Share] = {}
+        self._shares: Step = {}
         self._pending: dict[tuple[str, str], Tensor] = {}
         self._figures: Figures = {}
         self._teachers: dict[str, PolicyNet] = {}
@@ -232,19 +246,25 @@ class PolicyGradientLearner(TorchLearner):
         """Return the modules by head name."""
         return [(name, cast(Actor, module.unwrapped())) for name, module in self.module.items()]
 
-    def learn(self, shares: Sequence[Mapping[str, Share] | ray.ObjectRef[Any]]) -> Figures:
-        """Make one optimiser step from this learner's part of ``shares``, by head name; return figures of that part.
+    def learn(self, parts: Sequence[Sequence[Step] | ray.ObjectRef[Any]]) -> list[Figures]:
+        """Make the steps of this learner's part; return figures of that part for each step.
 
-        The gradient is that of all learners' rows together. Raises DivergedError, before anything is changed, if it is
-        not finite.
+        The gradients are those of all learners' rows together. Raises DivergedError, before the step changes anything,
+        if one is not finite.
         """
-        own = shares[torch.distributed.get_rank() if self.distributed else 0]
-        self._shares = ray.get(own) if isinstance(own, ray.ObjectRef) else own
-        actors = dict(self.actors())
-        batches = {
-            name: self._batch(actors[name].seen_columns(_columns(share.decisions)))
-            for name, share in self._shares.items()
-        }
+        own = parts[torch.distributed.get_rank() if self.distributed else 0]
+        return [self._make(step) for step in (ray.get(own) if isinstance(own, ray.ObjectRef) else own)]
+
+    def _make(self, step: Step) -> Figures:
+        """Make one optimiser step; return its figures."""
+        self._shares = step
+        actors, batches = dict(self.actors()), {}
+        for name, share in step.items():
+            actor = actors[name]
+            # Learners that share gradients need one of every parameter: there the loss of the policy counts 0.
+            actor.is_frozen = not share.learns_policy and not self.distributed
+            self._set_rate(actor.policy, self._settings.learning_rate * share.rate_factor)
+            batches[name] = self._batch(actor.seen_columns(_columns(share.decisions)))
         self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
         return self._figures
 
@@ -286,10 +306,8 @@ class PolicyGradientLearner(TorchLearner):
         divergences = {}
         for name, columns in parts.items():
             actor = actors[name]
-            if name not in self._starts:
-                self._starts[name] = actor.started_as().to(self.device)
             rows, masks = self._moved(actor.seen_by_policy(columns[0])), self._moved(columns[1])
-            own, begun = (net_logits(net, rows, actor.bf16).float() for net in (actor.policy, self._starts[name]))
+            own, begun = (net_logits(net, rows, actor.bf16).float() for net in (actor.policy, self._start(name)))
             divergences[name] = kl_divergence(own, begun, masks)
         return {name: divergence.item() for name, divergence in divergences.items()}
 
@@ -314,18 +332,29 @@ class PolicyGradientLearner(TorchLearner):
     ) -> Tensor:
         """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows."""
         share, settings = self._shares[module_id], self._settings
-        loss, figures = decision_loss(fwd_out["logits"], fwd_out["values"], batch, share.alpha, settings.gradient)
+        logits = fwd_out["logits"]
+        loss, figures = decision_loss(
+            *(logits, fwd_out["values"], batch, share.alpha, settings.gradient), learns_policy=share.learns_policy
+        )
+        if share.start_weight:
+            with torch.no_grad():
+                begun = net_logits(self._start(module_id), batch["rows"], dict(self.actors())[module_id].bf16)
+            divergence = kl_divergence(logits, begun, batch["masks"])
+            loss, figures = loss + share.start_weight * divergence, figures | {"kl_to_start": divergence.detach()}
         if settings.distillation.weight:
             masks = batch["masks"]
             with torch.no_grad():
                 goal = net_logits(self._teacher(module_id), batch[_TEACHER_ROWS], dict(self.actors())[module_id].bf16)
-            extra, distance = distillation_loss(fwd_out["logits"], goal, masks, settings.distillation)
-            loss, figures = loss + extra, figures | {"teacher_distance": distance}
+            extra, distance = distillation_loss(logits, goal, masks, settings.distillation)
+            loss, figures = loss + share.learns_policy * extra, figures | {"teacher_distance": distance}
         self._pending |= {(module_id, name): value for name, value in figures.items()}
         return loss * (share.weight * settings.num_learners)
 
     def postprocess_gradients(self, gradients_dict: dict[Any, Tensor]) -> dict[Any, Tensor]:
-        """Clip the gradients of each net and read all figures; DivergedError if a gradient is not finite."""
+        """Clip the gradients of each net and read all figures; DivergedError if a gradient is not finite.
+
+        A policy does not move while only its critic learns, or if it is too far from the one that played.
+        """
         norms: dict[tuple[str, str], Tensor] = {}
         for module_id, actor in self.actors():
             for name, net in actor.named_children():
@@ -333,6 +362,7 @@ class PolicyGradientLearner(TorchLearner):
                 if parameters:
                     norms[module_id, name] = nn.utils.clip_grad_norm_(parameters, self._settings.gradient_clip)
         pending = self._pending | {(module_id, f"{name}_norm"): norm for (module_id, name), norm in norms.items()}
+        pending |= self._shared_divergences()
         self._pending = {}
         values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
         self._figures = {name: {} for name in self._shares}
@@ -342,7 +372,48 @@ class PolicyGradientLearner(TorchLearner):
             norm = self._figures[module_id][f"{name}_norm"]
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {module_id} {name} net is {norm}")
-        return {key: gradient for key, gradient in gradients_dict.items() if gradient is not None}
+        held = self._held_parameters()
+        return {
+            key: gradient
+            for key, gradient in gradients_dict.items()
+            if gradient is not None and id(self._params[key]) not in held
+        }
+
+    def _shared_divergences(self) -> dict[tuple[str, str], Tensor]:
+        """Return KL(policy that played || policy) over all learners' rows, for each head whose limit it is."""
+        if not self._settings.trust_region.max_kl:
+            return {}
+        names = [name for name, share in self._shares.items() if share.learns_policy]
+        if not names:
+            return {}
+        parts = torch.stack([self._pending[name, "kl"] * self._shares[name].weight for name in names])
+        if self.distributed:
+            torch.distributed.all_reduce(parts)
+        return {(name, _STOP_FIGURE): part for name, part in zip(names, parts, strict=True)}
+
+    def _held_parameters(self) -> set[int]:
+        """Take the gradients of policies that must not move; return the ids of their parameters."""
+        held: set[int] = set()
+        for name, share in self._shares.items():
+            figures = self._figures[name]
+            if share.learns_policy and _STOP_FIGURE in figures:
+                figures["stopped_share"] = float(figures.pop(_STOP_FIGURE) > self._settings.trust_region.max_kl)
+            if not share.learns_policy or figures.get("stopped_share"):
+                for parameter in dict(self.actors())[name].policy.parameters():
+                    parameter.grad = None
+                    held.add(id(parameter))
+        return held
+
+    def _set_rate(self, net: nn.Module, rate: float) -> None:
+        first = next(net.parameters())
+        for optimizer in self._named_optimizers.values():
+            if any(parameter is first for group in optimizer.param_groups for parameter in group["params"]):
+                self._set_optimizer_lr(optimizer, rate)
+
+    def _start(self, name: str) -> PolicyNet:
+        if name not in self._starts:
+            self._starts[name] = dict(self.actors())[name].started_as().to(self.device)
+        return self._starts[name]
 
     def _teacher(self, name: str) -> PolicyNet:
         if name not in self._teachers:

@@ -106,6 +106,11 @@ class ColumnHead(nn.Module):
             return cast(Tensor, self.conv(features)).squeeze(1)
         return functional.linear(as_columns(features, self.formulation), self.conv.weight.squeeze(2)).squeeze(2)
 
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose weights the logits are linear in."""
+        return self.conv
+
 
 class CallHead(nn.Module):
     """Figure 5: a 3x1 convolution and two fully connected layers; no pooling."""
@@ -122,6 +127,11 @@ class CallHead(nn.Module):
         columns = as_columns(torch.relu(self.conv(features)), self.conv.formulation)
         hidden = torch.relu(self.hidden_1(columns.transpose(1, 2).flatten(1)))
         return cast(Tensor, self.logits(torch.relu(self.hidden_2(hidden))))
+
+    @property
+    def last(self) -> nn.Module:
+        """The layer whose weights the logits are linear in."""
+        return self.logits
 
 
 def num_weights(net: nn.Module) -> int:

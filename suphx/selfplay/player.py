@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, oracle_version, save_checkpoint
 from suphx.models.checkpoint_name import checkpoint_name
 from suphx.models.net_config import NetConfig
-from suphx.models.policy import CallHead, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.models.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
 from suphx.selfplay.checkpoint_folder import find_checkpoint
 
 
@@ -87,6 +88,23 @@ def seeing_nothing_hidden(player: Player) -> Player:
     """Return the player without any oracle planes: it plays as before at gamma 0."""
     nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in player.nets)
     return replace(player, nets=tuple(nets))
+
+
+def sharpened(player: Player, heads: Sequence[int], temperature: float) -> Player:
+    """Return the player whose nets of ``heads`` give their logits divided by ``temperature``, uncalibrated.
+
+    Below 1 they choose the most probable action more often when they sample; that action stays the same.
+    """
+    nets, calibrations = list(player.nets), list(player.calibrations)
+    for head in heads:
+        nets[head] = copy.deepcopy(nets[head])
+        calibrations[head] = Calibration()
+        output = nets[head].output
+        assert isinstance(output, CallHead | ColumnHead)
+        with torch.no_grad():
+            for parameter in output.last.parameters():
+                parameter.div_(temperature)
+    return Player(tuple(nets), tuple(calibrations))
 
 
 def random_player(encoder: Encoder, config: NetConfig, seed: int) -> Player:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,6 +122,11 @@ class Transitions:
         is_first = np.append(np.ones(min(1, len(self)), np.bool_), self.is_last[:-1])
         permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
         return replace(self, rewards=permuted[np.cumsum(is_first) - 1])
+
+    def split(self, num_parts: int) -> list[Transitions]:
+        """Return ``num_parts`` parts of whole trajectories, as even as these allow, perhaps empty ones; no copies."""
+        borders = [self.trajectory_end(-(-len(self) * number // num_parts)) for number in range(num_parts + 1)]
+        return [self.part(start, stop) for start, stop in pairwise(borders)]
 
     def take(self, indices: I64) -> Transitions:
         """Return copies of the lines ``indices``."""

@@ -27,6 +27,9 @@ class PolicyGradientConfig:
     """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
     reject_ratio: float = 0.0
     """Decisions with a larger importance ratio are not learned from; they are counted. 0 = none is rejected."""
+    clip: float = 0.0
+    """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction that its
+    advantage wants; 0 = no clip."""
 
     def __post_init__(self) -> None:
         if self.baseline not in get_args(Baseline):
@@ -37,6 +40,6 @@ class PolicyGradientConfig:
             raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to critic, or use 1")
         if not self.reward_unit > 0:
             raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
-        for name in ("max_trace_ratio", "max_ratio", "reject_ratio"):
+        for name in ("max_trace_ratio", "max_ratio", "reject_ratio", "clip"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a positive ratio, or 0 for no limit")

@@ -11,7 +11,7 @@ from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
 from suphx.features.planes import row_bytes
 from suphx.models.calibration import Calibration
 from suphx.models.net_config import NetConfig
-from suphx.selfplay.player import load_player, random_player, save_player
+from suphx.selfplay.player import load_player, random_player, save_player, sharpened
 
 MINI = find_encoder("mini")
 TINY = NetConfig(size="tiny", channels=8, num_blocks=1, normalization="none")
@@ -29,6 +29,18 @@ def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly
             assert probabilities[:, 1].min() > 0.7
         else:
             assert probabilities[:, 1].max() < 0.3
+
+
+@pytest.mark.parametrize("head", [DISCARD, RIICHI])
+def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int) -> None:
+    player = random_player(MINI, TINY, seed=1)
+    sharp = sharpened(player, [head], 0.5)
+    rows = torch.randint(256, (20, row_bytes(player.nets[head].num_planes)), dtype=torch.uint8)
+    with torch.no_grad():
+        logits, twice = player.nets[head](rows), sharp.nets[head](rows)
+    torch.testing.assert_close(twice, 2 * logits)
+    assert torch.equal(twice.argmax(dim=1), logits.argmax(dim=1))
+    assert all(own is other for own, other in zip(sharp.nets, player.nets, strict=True) if own.head != head)
 
 
 def test_its_weights_follow_from_the_seed_and_leave_the_random_state_alone() -> None:

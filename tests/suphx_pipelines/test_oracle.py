@@ -11,6 +11,7 @@ import torch
 from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.features.oracle import ORACLE
+from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.player import load_player
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.oracle import continued, decaying, distilling, guided
@@ -53,6 +54,10 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")
     assert metrics["updates"] == 2
+    # Adam has made as many steps as all parts together had updates: it is carried over.
+    state, _ = read_tensors(last / STATE_FILE)
+    steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
+    assert steps == {4 + 2 * 2 + 2}
     assert metrics["rejected"] > 0
     distilled = done.run.folder / "oracle_distillation"
     assert not any(oracle_planes(distilled))
@@ -75,7 +80,10 @@ def test_the_parts_differ_from_plain_self_play_in_what_the_paper_says() -> None:
     falling = decaying(plain, decay)
     assert falling.oracle.gamma_after(falling.max_updates - 1) == 0.0
     last = continued(plain, decay)
-    assert not last.sees_hidden
+    assert not last.oracle.policy
+    assert guided(plain, 7).learner.oracle_critic
+    assert falling.learner.oracle_critic
+    assert last.learner.oracle_critic
     assert last.learner.learning_rate == pytest.approx(plain.learner.learning_rate / 10)
     assert last.learner.gradient.reject_ratio == decay.reject_ratio
     near = distilling(plain, OracleDistillationConfig(max_updates=9, weight=2.0, bound=0.1))

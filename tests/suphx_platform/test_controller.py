@@ -11,15 +11,20 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.features.encoder import find_encoder
 from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.reward_predictor import weights_of
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.player import Player
+from suphx.selfplay.player import Player, load_player
+from suphx.training.critic_start_config import CriticStartConfig
+from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
 from suphx.training.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reward_config import GlobalRewardConfig, RewardName
+from suphx.training.trust_region_config import TrustRegionConfig
+from suphx_platform.carried_state import load_learner_state
 from suphx_platform.controller import DIVERGED_FILE, STATE_FILE, Controller
 from suphx_platform.flow import OneProcessFlow, SelfPlay
 from suphx_platform.inference_engine_config import InferenceEngineConfig
@@ -40,6 +45,7 @@ CONFIG = ReinforcementConfig(
     buffer=ReplayBufferConfig(batch_rows=200),
     learner=LearnerConfig(critic=SMALL_PLAIN),
 )
+TWICE = ReplayBufferConfig(batch_rows=200, reuse=2)
 TIMES = ("seconds", "per_second", "share")
 pytestmark = pytest.mark.usefixtures("short_games")
 
@@ -139,12 +145,20 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_pa
     np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
 
 
-GENERALISED = replace(CONFIG.learner, gradient=PolicyGradientConfig(gae_lambda=0.8))
+GUARDED = replace(
+    CONFIG.learner,
+    gradient=PolicyGradientConfig(gae_lambda=0.8, clip=0.2),
+    critic_start=CriticStartConfig(decisions=800, batch_rows=64),
+    trust_region=TrustRegionConfig(start_weight=0.1, start_half_life=3, max_kl=0.02),
+    entropy=EntropyConfig(anneal_updates=6),
+    warmup_updates=4,
+)
+"""The critic begins alone, and the policy is held."""
 
 
 @pytest.mark.parametrize(
     ("reward", "learner"),
-    [("round_score", CONFIG.learner), ("global_prediction", CONFIG.learner), ("global_prediction", GENERALISED)],
+    [("round_score", CONFIG.learner), ("global_prediction", CONFIG.learner), ("global_prediction", GUARDED)],
 )
 def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     unbroken: Run, tmp_path: Path, reward: RewardName, learner: LearnerConfig
@@ -164,6 +178,43 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     # The point that spans the kill has the mean of fewer updates.
     assert numbers(resumed)[2:] == numbers(unbroken.metrics)[2:]
     np.testing.assert_equal(weights(tmp_path / "b"), weights(unbroken.folder))
+
+
+@pytest.mark.parametrize("updates", [2, 6])
+def test_a_run_that_is_killed_at_any_update_ends_with_the_same_weights(tmp_path: Path, updates: int) -> None:
+    """The critic learns alone until update 4."""
+    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=8)
+    new_controller(tmp_path / "a", config).run()
+
+    def kill(now: int) -> None:
+        if now == updates:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        new_controller(tmp_path / "b", config, keep=kill).run()
+    new_controller(tmp_path / "b", config).run()
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
+    begun, later = weights(tmp_path / "b" / "start"), weights(tmp_path / "b")
+    assert any((later[name] != begun[name]).any() for name in begun)
+
+
+def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=4, report_every=1)
+    metrics = new_controller(tmp_path / "a", config).run()
+    play = replace(
+        new_play(),
+        start=load_player(tmp_path / "a", find_encoder("mini")),
+        carried=load_learner_state(tmp_path / "a" / STATE_FILE),
+    )
+    later = Controller(config, play, tmp_path / "b").run()
+    assert later["updates"] == 4
+    assert later["history"][0]["discard_entropy_target"] == metrics["history"][0]["discard_entropy_target"]
+    assert later["history"][0]["discard_critic_loss"] < 2 * metrics["history"][-1]["discard_critic_loss"]
+    state, _ = read_tensors(tmp_path / "b" / STATE_FILE)
+    steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
+    assert steps == {8}
+    begun = weights(tmp_path / "b" / "start")
+    np.testing.assert_equal(begun, weights(tmp_path / "a"))
 
 
 def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:

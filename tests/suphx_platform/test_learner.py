@@ -19,10 +19,12 @@ from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.selfplay.sparse_rows import SparseRows
 from suphx.selfplay.trajectory import Transitions
+from suphx.training.critic_start_config import CriticStartConfig
 from suphx.training.entropy import EntropyConfig
 from suphx.training.loss_watch import DivergedError
 from suphx.training.policy_gradient import kl_divergence
 from suphx.training.policy_gradient_config import PolicyGradientConfig
+from suphx.training.trust_region_config import TrustRegionConfig
 from suphx_platform.learner import Learner, LearnersLostError
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.parameter_server import Weights
@@ -129,6 +131,77 @@ def test_alpha_follows_the_entropy() -> None:
     assert second["alpha"] == pytest.approx(0.2 + 0.01 * (1.0 - first["entropy"]))
 
 
+def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
+    """Return the weights of the discard head's policy or critic."""
+    tensors, _ = learner.state()
+    prefix = f"net.discard.{part}."
+    return {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def has_moved(before: Mapping[str, torch.Tensor], now: Mapping[str, torch.Tensor]) -> bool:
+    return any(not torch.equal(before[name], tensor) for name, tensor in now.items())
+
+
+def test_at_first_only_the_critic_learns() -> None:
+    start = CriticStartConfig(decisions=300, batch_rows=32)
+    learner = new_learner(replace(CONFIG, critic_start=start, entropy=EntropyConfig(alpha=0.02)))
+    begun, explained = weights_of(learner, "policy"), []
+    for seed in (0, 1, 0):  # 300 decisions are there after the third update
+        critic = weights_of(learner, "critic")
+        figures = learner.update({DISCARD: decisions(n=128, seed=seed, length=4)}).figures["discard"]
+        assert not has_moved(begun, weights_of(learner, "policy"))
+        assert has_moved(critic, weights_of(learner, "critic"))
+        assert figures["alpha"] == 0.02
+        explained.append(figures["explained_share"])
+    assert explained[-1] > explained[0]
+    steps = [tensor for name, tensor in learner.state()[0].items() if "critic" in name and name.endswith("/step")]
+    assert {int(step) for step in steps} == {3 * 4}
+    learner.update({DISCARD: decisions(n=128)})
+    assert has_moved(begun, weights_of(learner, "policy"))
+
+
+def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
+    config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100), entropy=EntropyConfig())
+    learner = new_learner(config)
+    first = learner.update({DISCARD: decisions(n=128)}).figures["discard"]
+    later = learner.update({DISCARD: decisions(n=128, seed=1)}).figures["discard"]
+    assert first["entropy_target"] == later["entropy_target"] == pytest.approx(first["entropy"])
+
+
+def test_the_learning_rate_of_the_policy_rises_during_the_warm_up() -> None:
+    def first_step(warmup_updates: int) -> float:
+        learner = new_learner(replace(CONFIG, warmup_updates=warmup_updates))
+        before = weights_of(learner, "policy")
+        learner.update({DISCARD: decisions()})
+        return max(float((tensor - before[name]).abs().max()) for name, tensor in weights_of(learner, "policy").items())
+
+    assert first_step(0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
+    assert first_step(4) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
+
+
+def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
+    def distance(region: TrustRegionConfig) -> float:
+        learner = new_learner(replace(CONFIG, trust_region=region))
+        for seed in range(10):
+            learner.update({DISCARD: decisions(n=256, seed=seed)})
+        return learner.kl_to_start({DISCARD: decisions(n=256)})["discard"]
+
+    free = distance(TrustRegionConfig())
+    assert distance(TrustRegionConfig(start_weight=1.0)) < 0.5 * free
+
+
+def test_a_policy_that_is_too_far_from_the_one_that_played_stays_where_it_is() -> None:
+    learner = new_learner(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
+    far = decisions()
+    far.log_probs[:] = math.log(0.5)
+    before, critic = weights_of(learner, "policy"), weights_of(learner, "critic")
+    assert learner.update({DISCARD: far}).figures["discard"]["stopped_share"] == 1
+    assert not has_moved(before, weights_of(learner, "policy"))
+    assert has_moved(critic, weights_of(learner, "critic"))
+    assert learner.update({DISCARD: decisions()}).figures["discard"]["stopped_share"] == 0
+    assert has_moved(before, weights_of(learner, "policy"))
+
+
 def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
     learner = new_learner(net=SMALL)
     before = learner.weights()["discard"]
@@ -150,8 +223,18 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
 
 
+GUARDED: dict[str, Any] = {
+    "entropy": EntropyConfig(anneal_updates=4),
+    "critic_start": CriticStartConfig(decisions=200, batch_rows=32),
+    "trust_region": TrustRegionConfig(start_weight=0.1, start_half_life=2, max_kl=0.05),
+    "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
+    "warmup_updates": 3,
+}
+"""All that changes from update to update."""
+
+
 def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
-    config = replace(CONFIG, entropy=EntropyConfig())
+    config = replace(CONFIG, **GUARDED)
     first, second = new_learner(config), new_learner(config)
     for seed in range(3):
         first.update({DISCARD: decisions(seed=seed)})
@@ -263,6 +346,22 @@ def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -
         > 0.01
     )
     assert two.kl_to_start(BATCHES[0]) == pytest.approx(one.kl_to_start(BATCHES[0]), rel=1e-3)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_two_learners_hold_the_policy_as_one_does() -> None:
+    config = replace(TWO, **GUARDED)
+    one, several = new_learner(replace(config, num_learners=1)), new_learner(config)
+    try:
+        for seed in range(5):
+            batch = {DISCARD: decisions(n=101, seed=seed, length=4)}
+            expected, found = one.update(batch).figures["discard"], several.update(batch).figures["discard"]
+            assert found.get("stopped_share") == expected.get("stopped_share")
+            assert found["alpha"] == pytest.approx(expected["alpha"], abs=1e-5)
+        assert_close(several.weights(), one.weights())
+    finally:
+        several.close()
 
 
 @pytest.mark.ray

@@ -71,6 +71,34 @@ def test_the_recent_entropy_remembers() -> None:
     assert (control.recent, control.alpha) == pytest.approx((0.9, 0.13))
 
 
+def test_without_an_absolute_target_it_is_a_share_of_the_initial_entropy_that_falls() -> None:
+    config = EntropyConfig(first_share=1.0, last_share=0.4, anneal_updates=4, rate=0.0, gain=0.1, alpha=0.02)
+    control = EntropyControl(target=config.target_of(DISCARD), alpha=config.alpha)
+    assert control.target_now(config) is None
+    targets = []
+    for entropy in (0.8, 0.7, 0.6, 0.5, 0.4, 0.3):
+        control = control.measured(entropy)
+        target = control.target_now(config)
+        assert target is not None
+        targets.append(target)
+        control = control.after(entropy, config)
+        assert control.alpha == pytest.approx(max(0.02 + 0.1 * (target - entropy), 0))
+    assert targets == pytest.approx([0.8 * share for share in (1.0, 0.85, 0.7, 0.55, 0.4, 0.4)])
+
+
+def test_the_first_batch_decides_what_the_initial_entropy_is() -> None:
+    config = EntropyConfig()
+    control = EntropyControl(target=0.0, alpha=0.02).measured(0.9).measured(0.5)
+    assert control.after(0.7, config).initial == 0.9
+    assert control.target_now(config) == 0.9
+
+
+def test_an_absolute_target_does_not_fall() -> None:
+    config = EntropyConfig(target=1.0, answer_target=0.2, anneal_updates=1)
+    controls = [EntropyControl(target=config.target_of(head), alpha=0.0).after(0.5, config) for head in (DISCARD, CHOW)]
+    assert [control.target_now(config) for control in controls] == [1.0, 0.2]
+
+
 def test_a_policy_that_answers_late_settles_at_the_target() -> None:
     last = entropies(EntropyConfig())[750:]
     assert max(abs(entropy - 1.0) for entropy in last) < 0.05
@@ -98,4 +126,4 @@ def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
 )
 def test_wrong_settings_are_refused(wrong: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        EntropyConfig(**wrong)
+        EntropyConfig(**wrong)  # type: ignore[arg-type]

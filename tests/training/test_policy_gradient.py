@@ -32,7 +32,9 @@ class Batch:
         self.behaviour = np.log(rng.uniform(0.05, 1.0, size=n))
         self.advantages = rng.normal(size=n)
 
-    def loss(self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0) -> PolicyLoss:
+    def loss(
+        self, logits: torch.Tensor, *, alpha: float = 0.1, max_ratio: float = 0, reject: float = 0, clip: float = 0
+    ) -> PolicyLoss:
         return policy_loss(
             logits,
             torch.from_numpy(self.masks),
@@ -42,6 +44,7 @@ class Batch:
             alpha=alpha,
             max_ratio=max_ratio,
             reject_ratio=reject,
+            clip=clip,
         )
 
     def gradient(self, **options: float) -> np.ndarray:
@@ -88,6 +91,20 @@ def test_rejected_rows_teach_only_entropy_and_are_counted() -> None:
     assert loss_figures(kept)["rejected_share"].item() == pytest.approx(kept.is_rejected.float().mean().item())
 
 
+@pytest.mark.parametrize("clip", [0.02, 0.2, 0.9])
+def test_the_clip_has_the_gradient_of_ppo(clip: float) -> None:
+    batch = Batch(60, 7)
+    p = [twin.probabilities(logits, mask) for logits, mask in zip(batch.logits, batch.masks, strict=True)]
+    now = np.log([row[action] for row, action in zip(p, batch.actions, strict=True)])
+    batch.behaviour = now + np.random.default_rng(1).normal(scale=0.5, size=60)
+    expected = twin.clipped_gradient(
+        batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, clip
+    )  # fmt: skip
+    np.testing.assert_allclose(batch.gradient(alpha=0.0, clip=clip), expected, atol=1e-6)
+    clipped = batch.loss(torch.from_numpy(batch.logits).float(), clip=clip).is_clipped
+    assert 0 < clipped.sum() < 60
+
+
 def test_a_two_output_net_has_no_mask() -> None:
     empty = torch.zeros(3, 0)
     actions, zeros = torch.tensor([0, 1, 1]), torch.zeros(3)
@@ -98,24 +115,24 @@ def test_a_two_output_net_has_no_mask() -> None:
 
 def test_figures_of_a_batch_on_policy() -> None:
     ones = torch.ones(10)
-    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0))
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0, ones > 0))
     plain = {name: value.item() for name, value in figures.items()}
     assert plain == pytest.approx(
         {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_share": 1, "kl": 0}
-        | {"entropy": 0.5, "rejected_share": 0}
+        | {"entropy": 0.5, "rejected_share": 0, "clipped_share": 1}
     )
 
 
 def test_one_heavy_row_is_a_small_effective_share() -> None:
     ratios = torch.tensor([100.0] + [0.01] * 99)
-    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0))
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0, ratios < 0))
     assert figures["effective_share"].item() == pytest.approx(0.01, rel=0.05)
     assert figures["kl"].item() > 0.5
 
 
 def test_figures_stay_finite_when_the_policies_have_nothing_in_common() -> None:
     zeros = torch.zeros(10)
-    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0))
+    figures = loss_figures(PolicyLoss(torch.tensor(0.0), zeros, zeros, zeros > 0, zeros > 0))
     assert all(value.isfinite() for value in figures.values())
 
 
@@ -160,6 +177,28 @@ def test_kl_is_zero_for_equal_policies_and_positive_for_others() -> None:
     assert kl_divergence(logits, other, masks).item() == pytest.approx(expected, rel=1e-4)
 
 
+def test_without_the_policy_only_the_critic_has_a_loss() -> None:
+    zeros = torch.zeros(4)
+    decisions = {"masks": torch.zeros(4, 0), "actions": zeros, "log_probs": zeros, "rewards": zeros + 3}
+    logits = torch.randn(4, 2, requires_grad=True)
+    loss, figures = decision_loss(
+        *(logits, zeros, decisions, 0.5, PolicyGradientConfig(reward_unit=1.0)), learns_policy=False
+    )
+    torch.autograd.backward(loss)
+    assert loss.item() == figures["critic_loss"].item() == 9
+    assert logits.grad is not None
+    assert not logits.grad.any()
+
+
+def test_the_gradient_of_the_divergence_is_that_of_the_twin() -> None:
+    batch, reference = Batch(20, 6), Batch(20, 6, seed=1).logits
+    logits = torch.from_numpy(batch.logits).requires_grad_()
+    torch.autograd.backward(kl_divergence(logits, torch.from_numpy(reference), torch.from_numpy(batch.masks)))
+    assert logits.grad is not None
+    expected = twin.divergence_gradient(batch.logits, reference, batch.masks)
+    np.testing.assert_allclose(logits.grad.numpy(), expected, atol=1e-6)
+
+
 def test_the_critic_learns_the_mean_reward() -> None:
     assert critic_loss(torch.tensor([1.0, 2.0]), torch.tensor([0.0, 2.0])).item() == pytest.approx(0.5)
 
@@ -199,6 +238,7 @@ WRONG: list[dict[str, object]] = [
     {"reward_unit": 0.0},
     {"max_ratio": -1.0},
     {"reject_ratio": -2.0},
+    {"clip": -0.1},
 ]
 
 
