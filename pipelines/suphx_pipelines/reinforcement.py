@@ -195,7 +195,13 @@ def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 def _note(point: Mapping[str, float], head: str) -> str:
     learned = ""
     if f"{head}_entropy" in point:
-        learned = f"entropy {point[f'{head}_entropy']:.2f}, alpha {point[f'{head}_alpha']:.4f}, "
+        target = point.get(f"{head}_entropy_target")
+        of_target = f" of {target:.2f}" if target else ""
+        learned = f"entropy {point[f'{head}_entropy']:.2f}{of_target}, alpha {point[f'{head}_alpha']:.4f}, "
+        if f"{head}_kl_to_start" in point:
+            learned += f"KL to start {point[f'{head}_kl_to_start']:.3f}, "
+        if f"{head}_explained_share" in point:
+            learned += f"critic explains {point[f'{head}_explained_share']:.0%}, "
     return (
         f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
         f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "

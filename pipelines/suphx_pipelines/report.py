@@ -98,7 +98,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Write ``report.html`` into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
-    targets = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
+    absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
+    targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
     path = context.folder / REPORT_NAME
     about = Run(

@@ -212,7 +212,6 @@ def _figures(result: Result) -> list[tuple[str, str]]:
 def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> list[str]:
     """Return entropy and its control, how far the net went, and what the critic knows."""
     charts = [
-        ("entropy", "Entropy (nats)", _followed(result, head, targets), 0, _levels(targets, head)),
         (
             "kl_to_start",
             "Distance from the start (nats)",
@@ -235,8 +234,10 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
             (),
         ),
         ("alpha", "Alpha", "Coefficient of the entropy term in the loss.", 1, ()),
+        ("clipped_share", "Clipped decisions", "Share of the decisions that the clip excludes.", 4, ()),
+        ("stopped_share", "Stopped updates", "Share of updates too far from the net that played.", 4, ()),
     ]
-    figures = []
+    figures = [entropy_chart(result, head, targets)]
     for key, title, note, colour, levels in charts:
         curve = curve_of(title, result["history"], "updates", f"{head}_{key}", colour, is_smoothed=True)
         if not any(y for _, y in curve.points):
@@ -245,6 +246,20 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
         picture = line_chart([curve], label, x_title="updates", levels=levels)
         figures.append(report_page.figure(picture, title, note))
     return figures
+
+
+def entropy_chart(result: Result, head: str, targets: Mapping[str, float]) -> str:
+    """Return the entropy over the updates with its target, which is a line or a curve."""
+    title, history = "Entropy (nats)", result["history"]
+    curves = [curve_of("entropy", history, "updates", f"{head}_entropy", 0, is_smoothed=True)]
+    note = _followed(result, head, targets)
+    if head not in targets and any(point.get(f"{head}_entropy_target") for point in history):
+        curves.append(curve_of("target", history, "updates", f"{head}_entropy_target", 4))
+        note = "The target is a share of the entropy of the initial net."
+    picture = line_chart(
+        curves, f"{title} of the {head} net over the updates", x_title="updates", levels=_levels(targets, head)
+    )
+    return report_page.figure(picture, title, note, _legend(curves) if len(curves) > 1 else ())
 
 
 def _work(result: Result) -> str:

@@ -163,7 +163,8 @@ class Learner:
         self._group.shutdown()
 
     def _is_critic_alone(self, head: int) -> bool:
-        return self._critic_rows[head] < self._config.critic_start.decisions
+        has_critic = self._config.gradient.baseline == "critic"
+        return has_critic and self._critic_rows[head] < self._config.critic_start.decisions
 
     def _control(self, head: int, entropy: float) -> dict[str, float]:
         """Count a batch with the mean ``entropy``; return the entropy's coefficient and target in its update."""

@@ -61,8 +61,6 @@ class LearnerConfig:
             raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
         if self.num_learners < 1:
             raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
-        if self.critic_start.decisions and self.gradient.baseline != "critic":
-            raise ValueError("critic_start.decisions needs a critic: set gradient.baseline to critic, or use 0")
         for name in ("weight_decay", "threads", "warmup_updates"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

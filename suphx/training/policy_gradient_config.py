@@ -13,8 +13,8 @@ class PolicyGradientConfig:
     """Terms of the gradient."""
 
     baseline: Baseline = "critic"
-    """Value that is subtracted from the reward: the estimate of a small critic net, or nothing (the paper's plain
-    formula)."""
+    """Value that is subtracted from the reward: the estimate of a small critic net, or nothing. ``none`` is the paper's
+    plain formula: settings of the critic and of gae_lambda then have no effect."""
     gae_lambda: float = 1.0
     """Lambda of generalised advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
     reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
@@ -36,8 +36,6 @@ class PolicyGradientConfig:
             raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
         if not 0 <= self.gae_lambda <= 1:
             raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
-        if self.gae_lambda < 1 and self.baseline != "critic":
-            raise ValueError(f"gae_lambda is {self.gae_lambda}, which needs a critic: set baseline to critic, or use 1")
         if not self.reward_unit > 0:
             raise ValueError(f"reward_unit is {self.reward_unit}: use a positive number of points, such as 5000")
         for name in ("max_trace_ratio", "max_ratio", "reject_ratio", "clip"):

@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from suphx_pipelines.report_self_play import largest_distance, last_entropy, learned_heads, section, strength
+from suphx_pipelines.report_self_play import (
+    entropy_chart,
+    largest_distance,
+    last_entropy,
+    learned_heads,
+    section,
+    strength,
+)
 
 RESULT: dict[str, Any] = {
     "heads": ["discard", "chow"],
@@ -22,6 +29,17 @@ def test_a_head_without_a_point_has_no_curve() -> None:
     assert learned_heads(RESULT) == ["discard"]
     assert last_entropy(RESULT, "discard") == 1.6
     assert last_entropy(RESULT, "chow") is None
+
+
+def test_a_target_that_falls_is_a_curve_beside_the_entropy() -> None:
+    history = [{"updates": n, "discard_entropy": 0.8, "discard_entropy_target": 0.8 - n / 10} for n in range(1, 4)]
+    drawn = entropy_chart({"history": history}, "discard", {})
+    assert "The target is a share of the entropy of the initial net." in drawn
+    assert "entropy</span>" in drawn
+    assert "target</span>" in drawn
+    absolute = entropy_chart({"history": history, "updates": 3}, "discard", {"discard": 0.5})
+    assert "target</span>" not in absolute
+    assert "Target 0.50 (dashed)" in absolute
 
 
 def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:

@@ -73,7 +73,7 @@ def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN
 
 @pytest.mark.parametrize("baseline", ["critic", "none"])
 def test_what_pays_becomes_more_probable(baseline: str) -> None:
-    gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline)  # type: ignore[arg-type]
+    gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline, gae_lambda=1.0)  # type: ignore[arg-type]
     learner = new_learner(replace(CONFIG, gradient=gradient))
     rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
@@ -160,6 +160,16 @@ def test_at_first_only_the_critic_learns() -> None:
     assert has_moved(begun, weights_of(learner, "policy"))
 
 
+def test_the_plain_formula_is_one_setting() -> None:
+    guarded = replace(CONFIG, critic_start=CriticStartConfig(decisions=300))
+    plain = replace(guarded, gradient=replace(guarded.gradient, baseline="none"))
+    learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
+    figures = learner.update({DISCARD: decisions()}).figures["discard"]
+    assert "critic_loss" not in figures
+    assert figures == expected.update({DISCARD: decisions()}).figures["discard"]
+    assert not has_moved(weights_of(learner, "policy"), weights_of(expected, "policy"))
+
+
 def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
     config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100), entropy=EntropyConfig())
     learner = new_learner(config)
@@ -223,6 +233,7 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
 
 
+PLAIN = PolicyGradientConfig(reward_unit=1.0, baseline="none")
 GUARDED: dict[str, Any] = {
     "entropy": EntropyConfig(anneal_updates=4),
     "critic_start": CriticStartConfig(decisions=200, batch_rows=32),

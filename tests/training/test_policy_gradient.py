@@ -226,11 +226,6 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
     assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits).loss.item(), rel=1e-4)
 
 
-def test_generalised_advantages_need_a_critic() -> None:
-    with pytest.raises(ValueError, match=r"gae_lambda is 0\.8, which needs a critic"):
-        PolicyGradientConfig(baseline="none", gae_lambda=0.8)
-
-
 WRONG: list[dict[str, object]] = [
     {"baseline": "mean"},
     {"gae_lambda": 1.5},
