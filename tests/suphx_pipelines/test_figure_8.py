@@ -84,6 +84,7 @@ def test_one_command_ends_with_the_table(tmp_path: Path) -> None:
         "reward_predictor.learning.max_epochs": "2",
         "reinforcement.max_updates": "2",
         "reinforcement.buffer.batch_rows": "300",
+        "reinforcement.learner.critic_start.decisions": "300",
         "reinforcement.simulator.num_tables": "32",
         "reinforcement.evaluation_hanchans": "8",
         "reinforcement.evaluation_deals": "0",
