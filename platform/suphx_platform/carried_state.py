@@ -39,7 +39,7 @@ def first_state(carried: LearnerState, start: Weights) -> FlowState:
     from suphx_platform.flow import FlowState
 
     tensors, values = carried
-    own = dict(tensors)
+    own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}
     for head, weights in start.items():
         own |= _with_policy(tensors, head, weights)
     first = Version(0, start)

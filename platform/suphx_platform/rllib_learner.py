@@ -218,6 +218,7 @@ class Actor(TorchRLModule):
 
 _CRITIC_ROWS, _TEACHER_ROWS = "critic_rows", "teacher_rows"
 _STOP_FIGURE = "kl_of_all"
+_TINY = torch.finfo(torch.float32).tiny
 
 
 def _seen_by(net: PolicyNet, rows: np.ndarray, *, sees_all: bool = False) -> np.ndarray:
@@ -234,6 +235,8 @@ class PolicyGradientLearner(TorchLearner):
         self._figures: Figures = {}
         self._teachers: dict[str, PolicyNet] = {}
         """By head name, once they are asked for."""
+        self._gradients: dict[str, dict[str, Tensor]] = {}
+        """Of the policy in its last update, by head name and parameter."""
         self._starts: dict[str, PolicyNet] = {}
         """Nets that learning began with, by head name, once they are asked for."""
         if self.distributed and self._settings.threads:
@@ -283,6 +286,8 @@ class PolicyGradientLearner(TorchLearner):
             for key, parameter in actor.named_parameters():
                 for slot, value in self._optimizer_state(parameter).items():
                     found[f"optimizer.{name}.{key}/{slot}"] = _copied(value)
+            for key, gradient in self._gradients.get(name, {}).items():
+                found[f"gradient.{name}.{key}"] = _copied(gradient)
         return found
 
     def load_tensors(self, tensors: Mapping[str, Tensor]) -> None:
@@ -298,6 +303,8 @@ class PolicyGradientLearner(TorchLearner):
                 slots = _below(tensors, f"optimizer.{name}.{key}/")
                 copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
                 self._optimizer_state(parameter).update(copies)
+            gradients = _below(tensors, f"gradient.{name}.")
+            self._gradients[name] = {key: value.to(self.device, copy=True) for key, value in gradients.items()}
 
     @torch.inference_mode()
     def kl_to_start(self, parts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
@@ -362,7 +369,7 @@ class PolicyGradientLearner(TorchLearner):
                 if parameters:
                     norms[module_id, name] = nn.utils.clip_grad_norm_(parameters, self._settings.gradient_clip)
         pending = self._pending | {(module_id, f"{name}_norm"): norm for (module_id, name), norm in norms.items()}
-        pending |= self._shared_divergences()
+        pending |= self._shared_divergences() | self._cosines()
         self._pending = {}
         values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
         self._figures = {name: {} for name in self._shares}
@@ -390,6 +397,22 @@ class PolicyGradientLearner(TorchLearner):
         if self.distributed:
             torch.distributed.all_reduce(parts)
         return {(name, _STOP_FIGURE): part for name, part in zip(names, parts, strict=True)}
+
+    def _cosines(self) -> dict[tuple[str, str], Tensor]:
+        """Return the cosine of each policy's gradient and that of its last update; keep the new ones."""
+        cosines = {}
+        for name, share in self._shares.items():
+            if not share.learns_policy:
+                continue
+            named = dict(self.actors())[name].policy.named_parameters()
+            now = {key: parameter.grad.clone() for key, parameter in named if parameter.grad is not None}
+            last = self._gradients.get(name)
+            if last:
+                products = torch.stack([(now[key] * last[key]).sum() for key in now]).sum()
+                norms = [torch.stack([g.square().sum() for g in of.values()]).sum().sqrt() for of in (now, last)]
+                cosines[name, "gradient_cosine"] = products / (norms[0] * norms[1]).clamp_min(_TINY)
+            self._gradients[name] = now
+        return cosines
 
     def _held_parameters(self) -> set[int]:
         """Take the gradients of policies that must not move; return the ids of their parameters."""

@@ -123,6 +123,18 @@ def test_figures_say_how_an_update_went() -> None:
     assert {"kl", "effective_share", "alpha", "policy_norm", "critic_norm", "explained_share"} <= set(figures)
 
 
+def test_the_gradients_of_two_updates_are_compared() -> None:
+    slow = replace(CONFIG, learning_rate=1e-9)
+    learner, restored = new_learner(slow), new_learner(slow)
+    assert "gradient_cosine" not in learner.update({DISCARD: decisions(seed=1)}).figures["discard"]
+    restored.restore(*learner.state())
+    other = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert abs(other) < 0.9
+    assert restored.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"] == other
+    same = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert same == pytest.approx(1, abs=0.02)
+
+
 def test_alpha_follows_the_entropy() -> None:
     entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, gain=0.0, memory=0.0)
     learner = new_learner(replace(CONFIG, entropy=entropy))
