@@ -372,22 +372,6 @@ def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -
 
 
 @pytest.mark.ray
-@pytest.mark.usefixtures("ray")
-def test_two_learners_hold_the_policy_as_one_does() -> None:
-    config = replace(TWO, **GUARDED)
-    one, several = new_learner(replace(config, num_learners=1)), new_learner(config)
-    try:
-        for seed in range(5):
-            batch = {DISCARD: decisions(n=101, seed=seed, length=4)}
-            expected, found = one.update(batch).figures["discard"], several.update(batch).figures["discard"]
-            assert found.get("stopped_share") == expected.get("stopped_share")
-            assert found["alpha"] == pytest.approx(expected["alpha"], abs=1e-5)
-        assert_close(several.weights(), one.weights())
-    finally:
-        several.close()
-
-
-@pytest.mark.ray
 def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
     one = new_learner(heads=HEADS)
     for batch in BATCHES:
