@@ -109,7 +109,6 @@ class Learner:
         figures = _figures(parts, found)
         for name, values in figures.items():
             head = HEAD_NAMES.index(name)
-            values["rows"] = len(batches[head])
             values |= self._control(head, values["entropy"])
             if self._is_critic_alone(head):
                 self._critic_rows[head] += len(batches[head])
@@ -196,7 +195,7 @@ class Learner:
         All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
         """
         shares: list[dict[str, Share]] = [{} for _ in range(self._config.num_learners)]
-        warmup, region = self._config.warmup_updates, self._config.trust_region
+        region = self._config.trust_region
         for head, batch in step.items():
             control, is_alone = self._controls[head], self._is_critic_alone(head)
             for own, part in zip(shares, batch.split(len(shares)), strict=True):
@@ -205,7 +204,7 @@ class Learner:
                     alpha=control.alpha,
                     weight=len(part) / len(batch),
                     learns_policy=not is_alone,
-                    rate_factor=min(1.0, (control.num_updates + 1) / warmup) if warmup else 1.0,
+                    rate_share=self._config.rate_share_after(control.num_updates),
                     start_weight=0.0 if is_alone else region.start_weight_after(control.num_updates),
                 )
         return shares

@@ -18,9 +18,14 @@ class LearnerConfig:
     """How the nets learn from decisions."""
 
     learning_rate: float = 3e-4
-    """Learning rate of AdamW for the policies; constant after the warm-up."""
+    """Learning rate of AdamW for the policies after the warm-up."""
     warmup_updates: int = 0
     """Updates of the policy in which its learning rate rises linearly; 0 = no warm-up."""
+    decay_updates: int = 0
+    """Updates of the policy in which its learning rate falls linearly to ``last_rate_share`` of it: at the end, the
+    noise of single batches averages out. 0 = it is constant."""
+    last_rate_share: float = 0.1
+    """Learning rate after ``decay_updates``, as a share of ``learning_rate``."""
     critic_learning_rate: float = 1e-3
     """Learning rate of the critics."""
     weight_decay: float = 0.0
@@ -61,6 +66,14 @@ class LearnerConfig:
             raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
         if self.num_learners < 1:
             raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
-        for name in ("weight_decay", "threads", "warmup_updates"):
+        for name in ("weight_decay", "threads", "warmup_updates", "decay_updates"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if not 0 < self.last_rate_share <= 1:
+            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+
+    def rate_share_after(self, num_updates: int) -> float:
+        """Return the policy's learning rate after ``num_updates`` updates of it, as a share of ``learning_rate``."""
+        rising = min(1.0, (num_updates + 1) / self.warmup_updates) if self.warmup_updates else 1.0
+        progress = min(1.0, num_updates / self.decay_updates) if self.decay_updates else 0.0
+        return rising * (1 + progress * (self.last_rate_share - 1))

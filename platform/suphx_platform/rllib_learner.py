@@ -65,8 +65,8 @@ class Share:
     """Its rows as a share of those of all learners; 0 if its row only keeps the learners in step."""
     learns_policy: bool = True
     """False: only the critic learns."""
-    rate_factor: float = 1.0
-    """What the policy's learning rate is multiplied by."""
+    rate_share: float = 1.0
+    """Learning rate of the policy as a share of ``learning_rate``."""
     start_weight: float = 0.0
     """Weight of the divergence from the initial net."""
 
@@ -266,7 +266,7 @@ class PolicyGradientLearner(TorchLearner):
             actor = actors[name]
             # Learners that share gradients need one of every parameter: there the loss of the policy counts 0.
             actor.is_frozen = not share.learns_policy and not self.distributed
-            self._set_rate(actor.policy, self._settings.learning_rate * share.rate_factor)
+            self._set_rate(actor.policy, self._settings.learning_rate * share.rate_share)
             batches[name] = self._batch(actor.seen_columns(_columns(share.decisions)))
         self.update(batch=MultiAgentBatch(batches, sum(map(len, batches.values()))))
         return self._figures
@@ -369,7 +369,8 @@ class PolicyGradientLearner(TorchLearner):
                 if parameters:
                     norms[module_id, name] = nn.utils.clip_grad_norm_(parameters, self._settings.gradient_clip)
         pending = self._pending | {(module_id, f"{name}_norm"): norm for (module_id, name), norm in norms.items()}
-        pending |= self._shared_divergences() | self._cosines()
+        gradients = self._policy_gradients()
+        pending |= self._shared_divergences() | self._cosines(gradients)
         self._pending = {}
         values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
         self._figures = {name: {} for name in self._shares}
@@ -379,6 +380,7 @@ class PolicyGradientLearner(TorchLearner):
             norm = self._figures[module_id][f"{name}_norm"]
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {module_id} {name} net is {norm}")
+        self._gradients |= gradients
         held = self._held_parameters()
         return {
             key: gradient
@@ -398,20 +400,24 @@ class PolicyGradientLearner(TorchLearner):
             torch.distributed.all_reduce(parts)
         return {(name, _STOP_FIGURE): part for name, part in zip(names, parts, strict=True)}
 
-    def _cosines(self) -> dict[tuple[str, str], Tensor]:
-        """Return the cosine of each policy's gradient and that of its last update; keep the new ones."""
+    def _policy_gradients(self) -> dict[str, dict[str, Tensor]]:
+        """Return copies of the gradients of the policies that learn, by head name and parameter."""
+        actors = dict(self.actors())
+        return {
+            name: {key: p.grad.clone() for key, p in actors[name].policy.named_parameters() if p.grad is not None}
+            for name, share in self._shares.items()
+            if share.learns_policy
+        }
+
+    def _cosines(self, gradients: Mapping[str, Mapping[str, Tensor]]) -> dict[tuple[str, str], Tensor]:
+        """Return the cosine of each policy's gradient and that of its last update."""
         cosines = {}
-        for name, share in self._shares.items():
-            if not share.learns_policy:
-                continue
-            named = dict(self.actors())[name].policy.named_parameters()
-            now = {key: parameter.grad.clone() for key, parameter in named if parameter.grad is not None}
+        for name, now in gradients.items():
             last = self._gradients.get(name)
             if last:
                 products = torch.stack([(now[key] * last[key]).sum() for key in now]).sum()
                 norms = [torch.stack([g.square().sum() for g in of.values()]).sum().sqrt() for of in (now, last)]
                 cosines[name, "gradient_cosine"] = products / (norms[0] * norms[1]).clamp_min(_TINY)
-            self._gradients[name] = now
         return cosines
 
     def _held_parameters(self) -> set[int]:

@@ -152,6 +152,7 @@ GUARDED = replace(
     trust_region=TrustRegionConfig(start_weight=0.1, start_half_life=3, max_kl=0.02),
     entropy=EntropyConfig(anneal_updates=6),
     warmup_updates=4,
+    decay_updates=6,
 )
 """The critic begins alone, and the policy is held."""
 
@@ -215,6 +216,29 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
     assert steps == {8}
     begun = weights(tmp_path / "b" / "start")
     np.testing.assert_equal(begun, weights(tmp_path / "a"))
+
+
+def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Path) -> None:
+    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=6)
+    new_controller(tmp_path / "first", config).run()
+    play = replace(
+        new_play(),
+        start=load_player(tmp_path / "first", find_encoder("mini")),
+        carried=load_learner_state(tmp_path / "first" / STATE_FILE),
+    )
+
+    def kill(now: int) -> None:
+        if now == 2:
+            raise KilledError
+
+    config = replace(config, max_updates=4)
+    unbroken = Controller(config, play, tmp_path / "a").run()
+    with pytest.raises(KilledError):
+        Controller(config, play, tmp_path / "b", keep=kill).run()
+    resumed = Controller(config, play, tmp_path / "b").run()
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
+    assert any((value != weights(tmp_path / "first")[name]).any() for name, value in weights(tmp_path / "b").items())
+    assert numbers(resumed) == numbers(unbroken)
 
 
 def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:

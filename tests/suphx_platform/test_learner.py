@@ -201,6 +201,12 @@ def test_the_learning_rate_of_the_policy_rises_during_the_warm_up() -> None:
     assert first_step(4) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
 
 
+def test_the_learning_rate_of_the_policy_falls_to_its_last_share() -> None:
+    config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
+    shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
+    assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])
+
+
 def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
     def distance(region: TrustRegionConfig) -> float:
         learner = new_learner(replace(CONFIG, trust_region=region))
@@ -252,6 +258,7 @@ GUARDED: dict[str, Any] = {
     "trust_region": TrustRegionConfig(start_weight=0.1, start_half_life=2, max_kl=0.05),
     "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
     "warmup_updates": 3,
+    "decay_updates": 5,
 }
 """All that changes from update to update."""
 
