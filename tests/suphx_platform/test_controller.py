@@ -219,7 +219,7 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
 
 
 def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Path) -> None:
-    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=6)
+    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=6, report_every=1)
     new_controller(tmp_path / "first", config).run()
     play = replace(
         new_play(),
