@@ -39,7 +39,10 @@ def _sentence(game: Mapping[str, Any]) -> str:
         return text
     order = sorted(range(len(names)), key=lambda seat: -game["final_scores"][seat])
     return (
-        text + " Final scores: " + ", ".join(f"{names[seat]} {number(game['final_scores'][seat])}" for seat in order) + "."
+        text
+        + " Final scores: "
+        + ", ".join(f"{names[seat]} {number(game['final_scores'][seat])}" for seat in order)
+        + "."
     )
 
 

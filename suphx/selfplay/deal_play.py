@@ -68,17 +68,19 @@ def play_deals(
     nets: Sequence[PolicyNet] = (),
     net_of_deal: I64 | None = None,
     keys: I64 | None = None,
+    temperature: float = 1.0,
     keeps: bool = True,
     num_tables: int = DEFAULT_TABLES,
 ) -> SeatDecisions:
     """Play every one of ``deals`` (n,) in place until it is counted: KYOKU_START of the next one, or GAME_END.
 
     All seats decide as ``agent`` does, but for the discards of ``seats`` [n]: ``nets[net_of_deal[i]]`` chooses those of
-    deal i (by default the agent's own net); with ``keys`` [n] they are sampled, from places that follow from the key
-    and the decision, else the most probable ones are taken (log-prob 0). With ``keeps`` they are returned. What happens
-    in a deal does not depend on the others. At most ``num_tables`` deals are under way at a time.
+    deal i (by default the agent's own net); with ``keys`` [n] they are sampled from the logits divided by
+    ``temperature``, from places that follow from the key and the decision, else the most probable ones are taken
+    (log-prob 0). With ``keeps`` they are returned. What happens in a deal does not depend on the others. At most
+    ``num_tables`` deals are under way at a time.
     """
-    chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, keeps=keeps)
+    chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, temperature, keeps=keeps)
     suits = load_suits()
     live, actions = np.zeros(0, np.int64), np.zeros(0, np.int16)
     next_deal = 0
@@ -108,6 +110,7 @@ class _Chooser:
         nets: Sequence[PolicyNet],
         net_of_deal: I64 | None,
         keys: I64 | None,
+        temperature: float,
         *,
         keeps: bool,
     ) -> None:
@@ -115,6 +118,7 @@ class _Chooser:
             raise ValueError(f"{len(seats)} seats for {len(deals)} deals: give one for each deal")
         self._deals, self._seats, self._agent, self._keys = deals, seats, agent, keys
         self._nets, self._net_of_deal, self._keeps = nets, net_of_deal, keeps
+        self._temperature = temperature
         self._kept: list[SeatDecisions] = []
 
     def choose(self, rows: U8, masks: U8, lines: I64) -> I64:
@@ -127,7 +131,8 @@ class _Chooser:
         if self._keys is not None and own.size:
             places = np.empty(own.size, np.float32)
             _fill_places(self._deals, lines[own], self._keys, places)
-            sampled = actions_at(logits[torch.from_numpy(own)], torch.from_numpy(masks[own]), torch.from_numpy(places))
+            own_logits = logits[torch.from_numpy(own)] / self._temperature
+            sampled = actions_at(own_logits, torch.from_numpy(masks[own]), torch.from_numpy(places))
             kinds[own], log_probs = (column.numpy() for column in sampled)
         if self._keeps and own.size:
             decisions = SeatDecisions(rows[own], masks[own], kinds[own], log_probs, lines[own])

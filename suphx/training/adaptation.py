@@ -7,12 +7,16 @@ steps of equation 6 change the copy. Here are the pure functions; adapter.py pla
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from suphx.models.policy import PolicyNet
+from suphx.models.sampling import masked_logits
 from suphx.selfplay.deal_play import SeatDecisions
 from suphx.selfplay.question import F32
 from suphx.training.adaptation_config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
@@ -92,24 +96,118 @@ def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: Ad
     """
     advantages = rollout_advantages(rewards, config.rollouts_per_deal, config.baseline) / config.reward_unit
     adapted = copy_for_adaptation(net, config.trained_blocks)
-    optimizer = torch.optim.Adam([p for p in adapted.parameters() if p.requires_grad], lr=config.learning_rate)
-    batches = list(_batches(decisions, advantages, config.batch_rollouts, next(net.parameters()).device))
-    for _ in range(config.num_epochs):
-        for batch in batches:
-            loss = trajectory_loss(adapted(batch[0]), *batch[1:], max_ratio=config.max_ratio)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+    batches = _batches(decisions, advantages, config.batch_rollouts, next(net.parameters()).device)
+    if batches and config.kl_target:
+        _step_to_distance(adapted, batches, config)
+    elif batches:
+        _step_with_adam(adapted, batches, config)
     return adapted.requires_grad_(False)
 
 
-def _batches(decisions: SeatDecisions, advantages: F32, size: int, device: torch.device) -> list[tuple[Tensor, ...]]:
-    """Return rows and the arguments of ``trajectory_loss`` for each batch in which something was decided."""
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The decisions of some trajectories: the arguments of ``trajectory_loss``."""
+
+    rows: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    trajectories: Tensor
+    advantages: Tensor
+
+    def loss(self, net: PolicyNet, config: AdaptationConfig) -> Tensor:
+        """Return the loss of ``net``, a mean over the trajectories of the batch."""
+        return trajectory_loss(
+            net(self.rows) / config.temperature,
+            self.masks,
+            self.actions,
+            self.log_probs,
+            self.trajectories,
+            self.advantages,
+            max_ratio=config.max_ratio,
+        )
+
+
+def _step_with_adam(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
+    optimizer = torch.optim.Adam(_trained(net), lr=config.learning_rate)
+    for _ in range(config.num_epochs):
+        for batch in batches:
+            optimizer.zero_grad()
+            batch.loss(net, config).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+
+
+def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
+    """Take a step along the gradient of all trajectories per epoch; the last one ends at ``kl_target``."""
+    distance = _Distance(net, batches, config.temperature)
+    count = sum(len(batch.advantages) for batch in batches)
+    for epoch in range(config.num_epochs):
+        for parameter in _trained(net):
+            parameter.grad = None
+        for batch in batches:
+            loss = batch.loss(net, config) * (len(batch.advantages) / count)
+            loss.backward()  # type: ignore[no-untyped-call]
+        distance.go(config.kl_target * (epoch + 1) / config.num_epochs)
+
+
+class _Distance:
+    """How far a net is from what it was, over some decisions of the rollouts; moves it until it is as far as wanted."""
+
+    def __init__(self, net: PolicyNet, batches: Sequence[_Batch], temperature: float) -> None:
+        rows = torch.cat([batch.rows for batch in batches])
+        some = torch.linspace(0, len(rows) - 1, min(len(rows), _DISTANCE_ROWS)).long()
+        self._net, self._temperature = net, temperature
+        self._rows, self._masks = rows[some], torch.cat([batch.masks for batch in batches])[some]
+        self._before = self._log_probs()
+
+    def go(self, target: float) -> None:
+        """Move the net against the gradients that it holds, until its KL from what it was is about ``target``.
+
+        The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net.
+        """
+        parameters = [parameter for parameter in _trained(self._net) if parameter.grad is not None]
+        first = [parameter.detach().clone() for parameter in parameters]
+        steps = [cast(Tensor, parameter.grad) for parameter in parameters]
+        norm = float(torch.stack([step.norm() for step in steps]).norm())
+        if not norm:
+            return
+        length = 0.01 / norm
+        for _ in range(_MAX_TRIALS):
+            with torch.no_grad():
+                for parameter, origin, step in zip(parameters, first, steps, strict=True):
+                    parameter.copy_(origin - length * step)
+            ratio = self._kl() / target
+            if abs(ratio - 1) < _TOLERANCE:
+                return
+            length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
+
+    def _kl(self) -> float:
+        """Return the mean KL(net before || net now) in nats."""
+        terms = self._before.exp() * (self._before - self._log_probs())
+        return float(terms.masked_fill(self._masks == 0, 0.0).sum(dim=1).mean())
+
+    def _log_probs(self) -> Tensor:
+        with torch.no_grad():
+            return torch.log_softmax(masked_logits(self._net(self._rows) / self._temperature, self._masks), dim=1)
+
+
+_DISTANCE_ROWS = 4096
+_MAX_TRIALS = 20
+_TOLERANCE = 0.1
+_MAX_CHANGE = 8.0
+
+
+def _trained(net: PolicyNet) -> list[nn.Parameter]:
+    return [parameter for parameter in net.parameters() if parameter.requires_grad]
+
+
+def _batches(decisions: SeatDecisions, advantages: F32, size: int, device: torch.device) -> list[_Batch]:
+    """Return the batches in which something was decided."""
     batches = []
     for first in range(0, len(advantages), size):
         part = decisions.of_deals(first, first + size)
         if len(part):
             own = advantages[first : first + size]
             columns = (part.rows, part.masks, part.actions, part.log_probs, part.deals, own)
-            batches.append(tuple(torch.from_numpy(column).to(device) for column in columns))
+            batches.append(_Batch(*(torch.from_numpy(column).to(device) for column in columns)))
     return batches

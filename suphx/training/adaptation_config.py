@@ -24,12 +24,17 @@ class AdaptationConfig:
     nothing (the plain formula)."""
     reward_unit: float = 5000.0
     """Rewards are divided by it."""
+    temperature: float = 1.0
+    """The rollouts sample our discards from the logits divided by this. Below 1 they are closer to what is played."""
+    kl_target: float = 0.0
+    """Mean KL(net before || adapted net) in nats over the decisions of the rollouts. Each epoch is one step along the
+    gradient of all trajectories, as long as this allows; Adam and its settings are then not used. 0 = steps of Adam."""
     learning_rate: float = 1e-4
     """Of Adam."""
     num_epochs: int = 1
     """How often every trajectory is learned from."""
     batch_rollouts: int = 256
-    """Trajectories of a gradient step."""
+    """Trajectories of a step of Adam."""
     max_ratio: float = 2.0
     """Importance ratios of trajectories above it count as this much; 0 = no limit."""
     trained_blocks: int = ALL_BLOCKS
@@ -47,10 +52,12 @@ class AdaptationConfig:
             raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(RolloutBaseline))}")
         if self.baseline == "deal" and self.rollouts_per_deal == 1:
             raise ValueError("baseline is 'deal', but a deal has one rollout: use more rollouts_per_deal, or 'mean'")
-        for name in ("reward_unit", "learning_rate"):
+        for name in ("reward_unit", "learning_rate", "temperature"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a positive number")
         if self.max_ratio < 0:
             raise ValueError(f"max_ratio is {self.max_ratio}: use a positive ratio, or 0 for no limit")
+        if not self.kl_target >= 0:
+            raise ValueError(f"kl_target is {self.kl_target}: use a positive distance in nats, or 0 for steps of Adam")
         if self.trained_blocks < ALL_BLOCKS:
             raise ValueError(f"trained_blocks is {self.trained_blocks}: use -1 (all) or a number of blocks")

@@ -65,8 +65,12 @@ class Adapter:
         self._num_tables = num_tables
 
     def with_rollouts(self, num_rollouts: int) -> Adapter:
-        """Return an adapter that takes so many rollouts, once each, and is otherwise the same."""
-        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1)
+        """Return an adapter that takes so many rollouts, once each, and is otherwise the same.
+
+        With fewer rollouts ``kl_target`` is smaller in proportion, because more of the gradient is noise.
+        """
+        kl_target = self.config.kl_target * num_rollouts / self.config.num_rollouts
+        config = replace(self.config, num_rollouts=num_rollouts, num_epochs=1, kl_target=kl_target)
         return Adapter(self.agent, config, reward=self._reward, num_tables=self._num_tables)
 
     def adapt(self, tables: Records, seats: I64, seeds: I64, nets: Sequence[PolicyNet] = ()) -> Adapted:
@@ -106,6 +110,7 @@ class Adapter:
             nets=nets,
             net_of_deal=owners if nets else None,
             keys=np.concatenate(keys),
+            temperature=config.temperature,
             num_tables=self._num_tables,
         )
         rewards = self.rewards(tables[owners], deals, own_seats)

@@ -97,14 +97,14 @@ def new_net(seed: int = 0) -> PolicyNet:
     return net.eval().requires_grad_(False)
 
 
-def decisions_of(net: PolicyNet, num_trajectories: int, length: int) -> SeatDecisions:
+def decisions_of(net: PolicyNet, num_trajectories: int, length: int, temperature: float = 1.0) -> SeatDecisions:
     """Random rows, and discards sampled by ``net`` among kinds 0-9."""
     rng = np.random.default_rng(5)
     n = num_trajectories * length
     rows = rng.integers(256, size=(n, row_bytes(NUM_PLANES)), dtype=np.uint8)
     masks = np.zeros((n, 34), np.uint8)
     masks[:, :10] = 1
-    log_probs = torch.log_softmax(net(torch.from_numpy(rows))[:, :10], dim=1)
+    log_probs = torch.log_softmax(net(torch.from_numpy(rows))[:, :10] / temperature, dim=1)
     actions = torch.multinomial(log_probs.exp(), 1, generator=torch.Generator().manual_seed(1))
     taken = log_probs.gather(1, actions).squeeze(1).numpy()
     deals = np.repeat(np.arange(num_trajectories), length)
@@ -132,10 +132,43 @@ def test_what_paid_becomes_more_probable_and_the_given_net_stays() -> None:
     assert all(torch.equal(value, again.state_dict()[name]) for name, value in adapted.state_dict().items())
 
 
-@pytest.mark.parametrize("reward", [0.0, 8000.0])
-def test_rewards_that_are_all_alike_change_nothing(reward: float) -> None:
+def mean_kl(before: PolicyNet, after: PolicyNet, decisions: SeatDecisions, temperature: float) -> float:
+    rows = torch.from_numpy(decisions.rows)
+    p, q = (net(rows)[:, :10].div(temperature).double().log_softmax(dim=1) for net in (before, after))
+    return float((p.exp() * (p - q)).sum(dim=1).mean())
+
+
+@pytest.mark.parametrize(("temperature", "num_epochs", "kl"), [(1.0, 1, 0.02), (0.6, 1, 0.02), (1.0, 3, 0.1)])
+def test_steps_end_at_the_wanted_distance_in_the_direction_that_pays(
+    temperature: float, num_epochs: int, kl: float
+) -> None:
     net = new_net()
-    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=4)
+    decisions = decisions_of(net, 200, 3, temperature)
+    rewards = np.bincount(decisions.deals, weights=(decisions.actions < 5) * 1000.0).astype(np.float32)
+    config = AdaptationConfig(
+        num_rollouts=200,
+        rollouts_per_deal=1,
+        baseline="mean",
+        kl_target=kl,
+        num_epochs=num_epochs,
+        temperature=temperature,
+        batch_rollouts=64,
+    )
+    adapted = adapt_net(net, decisions, rewards, config)
+    assert mean_kl(net, adapted, decisions, temperature) == pytest.approx(kl, rel=0.15)
+    rows = torch.from_numpy(decisions.rows)
+    shares = [some(rows)[:, :10].div(temperature).softmax(dim=1)[:, :5].sum(dim=1).mean() for some in (net, adapted)]
+    assert shares[1] > shares[0] + 0.01
+    whole = adapt_net(net, decisions, rewards, dataclasses.replace(config, batch_rollouts=200))
+    for name, value in adapted.state_dict().items():
+        torch.testing.assert_close(whole.state_dict()[name], value, atol=1e-4, rtol=1e-2)
+
+
+@pytest.mark.parametrize("kl_target", [0.0, 0.02])
+@pytest.mark.parametrize("reward", [0.0, 8000.0])
+def test_rewards_that_are_all_alike_change_nothing(reward: float, kl_target: float) -> None:
+    net = new_net()
+    config = AdaptationConfig(num_rollouts=8, rollouts_per_deal=4, kl_target=kl_target)
     adapted = adapt_net(net, decisions_of(net, 8, 2), np.full(8, reward, np.float32), config)
     assert all(torch.equal(value, adapted.state_dict()[name]) for name, value in net.state_dict().items())
 
@@ -167,6 +200,8 @@ def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:
         ("rollouts_per_deal", 1, "'mean'"),
         ("baseline", "critic", "baseline is 'critic'"),
         ("learning_rate", float("nan"), "learning_rate"),
+        ("temperature", 0.0, "temperature is 0.0"),
+        ("kl_target", -0.02, "kl_target is -0.02"),
         ("max_ratio", -1.0, "max_ratio"),
         ("trained_blocks", -2, "trained_blocks"),
     ],

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import torch
 
@@ -73,3 +75,18 @@ def test_adapting_goes_on_from_given_nets() -> None:
     second = adapter.with_rollouts(8).adapt(tables, seats, np.array([3, 4]), first).nets
     for before, after in zip(first, second, strict=True):
         assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
+
+
+def test_fewer_rollouts_move_less() -> None:
+    config = dataclasses.replace(CONFIG, kl_target=0.02, num_epochs=2)
+    fewer = Adapter(small_agent(), config).with_rollouts(4).config
+    assert (fewer.num_rollouts, fewer.num_epochs, fewer.kl_target) == (4, 1, 0.005)
+
+
+def test_a_lower_temperature_samples_the_most_probable_discards_more_often() -> None:
+    def mean_log_prob(temperature: float) -> float:
+        adapter = Adapter(small_agent(), dataclasses.replace(CONFIG, temperature=temperature))
+        rollouts = adapter.roll_out(starts(2), np.array([0, 1]), np.array([5, 6]))
+        return float(rollouts.decisions.log_probs.mean())
+
+    assert mean_log_prob(0.01) > mean_log_prob(1.0) + 0.2

@@ -65,6 +65,14 @@ def add_config(parser: argparse.ArgumentParser) -> None:
     add("--rollouts", "num_rollouts", "trajectories per hand", type=positive, metavar="K")
     add("--rollouts-per-deal", "rollouts_per_deal", "trajectories that share a deal", type=positive, metavar="N")
     add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
+    add("--temperature", "temperature", "the rollouts sample from logits divided by this", type=float, metavar="X")
+    add(
+        "--kl-target",
+        "kl_target",
+        "mean KL divergence of the adapted net in nats, which sets the length of the steps; 0: steps of Adam",
+        type=float,
+        metavar="X",
+    )
     add("--learning-rate", "learning_rate", "learning rate of Adam", type=float, metavar="X")
     add("--epochs", "num_epochs", "passes over the trajectories", type=positive, metavar="N")
     add("--batch-rollouts", "batch_rollouts", "trajectories per gradient step", type=positive, metavar="N")
