@@ -65,7 +65,7 @@ def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig
 
 def decaying(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
     """Return the settings of self-play that sees less and less."""
-    oracle = OracleConfig(policy=True, steps=decay.steps, updates_per_step=decay.updates_per_step)
+    oracle = OracleConfig(policy=True, steps=decay.steps, ratio=decay.ratio, updates_per_step=decay.updates_per_step)
     learner = _with_critic_that_sees_all(config.learner)
     return replace(config, max_updates=oracle.num_updates, max_minutes=0.0, learner=learner, oracle=oracle)
 

@@ -25,8 +25,10 @@ class OracleDecayConfig:
     """Hidden tiles disappear step by step; after that the nets continue without them."""
 
     steps: int = 0
-    """Number of equal steps in which gamma falls from 1 to 0. 0 = gamma stays 1 and the nets of the oracle stage are
-    the last ones."""
+    """Number of steps in which gamma falls from 1 to 0. 0 = gamma stays 1 and the nets of the oracle stage are the last
+    ones."""
+    ratio: float = 0.0
+    """Each step multiplies gamma by this, and the last one sets it to 0; 0 = equal steps, as in the paper."""
     updates_per_step: int = 100
     """Updates at each gamma, a multiple of reinforcement.publish_every."""
     continued_updates: int = 100
@@ -38,7 +40,7 @@ class OracleDecayConfig:
     paper gives no value)."""
 
     def __post_init__(self) -> None:
-        OracleConfig(steps=self.steps, updates_per_step=self.updates_per_step)
+        OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)
         if self.continued_updates < 1:
             raise ValueError(f"continued_updates is {self.continued_updates}: use at least 1")
         if not 0 < self.learning_rate_share <= 1:

@@ -1,7 +1,7 @@
 """Oracle guiding: what the learning nets see of the hidden state, and how it goes away (paper, section 3.3).
 
 In equation 5 each element of the oracle planes stays with the probability gamma; features/oracle_row.py has the mask.
-Here is the schedule: gamma falls from its first value to 0 in equal steps.
+Here is the schedule: gamma falls from its first value to 0, in equal steps or in equal ratios.
 """
 
 from __future__ import annotations
@@ -18,14 +18,20 @@ class OracleConfig:
     gamma: float = 1.0
     """Initial gamma; 1 = everything is visible."""
     steps: int = 0
-    """Number of equal steps in which gamma falls to 0, the first one at once: with 10 steps 0.9, 0.8, … 0. 0 = gamma is
+    """Number of steps in which gamma falls to 0, the first one at once: with 10 equal steps 0.9, 0.8, … 0. 0 = gamma is
     constant."""
+    ratio: float = 0.0
+    """Each step multiplies gamma by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7, 0.49, 0.34, … 0.04,
+    0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal steps, as in the
+    paper."""
     updates_per_step: int = 100
     """Updates at each value of gamma, a multiple of publish_every."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.gamma <= 1:
             raise ValueError(f"gamma is {self.gamma}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)")
+        if not 0 <= self.ratio < 1:
+            raise ValueError(f"ratio is {self.ratio}: use a share such as 0.7, or 0 for equal steps")
         for name, least in (("steps", 0), ("updates_per_step", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
@@ -40,7 +46,9 @@ class OracleConfig:
         if not self.steps:
             return self.gamma
         step = 1 + num_updates // self.updates_per_step
-        return self.gamma * max(0, self.steps - step) / self.steps
+        if step >= self.steps:
+            return 0.0
+        return self.gamma * (self.ratio**step if self.ratio else (self.steps - step) / self.steps)
 
     def gamma_of_update(self, number: int) -> float:
         """Return the gamma at which the update ``number`` (1, 2, …) learned; 0: that of the nets that it began with."""

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 SMALL = {
     "oracle.max_updates": "4",
     "oracle_decay.steps": "2",
+    "oracle_decay.ratio": "0.7",
     "oracle_decay.updates_per_step": "2",
     "oracle_decay.continued_updates": "2",
     "oracle_distillation.max_updates": "2",
@@ -45,9 +46,9 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
     decay = last / "decay"
     seeing = [ORACLE.num_planes if head == DISCARD else 0 for head in range(len(HEAD_NAMES))]
-    assert oracle_planes(oracle) == oracle_planes(decay / "gamma-0.500") == oracle_planes(decay) == seeing
+    assert oracle_planes(oracle) == oracle_planes(decay / "gamma-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
-    assert [point["gamma"] for point in read_json(decay / "metrics.json")["history"]] == [0.5, 0.5, 0.0, 0.0]
+    assert [point["gamma"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
     plain = load_player(done.run.folder / "reinforcement" / "start", find_encoder("mini")).nets[DISCARD].state_dict()
     begun = load_player(oracle / "start", find_encoder("mini")).nets[DISCARD].state_dict()
     for name, weight in plain.items():

@@ -30,10 +30,17 @@ def test_steps_may_begin_below_1() -> None:
     assert [config.gamma_after(n) for n in range(3)] == [0.25, 0.0, 0.0]
 
 
+def test_gamma_falls_in_equal_ratios_and_ends_at_0() -> None:
+    config = OracleConfig(policy=True, steps=4, ratio=0.5, updates_per_step=10)
+    assert [config.gamma_after(n) for n in (0, 9, 10, 20, 29, 30, 10_000)] == [0.5, 0.5, 0.25, 0.125, 0.125, 0.0, 0.0]
+    assert [config.gamma_of_update(n) for n in (0, 1, 11, 31)] == [1.0, 0.5, 0.25, 0.0]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         ({"gamma": 1.2}, r"gamma is 1\.2: use a probability"),
+        ({"ratio": 1.0}, r"ratio is 1\.0: use a share"),
         ({"steps": -1}, "steps is -1: use at least 0"),
         ({"updates_per_step": 0}, "updates_per_step is 0: use at least 1"),
     ],
