@@ -4,7 +4,8 @@ set -euo pipefail
 venv=$1 file=$2
 log=$venv/install.log
 total=$(grep -c == "$file")
-seconds_between_looks=2
+bytecode_log=$venv/bytecode.log
+if [ -t 2 ]; then seconds_between_looks=2; else seconds_between_looks=5; fi
 
 installed() {
     find "$venv"/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' | wc -l
@@ -33,18 +34,27 @@ show() {
 echo "installing $total packages (torch, ray, mlflow, …) into $venv; messages of pip: $log" >&2
 # Bytecode is compiled afterwards on all cores; pip would do it on one.
 "$venv/bin/pip" install --disable-pip-version-check --no-compile --requirement "$file" > "$log" 2>&1 &
-pip=$!
-trap 'kill $pip 2> /dev/null; echo "stopped; run make setup again to continue" >&2; exit 130' INT TERM
-while kill -0 $pip 2> /dev/null; do
+job=$!
+trap 'kill $job 2> /dev/null; echo "stopped; run make setup again to continue" >&2; exit 130' INT TERM
+while kill -0 $job 2> /dev/null; do
     sleep $seconds_between_looks
     show "$(state)"
 done
-if [ -t 2 ]; then echo >&2; fi
-if ! wait $pip; then
+if ! wait $job; then
+    if [ -t 2 ]; then echo >&2; fi
     tail -n 20 "$log" >&2
     echo "pip failed (see $log); check the network and the disk, then run make setup again" >&2
     exit 1
 fi
-echo "compiling the packages to bytecode on all cores" >&2
-"$venv/bin/python" -m compileall -q -j 0 "$venv"/lib/python3*/site-packages > /dev/null || true # some packages contain files of Python 2
+show "installing: $total of $total packages"
+if [ -t 2 ]; then echo >&2; fi
+files=$(find "$venv"/lib/python3*/site-packages -name '*.py' | wc -l)
+"$venv/bin/python" -m compileall -j 0 "$venv"/lib/python3*/site-packages > "$bytecode_log" 2>&1 &
+job=$!
+while kill -0 $job 2> /dev/null; do
+    show "compiling to bytecode: $(grep -c '^Compiling' "$bytecode_log" || true) of $files files"
+    sleep $seconds_between_looks
+done
+wait $job || true # some packages contain files of Python 2
+if [ -t 2 ]; then echo >&2; fi
 echo "installed $total packages" >&2

@@ -24,8 +24,8 @@ def section(match: Mapping[str, Any]) -> str:
     us = names[0][:1].upper() + names[0][1:]
     body = report_page.paragraph(
         f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
-        "(once with our agent in each seat). Its average placement differs from that of the baseline on the same walls "
-        f"and seats by {difference(value)} (95 % interval {interval(bounds, 3)}); below zero is better."
+        "(once with our agent in each seat). The baseline in the same seats would average 2.5; our agent differs from "
+        f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
     )
     counts = [(name, player["placements"]) for name, player in zip(names, players, strict=True)]
     picture = placement_chart(counts, f"How often {', '.join(names)} came first to fourth")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from suphx_pipelines.provenance import environment, git_commit
 from suphx_pipelines.run_summary import RunState, RunSummary, StageState, StageSummary, command_line, machine_text
+from suphx_platform.closed_pipe import is_lost_output
 from suphx_platform.console import Console
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ class RunJournal:
                 self._end("interrupted")
                 raise
             except BaseException as error:
-                self._end("failed", " ".join(str(error).split()) or type(error).__name__)
+                if is_lost_output(error):
+                    self._end("interrupted")
+                else:
+                    self._end("failed", " ".join(str(error).split()) or type(error).__name__)
                 raise
             self._end("finished")
 

@@ -12,7 +12,7 @@ from typing import Self
 from suphx.selfplay.checkpoint_folder import has_nets
 from suphx_pipelines.headline import headline, verdict_figures
 from suphx_pipelines.run_journal import LOG_FILE
-from suphx_pipelines.run_summary import RUN_FILE, RunSummary
+from suphx_pipelines.run_summary import RUN_FILE, RunSummary, program_name
 from suphx_pipelines.stage_folder import Done
 from suphx_pipelines.verdict import Verdict
 from suphx_platform.tracking import Tracker
@@ -119,10 +119,10 @@ def _in_short_lines(command: Sequence[str]) -> str:
 
 def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
     runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
-    commands = {"Open this page": ["suphx", "ui", run_id, *runs]}
+    commands = {"Open this page": [program_name(), "ui", run_id, *runs]}
     nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
     if nets is not None:
-        commands["Play another match"] = ["suphx", "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
+        commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
     return commands
 
 

@@ -7,6 +7,7 @@ read it.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -92,7 +93,17 @@ def command_line(arguments: Sequence[str] | None = None) -> list[str]:
     """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``."""
     program, *rest = sys.argv if arguments is None else arguments
     name = Path(program).name
-    return ["suphx" if name in ("suphx", "cli.py") else name, *rest]
+    return [program_name(program) if name in ("suphx", "cli.py") else name, *rest]
+
+
+def program_name(program: str = "") -> str:
+    """Return how to call ``suphx`` in this shell: by name, or by path if its folder is not in PATH.
+
+    ``program``: default ``sys.argv[0]``.
+    """
+    path = Path(program or sys.argv[0])
+    is_script = path.name == "suphx" and path.parent != Path()
+    return os.path.relpath(path) if is_script and shutil.which("suphx") is None else "suphx"
 
 
 def machine_text() -> str:

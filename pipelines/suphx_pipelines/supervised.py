@@ -6,7 +6,7 @@ Reads the game store in the folder ``store`` of the stage ``records``. Leaves wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -165,13 +165,22 @@ def _tell_end(context: StageContext[Recipe], head: str, config: SupervisedConfig
     """Tell what the net has learned, and warn if it has not."""
     last, test = metrics["history"][-1], metrics["test"]
     accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
-    limit = ""
-    minutes = min((each for each in (config.max_minutes, config.total_minutes) if each), default=0.0)
-    if minutes and last["seconds"] >= 60 * minutes:
-        limit = f"; stopped by its time limit of {duration_text(60 * minutes)}, more time makes a better net"
+    limit = _time_limit(config, last)
     context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples{limit}")
     for warning in training_warnings(head, metrics):
         context.warn(warning)
+
+
+def _time_limit(config: SupervisedConfig, last: Mapping[str, Any]) -> str:
+    """Return what the limit of time did to a net whose last point is ``last``; empty if it did nothing."""
+    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+        return f"; stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
+    share = 60 * config.total_minutes
+    if not share or last["seconds"] < share:
+        return ""
+    if last["step"] <= config.min_steps:
+        return f"; its share of total_minutes was {duration_text(share)}, but every net makes {config.min_steps} steps"
+    return f"; stopped by its share of total_minutes ({duration_text(share)})"
 
 
 def _curve_points(state: Report) -> dict[str, float]:

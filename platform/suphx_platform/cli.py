@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("suphx: stopped", file=sys.stderr, flush=True)
         return STOPPED
-    except BrokenPipeError:
-        from suphx_platform.closed_pipe import has_closed_output, silence_output
+    except OSError as error:
+        from suphx_platform.closed_pipe import is_lost_output, silence_output
 
-        if not has_closed_output():
+        if not is_lost_output(error):
             raise
         silence_output()
         return PIPE_CLOSED
@@ -70,9 +70,9 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
         if result is not None:
             console.result(result)
     except Exception as error:
-        from suphx_platform.closed_pipe import has_closed_output
+        from suphx_platform.closed_pipe import is_lost_output
 
-        if isinstance(error, BrokenPipeError) and has_closed_output():
+        if is_lost_output(error):
             raise
         if args.debug:
             import traceback

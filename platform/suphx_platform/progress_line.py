@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from suphx_platform.table_text import duration_text
 
 PERCENT_UNIT = "%"
+_ROUNDING = 1e-6
+"""Parts of a unit are summed: a thousand games may be 999.999999."""
 
 
 @dataclass(slots=True)
@@ -69,12 +71,12 @@ def _items(state: ProgressState, elapsed: float, *, is_finished: bool = False) -
 
 def _count(state: ProgressState) -> str:
     if state.unit == PERCENT_UNIT:
-        return f"{int(state.done)} %"
+        return f"{int(state.done + _ROUNDING)} %"
     if not state.unit:
         return ""
     of = f" of {state.total:,.0f}" if state.total is not None else ""
     is_one = (state.done if state.total is None else state.total) == 1
-    return f"{int(state.done):,}{of} {state.unit.removesuffix('s') if is_one else state.unit}"
+    return f"{int(state.done + _ROUNDING):,}{of} {state.unit.removesuffix('s') if is_one else state.unit}"
 
 
 def _time(state: ProgressState, elapsed: float) -> str:

@@ -46,7 +46,7 @@ class SupervisedConfig:
     total_minutes: float = 0.0
     """Stop when all nets of the run together have taken this many minutes; 0 = no limit. A net that is finished early
     leaves its time to the next ones; the discard net, which has most to learn, comes last. Every net makes
-    ``min_steps`` steps, even if that takes longer on a slow machine."""
+    ``min_steps`` steps (or all its passes, if these are fewer), even if that takes longer on a slow machine."""
     shares_statistics: bool = True
     """With several workers: compute the statistics of BatchNorm over all workers, so that the net learns as with one
     worker. When false, each worker uses its own and inference uses those of the first worker, which saves two messages

@@ -42,8 +42,15 @@ def test_a_damaged_summary_is_named(tmp_path: Path) -> None:
         RunSummary.read(tmp_path)
 
 
-def test_the_command_line_is_the_one_that_a_person_types() -> None:
-    assert command_line(["/opt/suphx/.venv/bin/suphx", "run", "laptop"]) == ["suphx", "run", "laptop"]
+def test_the_command_line_is_the_one_that_a_person_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / ".venv" / "bin" / "suphx"
+    script.parent.mkdir(parents=True)
+    script.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin")
+    assert command_line([str(script), "run", "laptop"]) == [".venv/bin/suphx", "run", "laptop"]
+    monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin")
+    assert command_line([str(script), "run", "laptop"]) == ["suphx", "run", "laptop"]
     assert command_line(["/opt/suphx/platform/suphx_platform/cli.py", "run"]) == ["suphx", "run"]
 
 

@@ -136,6 +136,16 @@ def test_a_closed_pipe_ends_the_command_in_silence(closed: str, tmp_path: Path) 
     assert (process.returncode, output) == (cli.PIPE_CLOSED, "")
 
 
+def test_a_closed_terminal_ends_the_command_in_silence(tmp_path: Path) -> None:
+    terminal, output = os.openpty()
+    os.close(terminal)
+    command = [sys.executable, "-m", "suphx_platform.cli", "recipes"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True) as process:
+        os.close(output)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == cli.PIPE_CLOSED
+
+
 # The signal comes while a module is imported, in a command, or in a callback of C code, where Python drops exceptions.
 IMPORT = """
 import signal, sys

@@ -26,6 +26,12 @@ def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown() -
     assert plain_line(ProgressState(unit="", name="importing"), elapsed=5) == "importing: 5 s"
 
 
+def test_parts_of_units_that_are_summed_are_rounded() -> None:
+    state = ProgressState(unit="hanchans", total=1000, done=999.9999999, name="playing")
+    assert plain_line(state, elapsed=10, is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
+    assert plain_line(ProgressState(unit="games", total=10, done=9.99), elapsed=10).startswith("9 of 10 games")
+
+
 def test_units_of_an_earlier_sitting_do_not_count_for_the_speed() -> None:
     state = ProgressState(unit="%", total=100, done=60, done_before=50)
     assert state.seconds_left(elapsed=10) == 40

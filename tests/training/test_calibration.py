@@ -56,8 +56,11 @@ def test_labels_that_are_all_the_same_teach_no_threshold(labels: list[int]) -> N
 
 
 def test_separable_and_missing_samples_give_a_usable_calibration() -> None:
-    sure = fit_calibration(np.array([[5.0, -5.0], [-5.0, 5.0]]), np.array([0, 1]))
-    assert 0.05 <= sure.temperature < 0.06
+    logits, labels = np.array([[0.5, -0.5], [-0.5, 0.5]]), np.array([0, 1])
+    many = fit_calibration(np.tile(logits, (50_000, 1)), np.tile(labels, 50_000))
+    assert 0.05 <= many.temperature < 0.2
+    few = fit_calibration(logits, labels)
+    assert 0.8 < few.temperature < 1
     none = fit_calibration(np.zeros((0, 2)), np.zeros(0, np.int64))
     assert (none.temperature, none.yes_threshold) == (1.0, 0.5)
     assert calibrated_report(np.zeros((0, 2)), np.zeros(0, np.int64), none)["yes"] is None

@@ -139,9 +139,12 @@ def _show_warnings(result: PipelineResult, console: Console) -> None:
 
 def next_commands(result: PipelineResult, runs: Path) -> list[str]:
     """Return the two commands that one wants after a run."""
+    from suphx_pipelines.run_summary import program_name
+
+    suphx = program_name()
     place = [] if runs == Path("runs") else ["--runs", str(runs)]
-    lines = [f"All figures and curves: {shlex.join(['suphx', 'ui', result.run.run_id, *place])}"]
+    lines = [f"All figures and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
-        match = ["suphx", "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
+        match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

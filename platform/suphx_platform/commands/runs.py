@@ -44,7 +44,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     show.add_argument("run", metavar="RUN", help=_RUN_HELP)
     show.set_defaults(execute=execute_show)
 
-    compare = verbs.add_parser("compare", parents=[options], help="show settings and figures that differ between runs")
+    compare = verbs.add_parser(
+        "compare", parents=[options], help="show the settings that differ between runs, and their figures"
+    )
     compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
     compare.set_defaults(execute=execute_compare)
 
