@@ -40,10 +40,10 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     _check_free(args.port)
     with serve_ui(args.runs, args.port) as process:
         address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
-        console.say("starting MLflow, which takes a few seconds")
         for name in end_abandoned(args.runs, store):
             console.say(f"the process of run {name} no longer exists: the run is marked as killed in MLflow")
-        wait_for_ui(process, args.port)
+        with console.activity("starting MLflow"):
+            wait_for_ui(process, args.port)
         console.result({"url": address})
         console.say("Press Ctrl-C to stop.")
         exit_code = process.wait()
