@@ -17,6 +17,8 @@ from suphx.riichi.archive import iter_records
 from suphx.riichi.quarantine import Quarantine
 from suphx.riichi.store import write_store
 
+if len(sys.argv) != 2:
+    sys.exit("usage: python examples/encode_record.py RECORD (a file of tenhou.net or mjai; docs/records.md)")
 with tempfile.TemporaryDirectory() as folder:
     store = write_store(iter_records([Path(sys.argv[1])], quarantine=Quarantine()), Path(folder))
     samples = encode_kyokus(store, np.arange(store.num_kyokus), DISCARD, "suphx")

@@ -42,7 +42,9 @@ def check_kubeconfig(files: list[Path], context: str | None) -> None:
     if not files:
         named = os.environ.get("KUBECONFIG")
         cause = f"KUBECONFIG names {named}, which does not exist" if named else "No cluster configured"
-        raise ClusterError(f"{cause}. Set KUBECONFIG to your kubeconfig file")
+        raise ClusterError(
+            f"{cause}. Set KUBECONFIG to your kubeconfig file (`suphx launch --dry-run=client` needs none)"
+        )
     names: list[str] = []
     current = ""
     for path in files:

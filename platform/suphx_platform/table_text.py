@@ -110,6 +110,8 @@ def value_text(key: str, value: object) -> str:
     if isinstance(value, int | float):
         return _number_with_unit(key, value)
     if isinstance(value, list | tuple):
+        if all(item is None for item in value):
+            return ""
         texts = [value_text(key.removesuffix("_interval"), item) for item in value]
         return " to ".join(texts) if "interval" in key and len(texts) == 2 else ", ".join(texts)
     if isinstance(value, Mapping):

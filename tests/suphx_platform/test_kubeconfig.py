@@ -78,5 +78,5 @@ def test_without_a_file_nothing_is_guessed(path: Path) -> None:
 def test_without_any_configuration_the_first_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(ClusterError, match=r"^No cluster configured\. Set KUBECONFIG to your kubeconfig file$"):
+    with pytest.raises(ClusterError, match=r"^No cluster configured\. Set KUBECONFIG to your kubeconfig file "):
         ClusterApi()

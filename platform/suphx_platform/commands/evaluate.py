@@ -96,7 +96,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     play = _play_hanchans if args.deals is None else _play_deals
-    report, shown = play(args, AgentSource(TrackingStore(args.runs)), console)
+    try:
+        report, shown = play(args, AgentSource(TrackingStore(args.runs)), console)
+    except KeyboardInterrupt:
+        console.error("The match is not saved: the same command plays it from the beginning.")
+        raise
     console.say(report.verdict())
     return {**report.to_json(), "seconds": shown["seconds"]} if console.is_json else shown
 

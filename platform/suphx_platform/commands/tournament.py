@@ -6,6 +6,7 @@ Like ``suphx run`` it starts a pipeline: the command line is where everything is
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING
 
 from suphx_platform.agent_forms import check_agent
@@ -43,7 +44,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.baseline])):
         check_agent(agent)
     with console.activity("importing"):
+        from suphx_pipelines.run_summary import command_line
         from suphx_pipelines.tournament import run_tournament
         from suphx_platform.kernel_warmup import compile_kernels
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    return run_tournament(recipe, runs=args.runs, console=console).to_json()
+    try:
+        return run_tournament(recipe, runs=args.runs, console=console).to_json()
+    except KeyboardInterrupt:
+        again = shlex.join(command_line())
+        console.error(f"Finished stages are saved; a match that is not finished starts again. Continue with: {again}")
+        raise
