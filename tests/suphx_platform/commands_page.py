@@ -31,7 +31,7 @@ Every command also has these options, before or after its name:
 | `-h`, `--help` | explain the command |
 | `-q`, `--quiet` | print only warnings, errors and the result |
 | `-v`, `--verbose` | print all details |
-| `--json` | print one JSON object as the last line on stdout, for scripts (none after an error); the rest goes to stderr |
+| `--json` | print one JSON object as the last line on stdout (none after an error); the rest goes to stderr |
 | `--debug` | print the traceback of an error |
 
 `suphx --version` prints the version.
