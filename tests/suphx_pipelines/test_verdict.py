@@ -102,7 +102,7 @@ def test_figure_8_lists_all_agents() -> None:
     metrics = {MATCH_STAGE: {"sl_weak_average_placement": 2.5, "sl_average_placement": 2.41, "sl_difference": -0.09}}
     verdict = find_verdict(recipe, metrics)
     assert verdict.sentence == (
-        "Average placements against three SL-weak: sl_weak 2.50, sl 2.41; 400 hanchans each, lower is better."
+        "Average placements against three SL-weak: SL-weak 2.50, SL 2.41; 400 hanchans each, lower is better."
     )
 
 

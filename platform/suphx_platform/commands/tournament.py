@@ -52,5 +52,5 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         return run_tournament(recipe, runs=args.runs, console=console).to_json()
     except KeyboardInterrupt:
         again = shlex.join(command_line())
-        console.error(f"Finished stages are saved; a match that is not finished starts again. Continue with: {again}")
+        console.error(f"Finished stages and finished parts of a match are saved. Continue with: {again}")
         raise
