@@ -103,7 +103,10 @@ def program_name(program: str = "") -> str:
     """
     path = Path(program or sys.argv[0])
     is_script = path.name == "suphx" and path.parent != Path()
-    return os.path.relpath(path) if is_script and shutil.which("suphx") is None else "suphx"
+    if not is_script or shutil.which("suphx") is not None:
+        return "suphx"
+    near = os.path.relpath(path)
+    return str(path) if near.startswith("..") else near
 
 
 def machine_text() -> str:

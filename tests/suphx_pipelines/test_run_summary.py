@@ -49,6 +49,8 @@ def test_the_command_line_is_the_one_that_a_person_types(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/usr/bin")
     assert command_line([str(script), "run", "laptop"]) == [".venv/bin/suphx", "run", "laptop"]
+    monkeypatch.chdir(script.parent)
+    assert command_line(["/nowhere/bin/suphx", "run", "laptop"]) == ["/nowhere/bin/suphx", "run", "laptop"]
     monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin")
     assert command_line([str(script), "run", "laptop"]) == ["suphx", "run", "laptop"]
     assert command_line(["/opt/suphx/platform/suphx_platform/cli.py", "run"]) == ["suphx", "run"]

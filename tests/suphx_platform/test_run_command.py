@@ -88,7 +88,7 @@ def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
     error: KeyboardInterrupt, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pipeline, "run_recipe", Stopped(error))
-    monkeypatch.setattr("sys.argv", ["/opt/bin/suphx", "run", "laptop", "--set", "a.b=1 2"])
+    monkeypatch.setattr("sys.argv", ["suphx", "run", "laptop", "--set", "a.b=1 2"])
     recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
     assert cli.main(["run", str(recipe)]) == 130
     assert text + "suphx run laptop --set 'a.b=1 2'" in capsys.readouterr().err
