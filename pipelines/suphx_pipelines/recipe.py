@@ -30,6 +30,8 @@ from suphx_platform.storage import StorageConfig
 
 EncoderName = Literal["mini", "suphx", "suphx-plain"]
 AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2"]
+AGENT_TITLES = {"sl": "SL", "sl_weak": "SL-weak", "rl_basic": "RL-basic", "rl_1": "RL-1", "rl_2": "RL-2"}
+"""What the paper calls the agents of its Figure 8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

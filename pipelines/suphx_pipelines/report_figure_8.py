@@ -9,10 +9,10 @@ from typing import Any
 from suphx_pipelines import report_page
 from suphx_pipelines.interval_chart import Row, interval_chart
 from suphx_pipelines.placement_chart import placement_chart
+from suphx_pipelines.recipe import AGENT_TITLES
 from suphx_pipelines.report_match import PLACE_LEGEND
 from suphx_pipelines.report_number import decimal, difference, interval, number, stable_rank
 
-NAMES = {"sl": "SL", "sl_weak": "SL-weak", "rl_basic": "RL-basic", "rl_1": "RL-1", "rl_2": "RL-2"}
 # Paper, Figure 8: medians, against three SL-weak.
 _PAPER_STABLE_RANKS = {"sl": 7.659, "rl_basic": 8.064, "rl_1": 8.242, "rl_2": 8.305}
 
@@ -29,13 +29,13 @@ def section(result: Mapping[str, Any]) -> str:
     agents = result["agents"]
     body = report_page.paragraph(_sentence(result))
     rows = [
-        Row(name=NAMES[entry["agent"]], value=entry["average_placement"], low=entry["interval"][0],
+        Row(name=AGENT_TITLES[entry["agent"]], value=entry["average_placement"], low=entry["interval"][0],
             high=entry["interval"][1], note=f"{decimal(entry['average_placement'])} ({interval(entry['interval'])})")
         for entry in agents
     ]  # fmt: skip
     title = "Average placement against three SL-weak"
     picture = interval_chart(rows, title, axis_title="average placement", zero=2.5, sides=("better", "worse"))
-    counts = [(NAMES[entry["agent"]], entry["placements"]) for entry in agents]
+    counts = [(AGENT_TITLES[entry["agent"]], entry["placements"]) for entry in agents]
     places = placement_chart(counts, "Placements of the agents")
     body += report_page.side_by_side(
         report_page.figure(picture, title, "With 95 % intervals; 2.50 is as strong as SL-weak."),
@@ -52,13 +52,13 @@ def _sentence(result: Mapping[str, Any]) -> str:
     for before, entry in pairwise(agents):
         low, high = entry["difference_interval"]
         how = "better than" if high < 0 else "worse than" if low > 0 else "not clearly different from"
-        found.append(f"{NAMES[entry['agent']]} is {how} {NAMES[before['agent']]}")
+        found.append(f"{AGENT_TITLES[entry['agent']]} is {how} {AGENT_TITLES[before['agent']]}")
     return text + (", ".join(found) + "." if found else "")
 
 
 def _row(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        NAMES[entry["agent"]],
+        AGENT_TITLES[entry["agent"]],
         decimal(entry["average_placement"], 3),
         stable_rank(entry["stable_rank"], entry["stable_rank_interval"]),
         decimal(_PAPER_STABLE_RANKS.get(entry["agent"])),

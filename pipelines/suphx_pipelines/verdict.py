@@ -13,8 +13,7 @@ from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
 from suphx_pipelines.json_file import read_json
-from suphx_pipelines.recipe import Recipe
-from suphx_pipelines.report_figure_8 import NAMES
+from suphx_pipelines.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.stage_folder import DONE
 from suphx_platform.table_text import count_text
 
@@ -130,7 +129,7 @@ def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
 def _figure_8(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
     placements = {name.removesuffix("_average_placement"): value for name, value in figures.items()
                   if name.endswith("_average_placement")}  # fmt: skip
-    shown = ", ".join(f"{NAMES[name]} {value:.2f}" for name, value in placements.items())
+    shown = ", ".join(f"{AGENT_TITLES[name]} {value:.2f}" for name, value in placements.items())
     games = f"{recipe.figure_8.hanchans:,} hanchans each"
     return Verdict(
         outcome="none", sentence=f"Average placements against three SL-weak: {shown}; {games}, lower is better."

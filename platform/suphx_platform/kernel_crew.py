@@ -3,8 +3,9 @@
 Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, and its workers with it, when its stdin is
 closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
 
-Workers are forked, so what they import is imported once. There are more of them than cores because they wait for each
-other: a worker that needs a kernel which another one compiles does nothing meanwhile.
+Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
+a kernel which another one compiles waits for it. The groups of the first games have priority; the whole takes as long
+with more workers as with one for each core (docs/experiments.md).
 """
 
 from __future__ import annotations

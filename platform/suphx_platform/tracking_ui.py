@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -84,14 +83,6 @@ def page_address(store: TrackingStore, server: str, run_id: str | None = None) -
         advice = f"did you mean {' or '.join(close)}?" if close else "its name is the name of its folder"
         raise ValueError(f"no run {run_id!r} in MLflow ({without_password(store.uri)}): {advice}")
     return f"{runs}/{run.info.run_id}{_PAGES}"
-
-
-def open_command(store: TrackingStore, run_id: str, runs: Path) -> str:
-    """Return how a person opens a run: its address on a server, or the command that serves a folder of runs."""
-    if store.is_server:
-        return page_address(store, store.uri, run_id)
-    folder = [] if runs == Path("runs") else ["--runs", str(runs)]
-    return shlex.join(["suphx", "ui", run_id, *folder])
 
 
 def without_password(address: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -54,6 +55,23 @@ def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
     ]
     assert list((runs / "artifacts").rglob("total.json"))
     assert list((runs / "artifacts").rglob("recipe.toml"))
+
+
+def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    def print_more() -> None:
+        os.write(writer, b"more")
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=print_more)
+    with os.fdopen(writer, "w") as output, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", output)
+        with pytest.raises(BrokenPipeError):
+            runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.state, summary.error) == ("interrupted", None)
 
 
 def test_a_run_has_its_folder_before_it_is_ready_for_the_first_stage(runs: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from suphx_platform import cli
 from suphx_platform.tracking import TrackingStore
-from suphx_platform.tracking_ui import open_command, page_address, serve_ui, without_password
+from suphx_platform.tracking_ui import page_address, serve_ui, without_password
 from tests.suphx_platform.s3_server import free_port
 
 
@@ -37,11 +37,6 @@ def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
     with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
         page_address(store, "http://127.0.0.1:5000", "labtop-1")
-
-
-def test_a_run_of_a_folder_is_opened_by_a_command(runs: Path) -> None:
-    assert open_command(TrackingStore(runs), "laptop-1", Path("runs")) == "suphx ui laptop-1"
-    assert open_command(TrackingStore(runs), "laptop-1", Path("a b")) == "suphx ui laptop-1 --runs 'a b'"
 
 
 def test_passwords_are_not_printed() -> None:
