@@ -171,7 +171,7 @@ class _Distance:
         norm = float(torch.stack([step.norm() for step in steps]).norm())
         if not norm:
             return
-        length = 0.01 / norm
+        length = _FIRST_LENGTH / norm
         for _ in range(_MAX_TRIALS):
             with torch.no_grad():
                 for parameter, origin, step in zip(parameters, first, steps, strict=True):
@@ -192,9 +192,14 @@ class _Distance:
 
 
 _DISTANCE_ROWS = 4096
+"""Decisions over which the divergence is measured: enough for its mean."""
+_FIRST_LENGTH = 0.01
+"""Norm of the first step that is tried."""
 _MAX_TRIALS = 20
 _TOLERANCE = 0.1
+"""Share of the wanted divergence by which it may be missed."""
 _MAX_CHANGE = 8.0
+"""Factor by which a trial may be longer or shorter than the one before."""
 
 
 def _trained(net: PolicyNet) -> list[nn.Parameter]:

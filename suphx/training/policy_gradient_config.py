@@ -16,7 +16,7 @@ class PolicyGradientConfig:
     """Value that is subtracted from the reward: the estimate of a small critic net, or nothing. ``none`` is the paper's
     plain formula: settings of the critic and of gae_lambda then have no effect."""
     gae_lambda: float = 1.0
-    """Lambda of generalised advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
+    """Lambda of generalized advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
     reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
     max_trace_ratio: float = 1.0
     """With gae_lambda below 1, later decisions count with their importance ratio, truncated to this value (as in
