@@ -17,14 +17,14 @@ from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tas
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules, tenhou
 from suphx.selfplay.agent import Agent, load_agent
 from suphx.selfplay.branch_play import GameBranches, play_branches
+from suphx.selfplay.rollout import Game
 
 USUAL_DEALS = 10
 """Deals of a hanchan, about."""
-_GAMES_PER_TASK = 32
+_GAMES_PER_TASK = 16
 _CANDIDATE, _BASELINE = 0, 1
 
 
@@ -140,9 +140,16 @@ def _task(candidate: str, baseline: str, walls: range, first: int) -> GameTask:
 
 
 def _play(
-    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], rules: Rules, *, progress: Callable[[float], None]
-) -> Iterator[GameBranches]:  # fmt: skip
-    return play_branches(agents[_CANDIDATE], agents[_BASELINE], seeds, rules, progress=progress)
+    agents: Sequence[Agent],
+    games: Iterator[Game],
+    rules: Rules,
+    *,
+    num_tables: int,
+    progress: Callable[[float], None],
+) -> Iterator[GameBranches]:
+    seeds = (game.seed for game in games)
+    candidate, baseline = agents[_CANDIDATE], agents[_BASELINE]
+    return play_branches(candidate, baseline, seeds, rules, num_games=num_tables, progress=progress)
 
 
 def _summarise(games: Sequence[GameBranches]) -> Summary:

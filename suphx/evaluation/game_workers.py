@@ -7,20 +7,20 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
 
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.worker_processes import run_tasks, tick
+from suphx.evaluation.worker_processes import Work, run_tasks, tick
 from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
 from suphx.selfplay.agent import Agent, load_agent
-from suphx.selfplay.rollout import play_games
+from suphx.selfplay.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it anew."""
@@ -29,8 +29,9 @@ Summary = dict[str, Any]
 Summarise = Callable[[Sequence[Any]], Summary]
 """A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
 Play = Callable[..., Iterable[Any]]
-"""A function of a module with the arguments of ``play_games``: yields the results of a task's games, in order."""
+"""A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
 
+_MOST_TABLES = DEFAULT_TABLES
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
 """Keeps the walls of matches apart from those of training games."""
@@ -38,7 +39,7 @@ _WALL_SEED_BASE = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class GameTask:
-    """Games that one process plays side by side."""
+    """Games that one process plays and whose summary is kept as one."""
 
     seating: I64
     """int64 [n, 4]: the agent at each seat, as its place among the agents."""
@@ -67,19 +68,19 @@ def play_tasks(
     rules: Rules,
     workers: int,
     load: LoadAgent = load_agent,
-    play: Play = play_games,
+    play: Play = play_stream,
     kept: KeptResults | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
     The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
-    the agents go by ``names``. ``play`` plays the games of a task, and ``summarise`` gets what it yields. New summaries
-    are kept before they are yielded. ``progress`` is called with parts of games; their sum is the number of games when
-    all tasks are yielded. ValueError for an unknown agent. ChildProcessError if one of the processes dies; results that
-    the others have in hand are yielded before.
+    the agents have ``names``. ``play`` plays games of several tasks side by side; ``summarise`` gets what it yields
+    for one task. New summaries are kept before they are yielded. ``progress`` is called with parts of games; their sum
+    is the number of games when all tasks are yielded. ValueError for an unknown agent. ChildProcessError if one of the
+    processes dies; the tasks that the others have begun are yielded before.
     """
-    counts = _GameCounts(tasks, progress)
+    progress = progress or (lambda games: None)
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
     missing = []
     for place, task in enumerate(tasks):
@@ -87,58 +88,71 @@ def play_tasks(
         if known is None:
             missing.append(place)
         else:
-            counts.end(place)
+            progress(len(task.seeds))
             yield place, known
     todo = [tasks[place] for place in missing]
-    if workers == 1 or len(todo) <= 1:
-        results = _play_here(
-            agents, rules, play, summarise, todo, lambda number, part: counts.add(missing[number], part)
-        )
+    workers = min(workers, len(todo))
+    how = _Playing(rules, play, summarise, _share(todo, workers))
+    if workers <= 1:
+        results = _play_here(agents, how, todo, progress)
     else:
-        arguments = (addresses, names, load, rules, play, summarise)
         results = run_tasks(
             todo,
             _start_worker,
-            arguments,
+            (addresses, names, load, how),
             workers=workers,
             describe=lambda task: task.title,
-            progress=lambda number, part: counts.add(missing[number], part),
+            progress=progress,
         )
     for number, summary in results:
         place = missing[number]
         if kept is not None:
             kept.write(tasks[place].key, summary)
-        counts.end(place)
         yield place, summary
 
 
-class _GameCounts:
-    """Consumes: parts of tasks that are done. Produces: calls of ``progress`` whose sum is the number of games."""
+@dataclass(frozen=True, slots=True)
+class _Playing:
+    """How processes play: all that does not change from task to task."""
 
-    def __init__(self, tasks: Sequence[GameTask], progress: Callable[[float], None] | None) -> None:
-        self._tasks, self._progress = tasks, progress
-        self._counted = [0.0] * len(tasks)
+    rules: Rules
+    play: Play
+    summarise: Summarise
+    num_tables: int
+    """Games that a process plays side by side."""
 
-    def add(self, place: int, games: float) -> None:
-        self._counted[place] += games
-        if self._progress is not None:
-            self._progress(games)
+    def play_tasks(
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+    ) -> Iterator[tuple[int, Summary]]:
+        """Yield the place of each task and its summary; tasks are taken when there are tables for their games."""
+        begun: deque[tuple[int, GameTask]] = deque()
 
-    def end(self, place: int) -> None:
-        self.add(place, len(self._tasks[place].seeds) - self._counted[place])
+        def games() -> Iterator[Game]:
+            for place, task in tasks:
+                begun.append((place, task))
+                yield from list_games(task.seating, task.seeds)
+
+        finished: list[Any] = []
+        for game in self.play(agents, games(), self.rules, num_tables=self.num_tables, progress=progress):
+            finished.append(game)
+            place, task = begun[0]
+            if len(finished) == len(task.seeds):
+                begun.popleft()
+                yield place, self.summarise(finished)
+                finished = []
+
+
+def _share(tasks: Sequence[GameTask], workers: int) -> int:
+    """Return how many games a process plays side by side: no more than its share of all games."""
+    num_games = sum(len(task.seeds) for task in tasks)
+    return min(_MOST_TABLES, -(-num_games // max(1, workers)))
 
 
 def _play_here(
-    agents: Sequence[Agent],
-    rules: Rules,
-    play: Play,
-    summarise: Summarise,
-    tasks: Sequence[GameTask],
-    progress: Callable[[int, float], None],
+    agents: Sequence[Agent], how: _Playing, tasks: Sequence[GameTask], progress: Callable[[float], None]
 ) -> Iterator[tuple[int, Summary]]:
     with _one_thread():
-        for number, task in enumerate(tasks):
-            yield number, _play(agents, rules, play, summarise, partial(progress, number), task)
+        yield from how.play_tasks(agents, iter(enumerate(tasks)), progress)
 
 
 @contextmanager
@@ -159,19 +173,9 @@ def _load(addresses: Sequence[str], names: Sequence[str], load: LoadAgent) -> li
     return agents
 
 
-def _play(
-    agents: Sequence[Agent],
-    rules: Rules,
-    play: Play,
-    summarise: Summarise,
-    progress: Callable[[float], None],
-    task: GameTask,
-) -> Summary:
-    return summarise(list(play(agents, task.seating, task.seeds, rules, progress=progress)))
-
-
 def _start_worker(
-    addresses: Sequence[str], names: Sequence[str], load: LoadAgent, rules: Rules, play: Play, summarise: Summarise
-) -> Callable[[GameTask], Summary]:  # fmt: skip
+    addresses: Sequence[str], names: Sequence[str], load: LoadAgent, how: _Playing
+) -> Work[GameTask, Summary]:
     torch.set_num_threads(1)
-    return partial(_play, _load(addresses, names, load), rules, play, summarise, tick)
+    agents = _load(addresses, names, load)
+    return lambda tasks: how.play_tasks(agents, tasks, tick)

@@ -28,7 +28,7 @@ I32 = NDArray[np.int32]
 
 CANDIDATE, BASELINE = 0, 1
 _MEAN_PLACEMENT = 2.5
-_WALLS_PER_TASK = 32
+_WALLS_PER_TASK = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

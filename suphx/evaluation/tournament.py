@@ -26,7 +26,7 @@ from suphx.selfplay.agent import load_agent
 SEATS = 4
 Lineup = tuple[int, int, int, int]
 """Four different agents, ascending, as places among all agents."""
-_WALLS_PER_TASK = 32
+_WALLS_PER_TASK = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""Tasks for processes of which some may die: results as they come, and who had which task when it died.
+"""Tasks for processes of which some may die: results as they come, and which tasks a process had when it died.
 
 >>> for place, result in run_tasks(tasks, load_agents, (addresses,), workers=2, describe=lambda task: task.title):
 ...     keep(place, result)
 
-``concurrent.futures`` tells neither which task a dead process had nor how it ended, and throws away what the others
+A process may work on several tasks at a time: it takes the next one whenever it has room for it.
+``concurrent.futures`` reports neither which tasks a dead process had nor how it ended, and discards what the others
 have finished meanwhile.
 """
 
@@ -13,7 +14,7 @@ import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
@@ -26,8 +27,10 @@ from suphx.worker_interrupt import starting_workers
 
 T = TypeVar("T")
 R = TypeVar("R")
-Start = Callable[..., Callable[[T], R]]
-"""Called once in each process; returns what does a task. A function of a module, as processes load it anew."""
+Work = Callable[[Iterator[tuple[int, T]]], Iterator[tuple[int, R]]]
+"""Takes tasks with their places as it has room for them; yields the place of each finished task and its result."""
+Start = Callable[..., Work[T, R]]
+"""Called once in each process. A function of a module, because a new process imports it."""
 
 _SPAWN = get_context("spawn")
 _PATIENCE_SECONDS = 10
@@ -38,11 +41,16 @@ class _Tick:
     amount: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A process has room for another task."""
+
+
 _pipe: Connection | None = None  # set in worker processes only
 
 
 def tick(amount: float) -> None:
-    """Report a part of the task in hand as done; for what ``start`` returned, in a worker process."""
+    """Report a part of the work as done; for what ``start`` returned, in a worker process."""
     assert _pipe is not None
     _pipe.send(_Tick(amount))
 
@@ -54,35 +62,32 @@ def run_tasks(
     *,
     workers: int,
     describe: Callable[[T], str] = repr,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Generator[tuple[int, R], None, None]:
     """Yield the place of each task and its result as ``workers`` processes finish them.
 
-    Each process calls ``start(*arguments)`` once. When one dies or a task raises, nothing new is begun, the others
-    finish what they have in hand, which is yielded too, and then: ChildProcessError says how the process ended and what
-    it was doing (``describe``), or the task's error is raised here, with the process's traceback as a note.
-    ``progress`` gets the place of a task and what a process has reported of it (``tick``).
+    Each process calls ``start(*arguments)`` once. When one dies or a task raises an error, no other task is begun, the
+    other processes finish those that they have, which are yielded too, and then: ChildProcessError says how the process
+    ended and what it was doing (``describe``), or the task's error is raised here, with the process's traceback as a
+    note. ``progress`` gets what processes report (``tick``).
     """
     waiting = deque(enumerate(tasks))
-    crew = [_Worker(start, arguments) for _ in range(min(workers, len(tasks)))]
+    crew: list[_Worker[T, R]] = [_Worker(start, arguments) for _ in range(min(workers, len(tasks)))]
     failure: Exception | None = None
     try:
-        for worker in crew:
-            worker.give(*waiting.popleft())
-        while busy := [worker for worker in crew if worker.place is not None]:
+        while busy := [worker for worker in crew if not worker.is_done]:
             ready = wait([worker.pipe for worker in busy])
             for worker in (worker for worker in busy if worker.pipe in ready):
-                place, answer = worker.take(lambda place: describe(tasks[place]))
-                if isinstance(answer, _Tick):
+                answer = worker.take(lambda place: describe(tasks[place]))
+                if isinstance(answer, _Wish):
+                    worker.give(waiting.popleft() if waiting and failure is None else None)
+                elif isinstance(answer, _Tick):
                     if progress is not None:
-                        progress(place, answer.amount)
-                    continue
-                if isinstance(answer, Exception):
+                        progress(answer.amount)
+                elif isinstance(answer, Exception):
                     failure = failure or answer
-                    continue
-                if waiting and failure is None:
-                    worker.give(*waiting.popleft())
-                yield place, answer
+                else:
+                    yield answer
     finally:
         for worker in crew:
             worker.stop()
@@ -91,33 +96,51 @@ def run_tasks(
 
 
 class _Worker(Generic[T, R]):
-    """One process, and the task that it has in hand."""
+    """One process, and the tasks that it has."""
 
     def __init__(self, start: Start[T, R], arguments: tuple[Any, ...]) -> None:
         self.pipe, theirs = _SPAWN.Pipe()
-        self.place: int | None = None
-        """Of the task in hand; None while there is none."""
+        self._places: list[int] = []
+        """Of the tasks that it has."""
+        self._gets_more = True
         self._process = _SPAWN.Process(target=_serve, args=(theirs, start, arguments), daemon=True)
         with starting_workers():
             self._process.start()
         theirs.close()  # so that the pipe ends when the process does
 
-    def give(self, place: int, task: T) -> None:
-        self.place = place
+    @property
+    def is_done(self) -> bool:
+        """Whether no answer is to come: it has no task and gets no other, or is dead."""
+        return not self._gets_more and not self._places
+
+    def give(self, task: tuple[int, T] | None) -> None:
+        """Give it a task with its place; None: there is none any more."""
+        if task is None:
+            self._gets_more = False
+        else:
+            self._places.append(task[0])
         with suppress(OSError):  # it is dead, which take() finds
             self.pipe.send(task)
 
-    def take(self, describe: Callable[[int], str]) -> tuple[int, R | Exception | _Tick]:
-        """Return the place of the task in hand and what became of it, or a part of it that is done."""
-        place = self.place
-        assert place is not None
+    def take(self, describe: Callable[[int], str]) -> tuple[int, R] | Exception | _Tick | _Wish:
+        """Return the next answer: the place of a finished task and its result, or something else of these."""
         try:
-            answer: R | Exception | _Tick = self.pipe.recv()
+            answer: tuple[int, R] | Exception | _Tick | _Wish = self.pipe.recv()
         except (EOFError, OSError):
-            answer = ChildProcessError(f"{self._how_it_ended()} while it played {describe(place)}")
-        if not isinstance(answer, _Tick):
-            self.place = None
-        return place, answer
+            answer = ChildProcessError(f"{self._how_it_ended()} {self._what_it_did(describe)}")
+        if isinstance(answer, Exception):
+            self._gets_more = False
+            self._places.clear()
+        elif isinstance(answer, tuple):
+            self._places.remove(answer[0])
+        return answer
+
+    def _what_it_did(self, describe: Callable[[int], str]) -> str:
+        if not self._places:
+            return "before it played anything"
+        others = len(self._places) - 1
+        more = f" and {others} other {'part' if others == 1 else 'parts'}" if others else ""
+        return f"while it played {describe(self._places[0])}{more}"
 
     def _how_it_ended(self) -> str:
         self._process.join(_PATIENCE_SECONDS)
@@ -131,7 +154,7 @@ class _Worker(Generic[T, R]):
 
     def stop(self) -> None:
         self.pipe.close()  # an idle process ends by itself
-        if self.place is not None:
+        if not self.is_done:
             self._process.terminate()
         self._process.join(_PATIENCE_SECONDS)
         self._process.kill()
@@ -140,21 +163,29 @@ class _Worker(Generic[T, R]):
 
 
 def _serve(pipe: Connection, start: Start[Any, Any], arguments: tuple[Any, ...]) -> None:
-    """Do tasks until the pipe ends."""
+    """Do tasks until there is none any more."""
     global _pipe
     _pipe = pipe
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one stops the others
     Thread(target=_end_with_parent, daemon=True).start()
     try:
-        work = start(*arguments)
-        while True:
-            try:
-                task = pipe.recv()
-            except EOFError:
-                return
-            pipe.send(work(task))
+        for result in start(*arguments)(_incoming(pipe)):
+            pipe.send(result)
     except Exception as error:  # noqa: BLE001 - raised again in the first process
         pipe.send(_portable(error))
+
+
+def _incoming(pipe: Connection) -> Iterator[tuple[int, Any]]:
+    """Ask for tasks and yield them."""
+    while True:
+        pipe.send(_Wish())
+        try:
+            task = pipe.recv()
+        except EOFError:  # nobody takes results any more
+            return
+        if task is None:
+            return
+        yield task
 
 
 def _end_with_parent() -> None:

@@ -39,16 +39,22 @@ class Simulator:
         self._suits = load_suits()
         self.stops_at_kyoku_end = stops_at_kyoku_end
 
-    def reset(self, seeds: Iterable[int]) -> None:
-        """Start a new game on every table; walls come from ``seeds`` (one a table, 0 <= seed < 2**62)."""
+    def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
+        """Start a new game on the tables ``indices`` (None: all); walls come from ``seeds``, one for each table.
+
+        ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
+        """
+        places = np.arange(len(self.tables)) if indices is None else indices
         all_seeds = np.array(list(seeds), np.int64)
-        if all_seeds.shape != self.tables.shape:
-            raise ValueError(f"{all_seeds.size} seeds for {self.tables.size} tables: give one a table")
+        if all_seeds.shape != places.shape:
+            raise ValueError(f"{all_seeds.size} seeds for {places.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-        apply_rules(self.tables, self.rules)
-        self.tables["wall_seed"] = all_seeds
-        _start_games(self.tables, self._suits, self.rules.start_points)
+        tables = self.tables[places]
+        apply_rules(tables, self.rules)
+        tables["wall_seed"] = all_seeds
+        _start_games(tables, self._suits, self.rules.start_points)
+        self.tables[places] = tables
 
     def waiting(self) -> I64:
         """Return the indices of the tables that wait for a decision of their ``actor``."""

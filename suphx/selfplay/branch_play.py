@@ -11,7 +11,7 @@ deals are those of whole hanchans of the baseline, so scores, honba and sticks a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from suphx.riichi.record import I32, I64, Records
 from suphx.riichi.rules import Rules
 from suphx.riichi.simulator import Simulator
-from suphx.riichi.table import KYOKU_END
+from suphx.riichi.table import GAME_END, KYOKU_END
 from suphx.selfplay.agent import Agent
 from suphx.selfplay.rollout import GameFollower, GameParts
 
-DEFAULT_GAMES = 128
+DEFAULT_GAMES = 512
 SEATS = 4
 _TABLES = 1 + SEATS  # of a game: that of the baseline, and one for each seat of the candidate
 
@@ -44,7 +44,7 @@ class GameBranches:
 def play_branches(
     candidate: Agent,
     baseline: Agent,
-    seeds: Sequence[int],
+    seeds: Iterable[int],
     rules: Rules,
     *,
     num_games: int = DEFAULT_GAMES,
@@ -52,39 +52,65 @@ def play_branches(
 ) -> Iterator[GameBranches]:
     """Play a hanchan of ``baseline`` for each of ``seeds`` with all branches, and yield them in that order.
 
-    At most ``num_games`` are under way at a time. ``progress`` is called with parts of games, whose sum is their
-    number. ValueError for an agent that must follow whole games.
+    At most ``num_games`` are played side by side; a seed is taken from ``seeds`` when the next game can begin.
+    ``progress`` is called with parts of games, whose sum is their number. ValueError for an agent that must follow
+    whole games.
     """
     for agent in (candidate, baseline):
         if isinstance(agent, GameFollower):
             raise ValueError(f"{agent.name} follows whole games and cannot play a single deal again: play hanchans")
-    for start in range(0, len(seeds), num_games):
-        batch = seeds[start : start + num_games]
-        yield from _Batch(candidate, baseline, batch, rules, GameParts(len(batch), progress)).play()
+    yield from _BranchPool(candidate, baseline, iter(seeds), rules, num_games, GameParts(num_games, progress)).play()
 
 
-class _Batch:
-    """Games side by side: table 5 g is that of game g, table 5 g + 1 + s its branch with the candidate at seat s."""
+_Deal = tuple[I32, I32, NDArray[np.bool_]]
+
+
+class _BranchPool:
+    """Games side by side: table 5 g is that of game g, table 5 g + 1 + s its branch with the candidate at seat s.
+
+    When a game ends, the next one begins at its tables.
+    """
 
     def __init__(
-        self, candidate: Agent, baseline: Agent, seeds: Sequence[int], rules: Rules, parts: GameParts
-    ) -> None:  # fmt: skip
+        self,
+        candidate: Agent,
+        baseline: Agent,
+        seeds: Iterator[int],
+        rules: Rules,
+        num_games: int,
+        parts: GameParts,
+    ) -> None:
         self._candidate, self._baseline, self._parts = candidate, baseline, parts
-        self._simulator = Simulator(_TABLES * len(seeds), rules, stops_at_kyoku_end=True)
-        self._simulator.reset(np.repeat(seeds, _TABLES).tolist())
+        self._seeds = enumerate(seeds)
+        self._simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True)
         self._tables: Records = self._simulator.tables
-        self._main = np.arange(len(seeds)) * _TABLES
-        self._tables["num_legal"][np.arange(len(self._tables)) % _TABLES > 0] = 0  # no branch is played yet
-        self._has_branch = np.zeros((len(seeds), SEATS), np.bool_)
-        self._start_scores = self._tables["scores"][self._main].copy()
-        self._played: list[list[tuple[I32, I32, NDArray[np.bool_]]]] = [[] for _ in seeds]
+        self._has_branch = np.zeros((num_games, SEATS), np.bool_)
+        self._start_scores = np.zeros((num_games, SEATS), np.int32)
+        self._numbers = np.zeros(num_games, np.int64)
+        """Of the game at each place, in the order of the seeds."""
+        self._deals: list[list[_Deal]] = [[] for _ in range(num_games)]
+        self._finished: dict[int, GameBranches] = {}
+        """By the number of the game, until those before it are finished."""
 
-    def play(self) -> list[GameBranches]:
+    def play(self) -> Iterator[GameBranches]:
+        next_number = 0
+        self._begin_games(np.arange(len(self._deals)))
         while (waiting := self._simulator.waiting()).size:
             self._decide(waiting)
             self._finish_deals()
-        columns = [list(zip(*deals, strict=True)) for deals in self._played]
-        return [GameBranches(*(np.stack(column) for column in game)) for game in columns]
+            while next_number in self._finished:
+                yield self._finished.pop(next_number)
+                next_number += 1
+
+    def _begin_games(self, free: I64) -> None:
+        """Begin games at the places ``free`` while there are any."""
+        begun = list(zip(free.tolist(), self._seeds, strict=False))
+        if not begun:
+            return
+        places = np.array([place for place, _ in begun], np.int64)
+        self._numbers[places] = [number for _, (number, _) in begun]
+        self._simulator.reset([seed for _, (_, seed) in begun], _TABLES * places)
+        self._start_scores[places] = self._tables["scores"][_TABLES * places]
 
     def _decide(self, waiting: I64) -> None:
         """Make one decision at each of the tables ``waiting``; begin a branch where the candidate differs."""
@@ -111,14 +137,24 @@ class _Batch:
         ended = np.flatnonzero(is_over[:, 0] & (is_over[:, 1:] | ~self._has_branch).all(axis=1))
         if not ended.size:
             return
-        main = self._main[ended]
+        main = _TABLES * ended
         scores = self._tables["scores"].reshape(-1, _TABLES, SEATS)[ended]
         own = scores[:, 1:].diagonal(axis1=1, axis2=2)
         points = scores[:, 0] - self._start_scores[ended]
         changed = np.where(self._has_branch[ended], own - self._start_scores[ended], points)
         for i, game in enumerate(ended):
-            self._played[game].append((points[i], changed[i], self._has_branch[game].copy()))
+            self._deals[game].append((points[i], changed[i], self._has_branch[game].copy()))
         self._has_branch[ended] = False
         self._simulator.next_kyoku(main)
         self._start_scores[ended] = self._tables["scores"][main]
-        self._parts.count(ended, self._tables[self._main])
+        game_is_over = self._tables["phase"][main] == GAME_END
+        self._parts.count(ended, game_is_over)
+        if game_is_over.any():
+            self._finish_games(ended[game_is_over])
+
+    def _finish_games(self, places: I64) -> None:
+        for place in places.tolist():
+            columns = zip(*self._deals[place], strict=True)
+            self._finished[int(self._numbers[place])] = GameBranches(*(np.stack(column) for column in columns))
+            self._deals[place] = []
+        self._begin_games(places)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 
 from suphx.riichi.game_recorder import GameRecorder
 from suphx.riichi.gamelog import GameLog
-from suphx.riichi.record import I64, Records
+from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
 from suphx.riichi.simulator import Simulator
-from suphx.riichi.table import GAME_END, KYOKU_END
+from suphx.riichi.table import GAME_END
 from suphx.selfplay.agent import Agent
 
-DEFAULT_TABLES = 256
+DEFAULT_TABLES = 512
+"""So many that a call of a small net costs little more than its rows do."""
 _USUAL_KYOKUS = 12.0
 _MOST_OF_A_GAME = 0.95
 
@@ -40,6 +42,18 @@ class GameFollower(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game to play."""
+
+    seats: tuple[int, int, int, int]
+    """The agent at each seat, as its place among the agents."""
+    seed: int
+    """Of the wall; equal seeds give equal walls."""
+    id: str
+    """Of the log."""
+
+
 def play_games(
     agents: Sequence[Agent],
     seating: NDArray[np.integer],
@@ -51,85 +65,148 @@ def play_games(
 ) -> Iterator[GameLog]:
     """Play one game for each line of ``seating`` and yield them in that order.
 
-    ``seating``: (n, 4), the agent (index into ``agents``) at each seat; ``seeds``: the wall seed of each game, equal
-    seeds give equal walls. At most ``num_tables`` games are under way at a time. The log of game i has the id
-    ``<seed>-<i>`` and the agents' names. ``progress`` is called with parts of games while they are played: a batch of
-    games ends at once, and their sum is the number of games. ValueError for a seating that does not fit.
+    ``seating``: (n, 4), the agent (index into ``agents``) at each seat; ``seeds``: the wall seed of each game. The log
+    of game i has the id ``<seed>-<i>``. The rest as in ``play_stream``. ValueError for a seating that does not fit.
     """
     lines = np.asarray(seating, np.int64)
     if lines.shape != (len(seeds), 4):
         raise ValueError(f"seating has the shape {lines.shape} for {len(seeds)} seeds: give four agents for each seed")
     if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
         raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
-    num_tables = min([num_tables, *(agent.max_tables for agent in agents if isinstance(agent, GameFollower))])
-    for start in range(0, len(seeds), num_tables):
-        games = range(start, min(start + num_tables, len(seeds)))
-        yield from _play_batch(agents, lines, seeds, games, rules, GameParts(len(games), progress))
+    games = list_games(lines, seeds)
+    yield from play_stream(agents, iter(games), rules, num_tables=min(num_tables, len(games)), progress=progress)
+
+
+def list_games(seating: I64, seeds: Sequence[int]) -> list[Game]:
+    """Return a game for each line of ``seating`` (n, 4) and its seed."""
+    lines = zip(seating.tolist(), seeds, strict=True)
+    return [Game((a, b, c, d), seed, f"{seed}-{i}") for i, ((a, b, c, d), seed) in enumerate(lines)]
+
+
+def play_stream(
+    agents: Sequence[Agent],
+    games: Iterator[Game],
+    rules: Rules,
+    *,
+    num_tables: int = DEFAULT_TABLES,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[GameLog]:
+    """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
+
+    At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
+    agents get many tables at a time until no game is left. ``progress`` is called with parts of games while they are
+    played; their sum is the number of games.
+    """
+    followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+    num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
+    if num_tables < 1:
+        return
+    pool = _GamePool(agents, games, rules, num_tables, progress)
+    if not followers:
+        yield from pool.play()
+        return
+    while pool.begin_games():
+        try:
+            for follower in followers:
+                follower.follow(pool.recorder)
+            yield from pool.play(refills=False)
+        finally:
+            for follower in followers:
+                follower.leave()
 
 
 class GameParts:
     """Consumes: the tables whose kyoku has ended. Produces: calls of ``progress`` with parts of games."""
 
-    def __init__(self, num_games: int, progress: Callable[[float], None] | None) -> None:
+    def __init__(self, num_tables: int, progress: Callable[[float], None] | None) -> None:
         """``progress`` may be None: then nothing is counted."""
-        self._kyokus = np.zeros(num_games, np.int64)
+        self._kyokus = np.zeros(num_tables, np.int64)
+        self._counted = np.zeros(num_tables)
         self._progress = progress
-        self._reported = 0.0
 
-    def count(self, ended: I64, tables: Records) -> None:
-        """Count kyokus that have ended at the tables ``ended``."""
-        if self._progress is not None:
-            self._kyokus[ended] += 1
-            is_over = tables["phase"] == GAME_END
-            done = float(np.where(is_over, 1.0, np.minimum(self._kyokus / _USUAL_KYOKUS, _MOST_OF_A_GAME)).sum())
-            if done > self._reported:
-                self._progress(done - self._reported)
-                self._reported = done
-
-
-def _play_batch(
-    agents: Sequence[Agent], seating: I64, seeds: Sequence[int], games: range, rules: Rules, parts: GameParts
-) -> Iterator[GameLog]:
-    """Play one batch of games to the end of all, then yield them."""
-    simulator = Simulator(len(games), rules, stops_at_kyoku_end=True)
-    recorder = GameRecorder(simulator)
-    simulator.reset([seeds[game] for game in games])
-    recorder.begin_kyokus(np.arange(len(games)))
-    seats = seating[games.start : games.stop]
-    followers = [agent for agent in agents if isinstance(agent, GameFollower)]
-    try:
-        for follower in followers:
-            follower.follow(recorder)
-        _play_to_the_end(agents, seats, simulator, recorder, parts)
-    finally:
-        for follower in followers:
-            follower.leave()
-    for i, game in enumerate(games):
-        first, second, third, fourth = (agents[seat].name for seat in seats[i])
-        yield recorder.finish(i, f"{seeds[game]}-{game}", (first, second, third, fourth))
+    def count(self, ended: I64, is_over: NDArray[np.bool_]) -> None:
+        """Count kyokus that have ended at the tables ``ended``; ``is_over``: the game there, too."""
+        if self._progress is None:
+            return
+        self._kyokus[ended] += 1
+        done = np.where(is_over, 1.0, np.minimum(self._kyokus[ended] / _USUAL_KYOKUS, _MOST_OF_A_GAME))
+        grown = float((done - self._counted[ended]).sum())
+        self._counted[ended] = np.where(is_over, 0.0, done)
+        self._kyokus[ended[is_over]] = 0
+        if grown > 0:
+            self._progress(grown)
 
 
-def _play_to_the_end(
-    agents: Sequence[Agent], seats: I64, simulator: Simulator, recorder: GameRecorder, parts: GameParts
-) -> None:
-    tables = simulator.tables
-    while (waiting := simulator.waiting()).size:
+class _GamePool:
+    """Tables at which games are played; when one is free, the next game begins there."""
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        games: Iterator[Game],
+        rules: Rules,
+        num_tables: int,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self._agents = agents
+        self._games = enumerate(games)
+        self._simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True)
+        self.recorder = GameRecorder(self._simulator)
+        self._parts = GameParts(num_tables, progress)
+        self._seats = np.zeros((num_tables, 4), np.int64)
+        self._running: dict[int, tuple[int, Game]] = {}
+        """At each table that is not free: its game and the number of this."""
+        self._finished: dict[int, GameLog] = {}
+        """By the number of the game, until those before it are finished."""
+        self._next = 0
+
+    def begin_games(self) -> bool:
+        """Begin games at the tables that are free; return whether any game is running."""
+        free = [i for i in range(len(self._seats)) if i not in self._running]
+        begun = dict(zip(free, self._games, strict=False)) if free else {}
+        if begun:
+            self._running |= begun
+            places = np.array(list(begun), np.int64)
+            self._seats[places] = [game.seats for _, game in begun.values()]
+            self._simulator.reset([game.seed for _, game in begun.values()], places)
+            self.recorder.begin_kyokus(places)
+        return bool(self._running)
+
+    def play(self, *, refills: bool = True) -> Iterator[GameLog]:
+        """Play until no game is running; with ``refills`` new games begin at free tables."""
+        if refills:
+            self.begin_games()
+        while (waiting := self._simulator.waiting()).size:
+            self._decide(waiting)
+            if self._end_kyokus() and refills:
+                self.begin_games()
+            while self._next in self._finished:
+                yield self._finished.pop(self._next)
+                self._next += 1
+
+    def _decide(self, waiting: I64) -> None:
+        """Make one decision at each of the tables ``waiting``."""
+        tables = self._simulator.tables
         actions = np.zeros(waiting.shape, np.int16)
-        players = seats[waiting, tables["actor"][waiting]]
-        for number, agent in enumerate(agents):
+        players = self._seats[waiting, tables["actor"][waiting]]
+        for number, agent in enumerate(self._agents):
             own = players == number
             if own.any():
                 actions[own] = agent.act(tables, waiting[own])
-        recorder.advance(waiting, actions)
-        _go_on(simulator, recorder, parts)
-    assert (tables["phase"] == GAME_END).all()
+        self.recorder.advance(waiting, actions)
 
-
-def _go_on(simulator: Simulator, recorder: GameRecorder, parts: GameParts) -> None:
-    """Record the deals that are over, and deal the next ones."""
-    ended = np.flatnonzero(simulator.tables["phase"] == KYOKU_END)
-    if ended.size:
-        recorder.take_kyokus(ended)
-        simulator.next_kyoku(ended)
-        recorder.begin_kyokus(ended)
-        parts.count(ended, simulator.tables)
+    def _end_kyokus(self) -> bool:
+        """Record the deals that are over, and deal the next ones; return whether a game has ended."""
+        ended = self._simulator.at_kyoku_end()
+        if not ended.size:
+            return False
+        self.recorder.take_kyokus(ended)
+        self._simulator.next_kyoku(ended)
+        self.recorder.begin_kyokus(ended)
+        is_over = self._simulator.tables["phase"][ended] == GAME_END
+        self._parts.count(ended, is_over)
+        for i in ended[is_over].tolist():
+            number, game = self._running.pop(i)
+            first, second, third, fourth = (self._agents[seat].name for seat in game.seats)
+            self._finished[number] = self.recorder.finish(i, game.id, (first, second, third, fourth))
+        return bool(is_over.any())

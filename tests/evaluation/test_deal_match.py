@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation import deal_match
+from suphx.evaluation import deal_match, game_workers
 from suphx.evaluation.deal_match import DealReport, play_deal_match
 from suphx.evaluation.kept_results import KeptResults
 from suphx.riichi.rules import tonpuu
@@ -57,6 +57,7 @@ def test_a_killed_match_continues_with_the_deals_that_were_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
+    monkeypatch.setattr(game_workers, "_MOST_TABLES", 2)  # so that tasks end one after another
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:

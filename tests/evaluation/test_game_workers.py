@@ -40,7 +40,7 @@ def play(tasks: Sequence[GameTask], *, workers: int = 1, kept: KeptResults | Non
 
 
 def test_a_process_that_dies_is_told_with_what_it_played() -> None:
-    with pytest.raises(ChildProcessError, match=r"ended with exit code 9 while it played x on wall [12]"):
+    with pytest.raises(ChildProcessError, match="ended with exit code 9 before it played anything"):
         list(play_tasks(["random"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=2, load=load_once))
 
 

@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,8 @@ if __name__ == "__main__":
 """
 
 
-def start(word: str = "did") -> Callable[[Task], str]:
-    """Return what does a task; in each process."""
+def start(word: str = "did") -> Callable[[Iterator[tuple[int, Task]]], Iterator[tuple[int, str]]]:
+    """Return what does tasks, one after another; in each process."""
 
     def work(task: Task) -> str:
         deed, place = task
@@ -45,6 +46,19 @@ def start(word: str = "did") -> Callable[[Task], str]:
                 pipe.write(b"here ")
                 signal.pause()
         return f"{word} {deed}"
+
+    return lambda tasks: ((place, work(task)) for place, task in tasks)
+
+
+def start_in_pairs() -> Callable[[Iterator[tuple[int, str]]], Iterator[tuple[int, str]]]:
+    """Return what takes two tasks before it does them, and dies of the word "die"."""
+
+    def work(tasks: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        while pair := list(islice(tasks, 2)):
+            for place, word in reversed(pair):
+                if word == "die":
+                    os._exit(3)
+                yield place, word.upper()
 
     return work
 
@@ -70,6 +84,17 @@ def test_a_killed_process_is_told_with_its_task_and_the_others_finish_theirs(fif
             run_tasks([("wait", fifo), ("die", fifo)], start, (), workers=2, describe=lambda t: f"the task {t[0]!r}")
         )
     assert found == [(0, "did wait")]
+
+
+def test_a_process_may_work_on_several_tasks_at_a_time() -> None:
+    assert list(run_tasks(["a", "b", "c"], start_in_pairs, (), workers=1)) == [(1, "B"), (0, "A"), (2, "C")]
+    found = dict(run_tasks(list("abcdefg"), start_in_pairs, (), workers=2))
+    assert found == dict(enumerate("ABCDEFG"))
+
+
+def test_a_process_that_dies_is_told_with_all_tasks_that_it_had() -> None:
+    with pytest.raises(ChildProcessError, match=r"ended with exit code 3 while it played a and 1 other part$"):
+        list(run_tasks(["a", "die", "c"], start_in_pairs, (), workers=1, describe=str))
 
 
 def test_a_process_that_ends_by_itself_is_told_with_its_exit_code(tmp_path: Path) -> None:
