@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -25,7 +25,7 @@ from suphx_platform.inference_engine import InferenceEngine, LocalEngine
 from suphx_platform.learner import Learner, UpdateReport
 from suphx_platform.parameter_server import ParameterServer, Version
 from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer import BufferCounts, ReplayBuffer
+from suphx_platform.replay_buffer import Batch, BufferCounts, ReplayBuffer
 from suphx_platform.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.simulator_actor import Played, SimulatorActor, SimulatorPlace
 
@@ -159,7 +159,11 @@ class Flow(Protocol):
 
 
 class OneProcessFlow:
-    """Consumes and produces: its own parts' work, turn by turn, so that equal seeds give equal numbers."""
+    """Consumes and produces: its own parts' work in a fixed order, so that equal seeds give equal numbers.
+
+    With ``overlap``, a thread learns from a batch while this one plays the games of the next batch, with the version
+    before that update. What is played depends on the games alone, not on how long either takes.
+    """
 
     def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: FlowState | None = None) -> None:
         """Build all parts; go on from ``state``. Raises ValueError or KeyError if that is of other parts."""
@@ -175,6 +179,7 @@ class OneProcessFlow:
         engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
         self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
         self._simulator = SimulatorActor(config.simulator, new_place(config, play, index), self._local)
+        self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None
         self._held: list[Transitions] | None = None
         if state is not None:
             self._learner.restore(*state.learner)
@@ -207,20 +212,22 @@ class OneProcessFlow:
         return self._held is None
 
     def advance(self) -> list[Event]:
-        """Learn if there are decisions for it, else play some."""
-        if self._held is not None and self._buffer.add(self._held):
-            self._held = None
+        """Learn if there are decisions for it, and play until there are some for the next update."""
+        self._put()
         batch = self._buffer.take(self._server.latest)
-        if batch is not None:
-            return [self._learn(batch.parts, batch.staleness)]
-        if self._held is not None:
-            needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
-            raise full_error(needed)
-        played = self._simulator.play(self._config.steps, version=self._server.latest)
-        self._held = list(played.transitions)
-        if self._buffer.add(self._held):
-            self._held = None
-        return [played]
+        if batch is None:
+            if self._held is not None:
+                needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
+                raise full_error(needed)
+            return [self._play()]
+        if self._learning is None:
+            return [self._publish(self._learn(batch))]
+        learned = self._learning.submit(self._learn, batch)
+        played: list[Event] = []
+        self._put()
+        while self._held is None and not self._buffer.status().is_ready:
+            played.append(self._play())
+        return [*played, self._publish(learned.result())]
 
     def newest(self) -> Version:
         """Return the newest policy version."""
@@ -245,13 +252,31 @@ class OneProcessFlow:
         )
 
     def close(self) -> None:
-        """End the engine's thread."""
+        """End the threads."""
+        if self._learning is not None:
+            self._learning.shutdown()
         self._local.close()
 
-    def _learn(self, parts: Mapping[int, Transitions], staleness: float) -> Learned:
+    def _play(self) -> Played:
+        """Play some steps; what comes of them goes into the buffer, or is held if that is full."""
+        played = self._simulator.play(self._config.steps, version=self._server.latest)
+        self._held = list(played.transitions)
+        self._put()
+        return played
+
+    def _put(self) -> None:
+        """Put decisions that are held into the buffer, if it has room."""
+        if self._held is not None and self._buffer.add(self._held):
+            self._held = None
+
+    def _learn(self, batch: Batch) -> Learned:
         number = self._learner.num_updates + 1
-        learned = learn(self._learner, parts, staleness, measures_kl=number % self._config.report_every == 0)
-        if number % self._config.publish_every == 0:
+        measures_kl = number % self._config.report_every == 0
+        return learn(self._learner, batch.parts, batch.staleness, measures_kl=measures_kl)
+
+    def _publish(self, learned: Learned) -> Learned:
+        """Make a new version if it is time after this update; return the update."""
+        if learned.number % self._config.publish_every == 0:
             self._server.publish(self._learner.weights())
             self._fetch()
         return learned

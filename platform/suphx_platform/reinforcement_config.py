@@ -45,6 +45,9 @@ class ReinforcementConfig:
     """Updates between two policy versions."""
     steps: int = 16
     """Decisions per table before the driver looks at the buffer again."""
+    overlap: bool = True
+    """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
+    older. false: one after the other. Either way, equal seeds give equal numbers."""
     evaluate_every: int = 0
     """Updates between two matches against the initial and the weak nets; 0 = only at the end."""
     evaluation_hanchans: int = 400
@@ -132,5 +135,5 @@ _CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(ClusterConfig)
 FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.num_learners", "learner.threads",
              "learner.device", "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds",
              *_CLUSTER_KEYS)  # fmt: skip
-"""What may differ when a run goes on: how it is carried out. In one process, or in lockstep with one actor of each, it
-changes nothing in the numbers, up to rounding."""
+"""What may differ when a run continues: how it is carried out. In one process, or in lockstep with one actor of each, it
+does not change the numbers, up to rounding. Lockstep gives the numbers of one process without ``overlap``."""
