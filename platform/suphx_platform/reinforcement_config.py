@@ -135,5 +135,5 @@ _CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(ClusterConfig)
 FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.num_learners", "learner.threads",
              "learner.device", "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds",
              *_CLUSTER_KEYS)  # fmt: skip
-"""What may differ when a run continues: how it is carried out. In one process, or in lockstep with one actor of each, it
-does not change the numbers, up to rounding. Lockstep gives the numbers of one process without ``overlap``."""
+"""What may differ when a run continues: how it is carried out. In one process, or in lockstep with one actor of each,
+it does not change the numbers, up to rounding. Lockstep gives the numbers of one process without ``overlap``."""
