@@ -22,9 +22,7 @@ from tests.suphx_platform.test_controller import CONFIG, new_controller, numbers
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
-ALONE = replace(
-    CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", group_rows=1)
-)
+ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", group_rows=1))
 LOCKSTEP = replace(ALONE, cluster=ClusterConfig(on_ray=True, pace="lockstep"))
 FREE = replace(
     ALONE,
