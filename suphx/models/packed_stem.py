@@ -165,10 +165,16 @@ def _list_additions(rows: U8, num_planes: int, planes: I64, entries: I32, ends: 
                 entry += num_planes << 6
             for first in range(0, num_kinds, 4):  # four at a time, as most planes have fewer: the excess is overwritten
                 for k in range(4):
-                    entries[end + first + k] = entry | count_bits((kinds & -kinds) - 1)
+                    entries[end + first + k] = entry | _first_kind(kinds)
                     kinds &= kinds - 1
             end += num_kinds
         ends[i] = end
+
+
+@jit
+def _first_kind(kinds: int) -> int:
+    """Return the lowest kind of a bit set; 34 if it is empty."""
+    return count_bits(~kinds & (kinds - 1) & ALL_KINDS)
 
 
 @jit
