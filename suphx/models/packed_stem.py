@@ -46,10 +46,52 @@ def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
     """
     check_rows(rows, weight.shape[1])
     learns = torch.is_grad_enabled() and weight.requires_grad
-    num_missing = -len(weight) % BLOCK
-    padded = functional.pad(weight.float(), (0, 0, 0, 0, 0, num_missing)) if num_missing else weight.float()
-    result: Tensor = _PackedConvolution.apply(rows, padded, learns)  # type: ignore[no-untyped-call]
+    result: Tensor = _PackedConvolution.apply(rows, _padded(weight), learns)  # type: ignore[no-untyped-call]
     return result[:, :, : len(weight)].contiguous()
+
+
+class TurnedWeights:
+    """Weights that stay the same, prepared once for any number of convolutions of packed planes.
+
+    >>> columns = TurnedWeights(weight).convolve(rows)  # what convolve_packed(rows, weight) gives
+    """
+
+    def __init__(self, weight: Tensor) -> None:
+        """Copy ``weight`` [out, planes, 3], of any float type."""
+        padded = _padded(weight.detach())
+        self._num_out, self._num_padded, self.num_planes = len(weight), len(padded), padded.shape[1]
+        self._weights = _turned(padded)
+
+    def convolve(self, rows: Tensor) -> Tensor:
+        """Return float32 [n, 34, out] of uint8 [n, row_bytes(planes)]; ValueError for another dtype or shape."""
+        check_rows(rows, self.num_planes)
+        columns, _ = _convolve(rows, self._weights, self.num_planes, self._num_padded, keeps=False)
+        return columns[:, :, : self._num_out]
+
+
+def _padded(weight: Tensor) -> Tensor:
+    """Return float32 weights with channels of zeros up to a multiple of ``BLOCK``."""
+    num_missing = -len(weight) % BLOCK
+    return functional.pad(weight.float(), (0, 0, 0, 0, 0, num_missing)) if num_missing else weight.float()
+
+
+def _convolve(
+    rows: Tensor, weights: F32, num_planes: int, num_out: int, *, keeps: bool
+) -> tuple[Tensor, list[list[_Additions]]]:
+    """Return columns [n, 34, out] and, with ``keeps``, the additions of each thread's share of the rows."""
+    columns = torch.empty(len(rows), NUM_COLUMNS * num_out)
+    packed, result = rows.contiguous().numpy(), columns.numpy()
+
+    def add(part: slice) -> list[_Additions]:
+        sums, listed = _scratch(num_out), []
+        for additions in _list_part(packed, part, num_planes):
+            _add_weights(additions.entries, additions.ends, weights, sums, result[additions.rows])
+            if keeps:
+                listed.append(additions.copied())
+        return listed
+
+    parts = _in_threads(add, len(rows))
+    return columns.view(-1, NUM_COLUMNS, num_out), parts
 
 
 class _PackedConvolution(Function):
@@ -57,22 +99,9 @@ class _PackedConvolution(Function):
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, weight: Tensor, learns: bool) -> Tensor:
-        num_out, num_planes, _ = weight.shape
-        ctx.num_planes = num_planes
-        weights = _turned(weight)
-        columns = torch.empty(len(rows), NUM_COLUMNS * num_out)
-        packed, result = rows.contiguous().numpy(), columns.numpy()
-
-        def add(part: slice) -> list[_Additions]:
-            sums, listed = _scratch(num_out), []
-            for additions in _list_part(packed, part, num_planes):
-                _add_weights(additions.entries, additions.ends, weights, sums, result[additions.rows])
-                if learns:
-                    listed.append(additions.copied())
-            return listed
-
-        ctx.parts = _in_threads(add, len(rows))
-        return columns.view(-1, NUM_COLUMNS, num_out)
+        num_out, ctx.num_planes, _ = weight.shape
+        columns, ctx.parts = _convolve(rows, _turned(weight), ctx.num_planes, num_out, keeps=learns)
+        return columns
 
     @staticmethod
     @once_differentiable

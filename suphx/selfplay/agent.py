@@ -20,6 +20,7 @@ from suphx.features.head import DISCARD, HEAD_NAMES, head_index
 from suphx.features.oracle_row import seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, load_header
+from suphx.models.packed_net import PackedNet
 from suphx.models.policy import PolicyNet, fold_batch_norm
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.riichi.jit import jit
@@ -110,7 +111,9 @@ class NetAgent:
         self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
         self._answers |= dict.fromkeys(sampled_heads, "sampled")
         self._device = torch.device(device)
-        self._nets = [fold_batch_norm(net).to(self._device) for net in nets]
+        self._discard_net = fold_batch_norm(nets[DISCARD]).to(self._device)
+        self._nets = [_answering(net, self._device) for net in nets]
+        self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
         self._gammas = {net.head: gamma for net in nets if net.config.num_oracle_planes}
 
     def act(self, tables: Records, indices: I64) -> I16:
@@ -120,19 +123,19 @@ class NetAgent:
     @property
     def discard_net(self) -> PolicyNet:
         """The net of discards, without BatchNorm, on the agent's device."""
-        return self._nets[DISCARD]
+        return self._discard_net
 
     @torch.inference_mode()
     def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
         """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's own one."""
-        logits: Tensor = (net or self.discard_net)(torch.from_numpy(rows).to(self._device))
+        logits: Tensor = (net or self._nets[DISCARD])(torch.from_numpy(rows).to(self._device))
         return logits.float().cpu()
 
     @torch.inference_mode()
     def forward(self, head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
         """Answer for the nets (decision.py, ``Forward``)."""
         net = self._nets[head]
-        rows = seen_rows(rows, net.num_planes, net.config.num_oracle_planes)
+        rows = seen_rows(rows, net.num_planes, self._num_oracle_planes[head])
         answers = self._answers[head]
         if head == DISCARD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(masks)
@@ -142,6 +145,11 @@ class NetAgent:
             return one_hot(kinds, logits.shape[1]).numpy()
         logits = net(torch.from_numpy(rows).to(self._device))
         return yes_scores(logits.float().cpu().numpy(), places, self._calibrations[head], answers)
+
+
+def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
+    """Return what answers fastest for ``net`` on the device."""
+    return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
 
 
 def load_agent(address: str, *, device: str = "cpu") -> Agent:

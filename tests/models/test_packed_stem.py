@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from suphx.features.planes import row_bytes
 from suphx.models.device import torch_threads
-from suphx.models.packed_stem import convolve_packed
+from suphx.models.packed_stem import TurnedWeights, convolve_packed
 from suphx.models.unpack import unpack_rows
 
 
@@ -79,3 +79,13 @@ def test_no_rows_give_no_columns_and_no_gradient() -> None:
 def test_rows_of_another_layout_are_refused() -> None:
     with pytest.raises(ValueError, match=r"5 planes must be uint8\[n, 22\], not uint8\[2, 23\]"):
         convolve_packed(torch.zeros(2, 23, dtype=torch.uint8), torch.zeros(1, 5, 3))
+
+
+def test_weights_that_are_turned_once_give_the_same() -> None:
+    torch.manual_seed(2)
+    weight, rows = torch.randn(5, 7, 3), packed(few_many_all_and_none(9, 7))
+    turned = TurnedWeights(weight)
+    for part in (rows, rows[:1], rows[:0]):
+        assert torch.equal(turned.convolve(part), convolve_packed(part, weight))
+    with pytest.raises(ValueError, match="rows of 7 planes must be uint8"):
+        turned.convolve(rows[:, 1:])
