@@ -1,6 +1,6 @@
 # `make help` describes every target. You do not need to activate .venv: all tools are called from it.
 PYTHON ?= python3.11
-PYTEST_FLAGS ?= -n auto
+PYTEST_FLAGS ?= -n auto --dist worksteal
 RECORDS ?=
 FUZZ ?= 1000000
 TARGET ?= cpu

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -20,17 +21,27 @@ from suphx.features.suit_targets import (
     load_suit_targets,
     rank_suit,
 )
-from suphx.riichi.record import I8
+from suphx.riichi.record import I8, I64
 
 
-def all_targets(num_kinds: int) -> list[tuple[I8, int, int]]:
-    """Return counts, word and group (nothing missing) of every choice of up to four sets and a pair of one suit."""
+@dataclass(frozen=True)
+class Targets:
+    """Every choice of up to four sets and a pair of one suit."""
+
+    counts: I8
+    """int8 [n, kinds]."""
+    words: list[int]
+    groups: I64
+    """int64 [n], with nothing missing."""
+
+
+def all_targets(num_kinds: int) -> Targets:
     kinds = range(num_kinds)
     starts = range(7) if num_kinds == 9 else ()
     parts = [(1, kind) for kind in kinds] + [(0, start) for start in starts]
     found = {}
     for num_sets in range(5):
-        for sets in chosen(len(parts), num_sets):
+        for sets in combinations_with_replacement(range(len(parts)), num_sets):
             for pair in range(-1, num_kinds):
                 counts = np.zeros(num_kinds, np.int8)
                 runs: list[int] = []
@@ -48,21 +59,20 @@ def all_targets(num_kinds: int) -> list[tuple[I8, int, int]]:
                     word |= (pair + 1) << PAIR_SHIFT
                 if counts.max() <= 4:
                     word |= sum(int(n) << 4 * kind for kind, n in enumerate(counts))
-                    found[word] = (counts, word, GROUP_SET * num_sets + GROUP_PAIR * (pair >= 0))
-    return list(found.values())
+                    found[word] = (counts, GROUP_SET * num_sets + GROUP_PAIR * (pair >= 0))
+    return Targets(
+        np.array([counts for counts, _ in found.values()]),
+        list(found),
+        np.array([group for _, group in found.values()]),
+    )
 
 
-def chosen(num_parts: int, count: int) -> list[tuple[int, ...]]:
-    return [c for c in product(range(num_parts), repeat=count) if list(c) == sorted(c)]
-
-
-def near(counts: I8, targets: list[tuple[I8, int, int]], limits: list[int]) -> list[tuple[int, int]]:
-    found = []
-    for wanted, word, group in targets:
-        missing, given = np.maximum(wanted - counts, 0).sum(), np.maximum(counts - wanted, 0).sum()
-        if missing <= min(MAX_CHANGED, limits[group >> 2]) and given <= MAX_CHANGED:
-            found.append((word, group + int(missing)))
-    return sorted(found)
+def near(counts: I8, targets: Targets, limits: list[int]) -> list[tuple[int, int]]:
+    missing = np.maximum(targets.counts - counts, 0).sum(axis=1)
+    given = np.maximum(counts - targets.counts, 0).sum(axis=1)
+    most = np.minimum(MAX_CHANGED, np.array(limits)[targets.groups >> 2])
+    is_near = np.flatnonzero((missing <= most) & (given <= MAX_CHANGED)).tolist()
+    return sorted((targets.words[i], int(targets.groups[i] + missing[i])) for i in is_near)
 
 
 def random_counts(rng: np.random.Generator, num_kinds: int, most: int) -> I8:
@@ -71,12 +81,12 @@ def random_counts(rng: np.random.Generator, num_kinds: int, most: int) -> I8:
 
 
 @pytest.fixture(scope="module", params=[9, 7])
-def suit(request: pytest.FixtureRequest) -> tuple[int, list[tuple[I8, int, int]]]:
+def suit(request: pytest.FixtureRequest) -> tuple[int, Targets]:
     num_kinds: int = request.param
     return num_kinds, all_targets(num_kinds)
 
 
-def test_the_search_finds_all_sets_and_pairs_within_the_limits(suit: tuple[int, list[tuple[I8, int, int]]]) -> None:
+def test_the_search_finds_all_sets_and_pairs_within_the_limits(suit: tuple[int, Targets]) -> None:
     num_kinds, targets = suit
     rng = np.random.default_rng(5)
     states = np.empty((2, MAX_STATES, 2), np.int64)
@@ -87,7 +97,7 @@ def test_the_search_finds_all_sets_and_pairs_within_the_limits(suit: tuple[int, 
         assert sorted((int(w), int(g)) for w, g in states[0, :num_found]) == near(counts, targets, limits.tolist())
 
 
-def test_the_table_holds_the_same_in_groups(suit: tuple[int, list[tuple[I8, int, int]]]) -> None:
+def test_the_table_holds_the_same_in_groups(suit: tuple[int, Targets]) -> None:
     num_kinds, targets = suit
     rng = np.random.default_rng(6)
     table = load_suit_targets()

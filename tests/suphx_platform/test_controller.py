@@ -166,6 +166,7 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
 ) -> None:
     config = replace(CONFIG, save_seconds=0.0, reward=reward, learner=learner)
     if reward != CONFIG.reward:
+        config = replace(config, max_updates=9)
         unbroken = Run(tmp_path / "a", new_controller(tmp_path / "a", config).run(), [])
 
     def kill(updates: int) -> None:

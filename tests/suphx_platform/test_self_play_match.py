@@ -16,6 +16,7 @@ from suphx_platform.self_play_match import (
 )
 from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
 
+pytestmark = pytest.mark.usefixtures("short_games")
 CONFIG = ReinforcementConfig(evaluation_hanchans=40, evaluation_deals=100, final_hanchans=400)
 
 
