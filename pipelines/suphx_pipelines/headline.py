@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
+from suphx.selfplay.choice import BASELINES
 from suphx_pipelines.verdict import Verdict
 
 _SHOWN = (
@@ -31,6 +32,7 @@ _SHOWN = (
     "*/start_points_per_kyoku*",
     "*/start_sampled_difference*",
     "*/weak_difference*",
+    *(f"*/{name}_difference*" for name in BASELINES),
     "decision/difference*",
     "decision/is_won",
     "promotion/promoted",

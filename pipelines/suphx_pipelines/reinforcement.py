@@ -29,7 +29,7 @@ from suphx_platform.table_text import count_text
 from suphx_platform.tracking import Tracker
 
 STAGE_NAME = "reinforcement"
-_BASELINE_NAMES = {"start": "start", "weak": "weak supervised nets"}
+_BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
 RECIPE_KEYS = ("encoder", "net", "reinforcement")
 
 
@@ -176,9 +176,10 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
     for match in metrics["matches"]:
         if match["updates"] == metrics["updates"] and match["is_final"]:
             low, high = match["interval"]
-            opponent = _BASELINE_NAMES[match["baseline"]] + (", both sampled" if match["policy"] == "sampled" else "")
+            opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
+            opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
-                f"after {count_text(match['updates'], 'update')} against the {opponent}: average placement "
+                f"after {count_text(match['updates'], 'update')} against {opponent}: average placement "
                 f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
                 f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx.selfplay.choice import BASELINES
 from suphx_pipelines import report_page
 from suphx_pipelines.interval_chart import Row, interval_chart
 from suphx_pipelines.line_chart import Curve, curve_of, line_chart
@@ -52,22 +53,21 @@ def strength(result: Result) -> str:
         opponents = ", ".join(short_names(list(against))) or "no opponent"
         return f"The nets made {number(result['updates'])} updates; they played matches against {opponents}."
     last = against[START][-1]
-    sampled = against.get(START + _SAMPLED, [])[-1:]
+    others = [each[-1] for name, each in against.items() if name in (START + _SAMPLED, *BASELINES)]
     low, high = last["interval"]
     how = "stronger than" if high < 0 else "weaker than" if low > 0 else "not clearly different from"
     return (
         f"After {count_text(last['updates'], 'update')} the nets are {how} their start: the average placement "
         f"against three copies of it is {decimal(last['average_placement'])} (2.50 is equal), a difference of "
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
-        f"{number(last['hanchans'])} hanchans." + "".join(map(_sampled_sentence, sampled))
+        f"{number(last['hanchans'])} hanchans." + "".join(map(_other_match, others))
     )
 
 
-def _sampled_sentence(match: Mapping[str, Any]) -> str:
-    return (
-        " With answers sampled on both sides, as in self-play, the difference is "
-        f"{difference(match['difference'], 2)} ({interval(match['interval'])})."
-    )
+def _other_match(match: Mapping[str, Any]) -> str:
+    is_sampled = match["policy"] == "sampled"
+    how = "With answers sampled on both sides, as in self-play," if is_sampled else f"Against {match['baseline']},"
+    return f" {how} the difference is {difference(match['difference'], 2)} ({interval(match['interval'])})."
 
 
 def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str, float]) -> str:

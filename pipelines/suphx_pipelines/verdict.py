@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
+from suphx.selfplay.choice import BASELINES
 from suphx_pipelines.json_file import read_json
 from suphx_pipelines.recipe import AGENT_TITLES, Recipe
 from suphx_pipelines.stage_folder import DONE
@@ -119,11 +120,15 @@ def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
         equal=f"{name} left the nets about as strong as their start after {updates}",
         worse=f"{name} made the nets weaker than their start after {updates}",
     )
-    if "start_sampled_difference" not in figures:
-        return verdict
-    difference, low, high = (figures[f"start_sampled_difference{end}"] for end in ("", "_low", "_high"))
-    sampled = f" With sampled answers on both sides: {difference:+.2f} ({low:+.2f} to {high:+.2f})."
-    return replace(verdict, sentence=verdict.sentence + sampled)
+    titles = {name: f"Against the baseline {name}" for name in BASELINES}
+    titles["start_sampled"] = "With sampled answers on both sides"
+    others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
+    return replace(verdict, sentence=" ".join([verdict.sentence, *others]))
+
+
+def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:
+    difference, low, high = (figures[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
+    return f"{title}: {difference:+.2f} ({low:+.2f} to {high:+.2f})."
 
 
 def _figure_8(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from ray.util.metrics import Counter, Gauge
 
 from suphx.features.head import HEAD_NAMES
+from suphx.selfplay.choice import BASELINES
 from suphx_platform.flow import Event, Learned
 from suphx_platform.simulator_actor import Played
 
@@ -68,7 +69,7 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "done_share": ("suphx_done_share", {}),
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},
-    **{f"{name}_difference": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak")},
+    **{f"{name}_difference": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak", *BASELINES)},
 }  # fmt: skip
 _OF_HEAD: Mapping[str, tuple[str, Tags]] = {
     "entropy": ("suphx_entropy", {}),

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS
 from suphx.features.head import check_heads, head_index
+from suphx.selfplay.choice import BASELINES
 from suphx.training.oracle_guiding import OracleConfig
 from suphx.training.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.cluster_config import ClusterConfig
@@ -52,12 +53,17 @@ class ReinforcementConfig:
     """Updates between two matches against the initial and the weak nets; 0 = only at the end."""
     evaluation_hanchans: int = 400
     """Games of each of these matches, a multiple of 4. All of them are played on the same walls."""
+    evaluation_weak: bool = True
+    """Play as many games against the weak supervised nets, if the run has some."""
     evaluation_deals: int = 0
     """Deals that are played twice, by the newest and by the initial nets, with each of these matches: the difference in
     points per kyoku shows a gain earlier than placements do. 0 = none, else about 20 or more."""
     final_hanchans: int = 0
     """Games against the initial nets at the end, a multiple of 4, with the most probable answers and again with sampled
     ones; 0 = as many as evaluation_hanchans."""
+    final_baseline: str = ""
+    """Baseline (ukeire, tsumogiri or random) that the nets also play at the end, in as many games and with the most
+    probable answers. Empty = none."""
     evaluation_workers: int = 1
     """Processes that play these matches."""
     report_every: int = 10
@@ -95,6 +101,8 @@ class ReinforcementConfig:
             raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
         if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
             raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
+        if self.final_baseline and self.final_baseline not in BASELINES:
+            raise ValueError(f"final_baseline is {self.final_baseline!r}: use {', '.join(BASELINES)}, or nothing")
         if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
             raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
         if self.oracle.steps and self.oracle.updates_per_step % self.publish_every:

@@ -25,6 +25,7 @@ from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint_name import checkpoint_name
+from suphx.selfplay.choice import BASELINES
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.table_text import count_text
 
@@ -51,7 +52,7 @@ class MatchOrder:
     folder: Path
     """Has the candidate's checkpoints, and those of the baselines in ``start``."""
     baseline: str
-    """start or weak."""
+    """start, weak, or the name of a shipped baseline."""
     policy: Policy
     num_hanchans: int
     num_deals: int
@@ -90,10 +91,13 @@ class MatchOrder:
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
         names = [checkpoint_name(head) for head in HEAD_NAMES]
-        names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.baseline == 'weak')}" for h in HEAD_NAMES]
+        if self.baseline not in BASELINES:
+            names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.baseline == 'weak')}" for h in HEAD_NAMES]
         return {name: (self.folder / name).read_bytes() for name in names}
 
     def _addresses(self) -> tuple[str, str]:
+        if self.baseline in BASELINES:
+            return str(self.folder), self.baseline
         start = f"{self.folder / START_FOLDER}"
         if self.policy == "sampled":
             return f"{self.folder}:sampled", f"{start}:{'weak,' if self.baseline == 'weak' else ''}sampled"
@@ -142,7 +146,7 @@ class SelfPlayMatches:
         self._folder = folder
         self._player = player
         self._seed = seed % MAX_WALL_SEED
-        self._baselines = ("start", "weak") if has_weak else ("start",)
+        self._baselines = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
         self._open: list[tuple[int, bool, MatchOrder, Future[MatchOutcome]]] = []
 
     def begin(self, updates: int, *, tell: Tell, is_final: bool = False) -> None:
@@ -181,6 +185,8 @@ class SelfPlayMatches:
         ]
         if is_final:
             orders.append(replace(orders[0], policy="sampled"))
+        if is_final and config.final_baseline:
+            orders.append(replace(orders[0], baseline=config.final_baseline, num_deals=0))
         return orders
 
 

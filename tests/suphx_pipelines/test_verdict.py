@@ -89,6 +89,9 @@ def test_self_play_is_compared_with_its_own_start() -> None:
         "start_sampled_difference_low": -0.3,
         "start_sampled_difference_high": 0.1,
     }
+    ukeire = {"ukeire_difference": -0.16, "ukeire_difference_low": -0.2, "ukeire_difference_high": -0.12}
+    against_ukeire = find_verdict(RECIPE, {"reinforcement": played | ukeire})
+    assert against_ukeire.sentence == verdict.sentence + " Against the baseline ukeire: -0.16 (-0.20 to -0.12)."
     both = find_verdict(RECIPE, {"reinforcement": played | sampled})
     assert (both.outcome, both.difference) == ("better", -0.4)
     assert both.sentence == verdict.sentence + " With sampled answers on both sides: -0.20 (-0.30 to +0.10)."

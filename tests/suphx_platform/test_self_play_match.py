@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,9 +32,11 @@ class Orders:
         return Future()
 
 
-def orders(*, is_final: bool, updates: int = 10, has_weak: bool = True) -> list[MatchOrder]:
+def orders(
+    *, is_final: bool, updates: int = 10, has_weak: bool = True, config: ReinforcementConfig = CONFIG
+) -> list[MatchOrder]:
     player = Orders()
-    matches = SelfPlayMatches(CONFIG, Path("run"), player, has_weak=has_weak, seed=3 + (1 << 20))
+    matches = SelfPlayMatches(config, Path("run"), player, has_weak=has_weak, seed=3 + (1 << 20))
     matches.begin(updates, tell=print, is_final=is_final)
     return player.taken
 
@@ -58,6 +61,28 @@ def test_the_last_match_is_played_with_the_most_probable_and_with_sampled_answer
     played = [(each.baseline, each.policy, each.num_hanchans) for each in orders(is_final=True)]
     assert played == [("start", "argmax", 400), ("weak", "argmax", 40), ("start", "sampled", 400)]
     assert [each.policy for each in orders(is_final=True, has_weak=False)] == ["argmax", "sampled"]
+
+
+def test_a_baseline_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left_out() -> None:
+    config = replace(CONFIG, final_baseline="ukeire", evaluation_weak=False)
+    assert [each.baseline for each in orders(is_final=False, config=config)] == ["start"]
+    last = orders(is_final=True, config=config)
+    assert [(each.baseline, each.num_hanchans, each.num_deals) for each in last] == [
+        ("start", 400, 100), ("start", 400, 100), ("ukeire", 400, 0)
+    ]  # fmt: skip
+
+
+def test_a_baseline_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"final_baseline is 'ukeir': use random, tsumogiri, ukeire, or nothing"):
+        ReinforcementConfig(final_baseline="ukeir")
+
+
+def test_a_match_against_a_baseline_needs_only_the_newest_nets(tmp_path: Path) -> None:
+    match = order(tmp_path, baseline="tsumogiri")
+    assert not any("start" in name for name in match.files())
+    outcome = play_elsewhere(match, match.files())
+    assert outcome.match.baseline == "tsumogiri"
+    assert outcome.match.placements == match.play().match.placements
 
 
 def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> None:
