@@ -5,7 +5,7 @@ RECORDS ?=
 FUZZ ?= 1000000
 TARGET ?= cpu
 BIN := .venv/bin
-RECIPE ?= laptop
+RECIPE ?= self_play
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -29,7 +29,7 @@ setup: .venv/installed  ## create .venv with the pinned packages and this projec
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-train: setup  ## run the recipe laptop; RECIPE=name: another recipe (suphx recipes), RECORDS=folder: learn from game records
+train: setup  ## run the recipe self_play; RECIPE=name: another recipe (suphx recipes), RECORDS=folder: learn from game records
 	$(BIN)/suphx run $(RECIPE) $(if $(RECORDS),--records $(RECORDS))
 
 warmup: setup  ## compile the rules engine in advance

@@ -22,7 +22,9 @@ SMALL = {
         *("records.played_games=24", "supervised.total_minutes=0.2", "split.max_test_samples=200"),
         *("evaluation.hanchans=8", "evaluation.workers=1"),
     ),
-    "run reinforcement": (
+    "run self_play": (
+        *("records.played_games=24", "supervised.total_minutes=0.2", "split.max_test_samples=200"),
+        *("evaluation.hanchans=8", "evaluation.workers=1", "reinforcement.evaluation_deals=0"),
         *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.final_hanchans=8"),
         *(
             "reinforcement.simulator.num_tables=16",

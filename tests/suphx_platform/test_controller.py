@@ -339,7 +339,7 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
     assert all(match["deals"]["number"] >= 16 for match in against_start)
     names = {name for point in points for name in point}
     assert {"start_difference", "weak_difference", "start_sampled_difference", "start_points_per_kyoku"} <= names
-    assert "match after 4 updates (sampled start): 18 of 18 hanchans" in told
+    assert "match after 4 updates (sampled start): 16 of 16 hanchans" in told
     again = new_controller(tmp_path, config).run()
     assert again["matches"] == metrics["matches"], "nothing is played again"
 

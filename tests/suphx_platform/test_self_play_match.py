@@ -68,7 +68,7 @@ def test_a_baseline_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left
     assert [each.baseline for each in orders(is_final=False, config=config)] == ["start"]
     last = orders(is_final=True, config=config)
     assert [(each.baseline, each.num_hanchans, each.num_deals) for each in last] == [
-        ("start", 400, 100), ("start", 400, 100), ("ukeire", 400, 0)
+        ("start", 400, 100), ("start", 400, 0), ("ukeire", 400, 0)
     ]  # fmt: skip
 
 
