@@ -48,6 +48,8 @@ def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Comman
     assert (code, result["run_id"]) == (0, run_id)
     assert "exists already" in err
     assert cluster.names("rayjobs") == [run_id]
+    for kind, name in (("rayjobs", run_id), ("configmaps", f"{run_id}-recipe")):
+        cluster.objects[kind, name]["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z"
     _, other, _ = suphx("launch", str(RECIPE), "--set", "seed=2")
     assert other["run_id"] != run_id
     _, listed, _ = suphx("jobs")

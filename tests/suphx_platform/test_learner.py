@@ -409,21 +409,20 @@ def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> 
 
 
 @pytest.mark.ray
-@pytest.mark.usefixtures("ray")
-def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state() -> None:
-    learner = new_learner(TWO)
-    learner.update({DISCARD: decisions()})
-    state, processes = learner.state(), learner.process_ids()
+def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
+    """The last test of ``two``: its processes have ended afterwards."""
+    number = two.update({DISCARD: decisions()}).number
+    state, processes = two.state(), two.process_ids()
     assert len({*processes, os.getpid()}) == 3
     os.kill(processes[1], signal.SIGKILL)
     started = time.monotonic()
     with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
-        learner.update({DISCARD: decisions(seed=1)})
+        two.update({DISCARD: decisions(seed=1)})
     assert time.monotonic() - started < 120
     wait_for_end(processes)
-    learner = new_learner(TWO)
+    learner = new_learner(TWO, HEADS)
     learner.restore(*state)
-    assert learner.update({DISCARD: decisions(seed=1)}).number == 2
+    assert learner.update({DISCARD: decisions(seed=1)}).number == number + 1
     processes = learner.process_ids()
     learner.close()
     wait_for_end(processes)
