@@ -88,8 +88,9 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, 
 
 def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
     """It learns from other planes; the policy has the public ones only."""
-    plain = new_controller(tmp_path / "plain", CONFIG).run()
-    config = replace(CONFIG, learner=replace(CONFIG.learner, oracle_critic=True))
+    short = replace(CONFIG, max_updates=3)
+    plain = new_controller(tmp_path / "plain", short).run()
+    config = replace(short, learner=replace(short.learner, oracle_critic=True))
     metrics = new_controller(tmp_path / "oracle", config).run()
     assert load_header(tmp_path / "oracle" / "discard.safetensors").net.num_oracle_planes == 0
     errors = [run["history"][-1]["discard_critic_loss"] for run in (plain, metrics)]
