@@ -88,7 +88,7 @@ def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, 
 
 def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
     """It learns from other planes; the policy has the public ones only."""
-    short = replace(CONFIG, max_updates=3)
+    short = replace(CONFIG, max_updates=6)
     plain = new_controller(tmp_path / "plain", short).run()
     config = replace(short, learner=replace(short.learner, oracle_critic=True))
     metrics = new_controller(tmp_path / "oracle", config).run()
