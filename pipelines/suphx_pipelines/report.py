@@ -149,7 +149,7 @@ def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
     game = results.match.get("sample_game") or {}
     sections = [
-        ("Match", report_match.section(results.match)),
+        ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
         ("What each idea brings", report_figure_8.section(results.figure_8)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
         *_oracle(results),
