@@ -19,7 +19,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.worker_processes import Work, run_tasks, tick
 from suphx.riichi.record import I64
 from suphx.riichi.rules import Rules
-from suphx.selfplay.agent import Agent, load_agent
+from suphx.selfplay.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
@@ -32,6 +32,7 @@ Play = Callable[..., Iterable[Any]]
 """A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
 
 _MOST_TABLES = DEFAULT_TABLES
+_FEW_TABLES = 64
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
 """Keeps the walls of matches apart from those of training games."""
@@ -92,7 +93,7 @@ def play_tasks(
             yield place, known
     todo = [tasks[place] for place in missing]
     workers = min(workers, len(todo))
-    how = _Playing(rules, play, summarise, _share(todo, workers))
+    how = _Playing(rules, play, summarise, _share(todo, workers, agents))
     if workers <= 1:
         results = _play_here(agents, how, todo, progress)
     else:
@@ -142,10 +143,11 @@ class _Playing:
                 finished = []
 
 
-def _share(tasks: Sequence[GameTask], workers: int) -> int:
-    """Return how many games a process plays side by side: no more than its share of all games."""
+def _share(tasks: Sequence[GameTask], workers: int, agents: Sequence[Agent]) -> int:
+    """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
     num_games = sum(len(task.seeds) for task in tasks)
-    return min(_MOST_TABLES, -(-num_games // max(1, workers)))
+    is_slow = any(isinstance(agent, NetAgent) and agent.is_slow for agent in agents)
+    return min(_FEW_TABLES if is_slow else _MOST_TABLES, -(-num_games // max(1, workers)))
 
 
 def _play_here(

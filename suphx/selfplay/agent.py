@@ -21,7 +21,7 @@ from suphx.features.oracle_row import seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoint import CheckpointHeader, load_header
 from suphx.models.packed_net import PackedNet
-from suphx.models.policy import PolicyNet, fold_batch_norm
+from suphx.models.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I16, I64, U8, Records
@@ -34,6 +34,8 @@ from suphx.selfplay.decision import decide
 from suphx.selfplay.place import F32
 from suphx.selfplay.player import load_player
 
+_SMALL_NET = 1_000_000
+"""Weights; the size ``small`` has about a third of it."""
 LEARNED_HEADS = "learned_heads"
 """Key of a checkpoint's ``extra``: names of the heads that self-play trains, in all five checkpoints."""
 
@@ -119,6 +121,11 @@ class NetAgent:
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
         return decide(tables, indices, self.encoder, self.forward, self._gammas)
+
+    @property
+    def is_slow(self) -> bool:
+        """Tell whether a decision takes so long (a large net on a CPU) that large batches make it no cheaper."""
+        return self._device.type == "cpu" and num_weights(self._discard_net) > _SMALL_NET
 
     @property
     def discard_net(self) -> PolicyNet:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -10,9 +10,13 @@ import pytest
 
 from suphx.evaluation.game_workers import GameTask, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
+from suphx.features.encoder import find_encoder
+from suphx.models.net_config import NetConfig
 from suphx.riichi.gamelog import GameLog
-from suphx.riichi.rules import tonpuu
-from suphx.selfplay.agent import Agent, load_agent
+from suphx.riichi.rules import Rules, tonpuu
+from suphx.selfplay.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.player import random_player
+from suphx.selfplay.rollout import Game
 
 TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
 
@@ -59,6 +63,31 @@ def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
     assert whole[1] == marked
     assert {**whole, 1: first[0]} == play(TASKS, workers=2)
     assert len(kept) == 3
+
+
+@pytest.mark.parametrize(("channels", "most"), [(8, 512), (640, 64)])
+def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: int, most: int) -> None:
+    encoder = find_encoder("mini")
+    nets = random_player(encoder, NetConfig(channels=channels, num_blocks=1), seed=1).nets
+    seen = []
+
+    def play_none(
+        agents: Sequence[Agent], games: Iterator[Game], rules: Rules, *, num_tables: int, **_: object
+    ) -> Iterator[int]:
+        seen.append(num_tables)
+        return (0 for _ in games)
+
+    many = GameTask(np.zeros((600, 4), np.int64), tuple(range(600)), "all", "all")
+    found = play_tasks(
+        *(["net"], ["0"], [many]),
+        summarise=lambda games: {"games": len(games)},
+        rules=tonpuu(),
+        workers=1,
+        load=lambda address: NetAgent(address, nets, encoder),
+        play=play_none,
+    )
+    assert dict(found) == {0: {"games": 600}}
+    assert seen == [most]
 
 
 @pytest.mark.parametrize("content", ["{", "[]", ""])
