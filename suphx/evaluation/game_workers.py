@@ -31,8 +31,8 @@ Summarise = Callable[[Sequence[Any]], Summary]
 Play = Callable[..., Iterable[Any]]
 """A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
 
-_MOST_TABLES = DEFAULT_TABLES
-_FEW_TABLES = 64
+_SLOW_TABLES = 64
+"""At most so many games side by side with slow nets: a killed match loses the games in progress."""
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
 """Keeps the walls of matches apart from those of training games."""
@@ -91,10 +91,12 @@ def play_tasks(
         else:
             progress(len(task.seeds))
             yield place, known
+    if not missing:
+        return
     todo = [tasks[place] for place in missing]
     workers = min(workers, len(todo))
     how = _Playing(rules, play, summarise, _share(todo, workers, agents))
-    if workers <= 1:
+    if workers == 1:
         results = _play_here(agents, how, todo, progress)
     else:
         results = run_tasks(
@@ -147,7 +149,7 @@ def _share(tasks: Sequence[GameTask], workers: int, agents: Sequence[Agent]) -> 
     """Return how many games a process plays side by side: few with slow nets, as a kill loses games in progress."""
     num_games = sum(len(task.seeds) for task in tasks)
     is_slow = any(isinstance(agent, NetAgent) and agent.is_slow for agent in agents)
-    return min(_FEW_TABLES if is_slow else _MOST_TABLES, -(-num_games // max(1, workers)))
+    return min(_SLOW_TABLES if is_slow else DEFAULT_TABLES, -(-num_games // workers))
 
 
 def _play_here(

@@ -57,7 +57,7 @@ def test_a_killed_match_continues_with_the_deals_that_were_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deal_match, "_GAMES_PER_TASK", 2)
-    monkeypatch.setattr(game_workers, "_MOST_TABLES", 2)  # so that tasks end one after another
+    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 2)  # so that tasks end one after another
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:
@@ -76,6 +76,20 @@ def test_a_killed_match_continues_with_the_deals_that_were_kept(
     assert play_on(counts.append) == play("ukeire", "tsumogiri")
     assert counts[0] == 2, "the games that were kept"
     assert sum(counts) == pytest.approx(6)
+
+
+def test_a_match_of_which_everything_is_kept_is_not_played_again(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path)
+
+    def play_kept(progress: Callable[[float], None]) -> DealReport:
+        return play_deal_match(
+            "ukeire", "tsumogiri", num_deals=20, seed=1, rules=tonpuu(), kept=kept, progress=progress
+        )  # fmt: skip
+
+    first = play_kept(lambda games: None)
+    counts: list[float] = []
+    assert play_kept(counts.append) == first
+    assert counts == [2], "the kept games of the only task"
 
 
 def test_too_few_deals_are_refused() -> None:

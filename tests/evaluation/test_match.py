@@ -102,7 +102,7 @@ def test_the_first_game_can_be_looked_at() -> None:
 
 def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "_WALLS_PER_TASK", 1)
-    monkeypatch.setattr(game_workers, "_MOST_TABLES", 4)  # so that tasks end one after another
+    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 4)  # so that tasks end one after another
     kept = KeptResults(tmp_path)
 
     def kill(games: float) -> None:
