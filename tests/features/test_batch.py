@@ -61,10 +61,14 @@ def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads(name: str, head
         assert np.array_equal(rows, expected)
 
 
-def test_an_empty_batch_is_encoded() -> None:
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_an_empty_batch_leaves_all_rows_as_they_are(num_threads: int, tables: Records) -> None:
     nothing = np.zeros(0, np.int64)
     encoder = find_encoder("suphx")
-    encode_batch(encoder, RIICHI, np.zeros(0, TABLE), nothing, nothing, np.zeros((0, 3562), np.uint8), num_threads=2)
+    rows = np.full((3, encoder.layout(RIICHI).row_bytes), 255, np.uint8)
+    for some in (tables[:0], tables):
+        encode_batch(encoder, RIICHI, some, nothing, nothing, rows[:0], num_threads=num_threads)
+    assert (rows == 255).all()
 
 
 def own_turns(tables: Records) -> I64:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.features.lookahead_layout import CHANCE_BORDERS
 from suphx.features.lookup import load_lookup
 from suphx.features.paper import encode
 from suphx.features.paper_layout import CLAIM, PUBLIC
@@ -14,8 +15,10 @@ from suphx.features.planes import unpack
 from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import U8, Records
+from suphx.riichi.tile import parse_kinds
+from tests.features.hand_table import table_with
 from tests.features.lookahead_twin import hand_at, lookahead_planes
-from tests.features.near_wins import near_win_tables
+from tests.features.near_wins import near_win_tables, put_into_river
 from tests.features.position import positions
 from tests.features.random_tables import random_tables
 from tests.riichi.random_game import random_game
@@ -66,6 +69,16 @@ def test_odd_tables_look_ahead_as_the_slow_twin_does() -> None:
 
 def test_hands_near_rare_wins_look_ahead_as_the_slow_twin_does() -> None:
     compare_tables(near_win_tables(36, 3))
+
+
+def test_a_chance_exactly_on_its_border_reaches_it() -> None:
+    table = table_with("123456789m1199p5s")  # giving up 5s it waits for two 1p and two 9p
+    for kind in parse_kinds("222233334444555566667p"):
+        put_into_river(table, 2, kind)
+    assert differences(table, 1) == []
+    # 136 - 14 - indicator - 21 discards = 100 unseen: 4 of them are 400 of 10,000
+    is_reached = encoded(table, 1)["lookahead_chance"][: len(CHANCE_BORDERS[0]), parse_kinds("5s")[0]]
+    assert is_reached.tolist() == [border <= 400 for border in CHANCE_BORDERS[0]]
 
 
 @pytest.mark.slow

@@ -18,6 +18,11 @@ OPERATOR_OF_MANIFESTS = Peer(
     namespace="kuberay-system",
     labels={"app.kubernetes.io/name": "kuberay", "app.kubernetes.io/component": "kuberay-operator"},
 )
+IMPOSTORS = [
+    Peer(namespace=place, labels=one.labels)
+    for place in (HOME, "monitoring")
+    for one in (OPERATOR, OPERATOR_OF_MANIFESTS)
+]
 NEIGHBOUR = Peer(namespace="kuberay-system", labels={"app": "other"})
 PROMETHEUS = Peer(namespace="monitoring", labels={"app": "prometheus"})
 
@@ -51,7 +56,7 @@ def test_the_dashboard_is_for_the_submitter_and_the_operator(network: Callable[.
     assert network(SUBMITTER, HEAD, 8265)
     assert network(OPERATOR, HEAD, 8265)
     assert network(OPERATOR_OF_MANIFESTS, HEAD, 8265)
-    for other in (STRANGER, NEIGHBOUR, PROMETHEUS, NIGHTLY, MLFLOW):
+    for other in (STRANGER, NEIGHBOUR, PROMETHEUS, NIGHTLY, MLFLOW, *IMPOSTORS):
         assert not network(other, HEAD, 8265), other
 
 

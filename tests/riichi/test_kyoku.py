@@ -258,6 +258,17 @@ def test_four_winds_after_a_call_do_not_count() -> None:
     assert deal.table["phase"] == OWN_TURN
 
 
+def test_four_winds_after_a_closed_kan_do_not_count() -> None:
+    deal = Deal(["2z", "1111m2z", "2z", "2z"], draws="9m 258s 3p")
+    deal.discard(0, "2z")
+    deal.act(1, ANKAN + kind("1m"))
+    for seat in (1, 2, 3):
+        deal.discard(seat, "2z")
+    deal.pass_all()
+    assert deal.table["river_length"].tolist() == [1, 1, 1, 1]
+    assert deal.table["phase"] == OWN_TURN
+
+
 def test_the_fourth_riichi_ends_the_deal_after_its_stick_is_paid() -> None:
     deal = Deal([TENPAI, STRAIGHT, "456789m456789s7p", WINDS], draws="7z 7z 5z 5z")
     for seat, tile in enumerate(["7z", "7z", "5z", "5z"]):

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -148,25 +150,62 @@ def test_the_last_and_the_best_are_kept_and_the_rest_removed(config: StorageConf
     assert {key.split("/")[3][:12] for key in storage._store.keys("")} == {f"{n:012}" for n in (3, 5, 6)}
 
 
-class Overtaken:
-    """A store in which another writer finishes the same version just before this one does."""
+class CutOff:
+    """A store whose connection breaks after some deletions."""
 
-    def __init__(self, store: ObjectStore, other: Storage, folder: Path) -> None:
-        self._store, self._other, self._folder = store, other, folder
+    def __init__(self, store: ObjectStore, num_deletions: int) -> None:
+        self._store, self._num_left = store, num_deletions
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    def put_new(self, key: str, data: bytes) -> None:
-        self._other.save(NAME, self._folder, number=1)
-        self._store.put_new(key, data)
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if self._num_left == 0:
+                raise OSError("the connection broke")
+            self._num_left -= 1
+            self._store.delete([key])
 
 
-def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
-    config: StorageConfig, storage: Storage, tmp_path: Path
+@pytest.mark.parametrize("num_deletions", range(1, 4))
+def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
+    num_deletions: int, config: StorageConfig, tmp_path: Path
 ) -> None:
-    loser = Storage(config)
-    loser._store = Overtaken(loser._store, storage, fill(tmp_path / "a", "the winner's"))  # type: ignore[assignment]
+    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    storage.save(NAME, fill(tmp_path / "a", "old"), number=1)
+    sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
+    if num_deletions < 3:  # manifest, state and empty
+        with pytest.raises(OSError, match="the connection broke"):
+            storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    else:
+        storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    storage._store = sound
+    versions = storage.versions(NAME)
+    assert versions[-1].number == 2
+    for version in versions:
+        storage.load(version, tmp_path / "b")
+
+
+class Overtaken:
+    """A store in which another writer finishes the same version just before this one makes its first call of a kind."""
+
+    def __init__(self, store: ObjectStore, call: str, finish: Callable[[], object]) -> None:
+        self._store, self._call, self._finish, self._lock = store, call, finish, threading.Lock()
+
+    def __getattr__(self, name: str) -> object:
+        with self._lock:
+            if name == self._call:
+                self._call = ""
+                self._finish()
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("call", ["upload", "put_new"])  # the winner removes what it finds only of the second
+def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
+    call: str, config: StorageConfig, storage: Storage, tmp_path: Path
+) -> None:
+    loser, folder = Storage(config), fill(tmp_path / "a", "the winner's")
+    loser._store = Overtaken(loser._store, call, lambda: storage.save(NAME, folder, number=1))  # type: ignore[assignment]
     with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
         loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
     (version,) = storage.versions(NAME)

@@ -78,6 +78,17 @@ def test_too_many_never_wait_and_the_best_and_newest_stay(
     assert caplog.text.count("newer ones are waiting") == 4
 
 
+@pytest.mark.parametrize("score", [None, 0.5])
+def test_of_equal_waiting_saves_the_oldest_gives_way(score: float | None, storage: SlowStorage, folder: Path) -> None:
+    with UploadQueue(storage, max_waiting=2) as uploads:
+        save(uploads, folder, 1)
+        assert storage.has_begun.wait(60)
+        for number in (2, 3, 4, 5):
+            save(uploads, folder, number, score)
+        storage.gate.set()
+    assert [version.number for version in storage.versions(NAME)] == [1, 4, 5]
+
+
 def test_versions_of_other_names_do_not_give_way(storage: SlowStorage, folder: Path) -> None:
     with UploadQueue(storage, max_waiting=1) as uploads:
         for name in ("a", "b", "c", "d"):

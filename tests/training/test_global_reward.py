@@ -117,6 +117,13 @@ def test_rewards_turn_with_the_table() -> None:
     np.testing.assert_array_equal(np.roll(rewards, 1, axis=1), other)
 
 
+def test_the_digest_changes_with_the_weights_and_with_what_the_places_are_worth() -> None:
+    weights = PREDICTION.weights._replace(inputs_1=PREDICTION.weights.inputs_1 * 2)
+    others = [replace(PREDICTION, weights=weights), replace(PREDICTION, points=(90.0, 45.0, 0.0, -180.0))]
+    assert len({one.digest for one in [PREDICTION, *others]}) == 3
+    assert PREDICTION.digest == replace(PREDICTION).digest
+
+
 def test_wrong_settings_are_refused() -> None:
     with pytest.raises(ValueError, match="exchange_rate is 0"):
         GlobalRewardConfig(exchange_rate=0)

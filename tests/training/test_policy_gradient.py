@@ -161,6 +161,27 @@ def test_rewards_count_in_their_unit_and_the_critics_expectation_is_taken_off() 
     assert plain.item() == without["policy_loss"].item() != figures["policy_loss"].item()
 
 
+@pytest.mark.parametrize("gae_lambda", [1.0, 0.5])
+def test_the_loss_of_the_policy_does_not_teach_the_critic(gae_lambda: float) -> None:
+    batch, rng = Batch(8, 5), np.random.default_rng(2)
+    rewards = torch.from_numpy(rng.normal(size=8)).float()
+    decisions = {
+        "masks": torch.from_numpy(batch.masks),
+        "actions": torch.tensor(batch.actions),
+        "log_probs": torch.from_numpy(batch.behaviour).float(),
+        "rewards": rewards,
+        "is_last": torch.tensor([False, False, False, True] * 2),
+    }
+    values = torch.from_numpy(rng.normal(size=8)).float().requires_grad_()
+    logits = torch.from_numpy(batch.logits).float()
+    config = PolicyGradientConfig(reward_unit=1.0, gae_lambda=gae_lambda)
+    loss, figures = decision_loss(logits, values, decisions, 0.1, config)
+    assert figures["policy_loss"].item() != 0
+    torch.autograd.backward(loss)
+    assert values.grad is not None
+    np.testing.assert_allclose(values.grad.numpy(), (2 * (values - rewards) / 8).detach().numpy(), rtol=1e-6)
+
+
 def test_entropy_of_equal_and_of_certain_choices() -> None:
     log_probs = torch.log_softmax(torch.tensor([[0.0, 0.0, -torch.inf], [0.0, -torch.inf, -torch.inf]]), dim=1)
     assert entropy(log_probs).tolist() == pytest.approx([math.log(2), 0.0])
