@@ -15,7 +15,7 @@ from typing import Any
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.stage import Stage, StageContext
-from suphx_pipelines.supervised import RECIPE_KEYS, VERSION, train
+from suphx_pipelines.supervised import RECIPE_KEYS, train
 
 SUMMARY_STAGE = "learning_curve/summary"
 CURVE_FILE = "curve.json"
@@ -30,7 +30,6 @@ def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             recipe_keys=RECIPE_KEYS,
             needs=("records",),
             artifacts=("metrics.json",),
-            version=VERSION,
         )
         for num_games in recipe.learning_curve.games
         for head in recipe.learning_curve.heads
@@ -44,7 +43,14 @@ def summary_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     points = [stage.name for stage in curve_stages(recipe)]
     needs = (*points, *(f"supervised/{head}" for head in recipe.learning_curve.heads))
     return [
-        Stage(name=SUMMARY_STAGE, run=summarise, recipe_keys=("learning_curve",), needs=needs, artifacts=(CURVE_FILE,))
+        Stage(
+            name=SUMMARY_STAGE,
+            run=summarise,
+            recipe_keys=("learning_curve",),
+            needs=needs,
+            artifacts=(CURVE_FILE,),
+            is_summary=True,
+        )
     ]
 
 

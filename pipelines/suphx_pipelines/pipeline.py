@@ -20,6 +20,7 @@ from suphx_pipelines.records import records_stage
 from suphx_pipelines.reinforcement import reinforcement_stage
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage, StageContext
+from suphx_pipelines.stage_plan import CodeChange
 from suphx_pipelines.supervised import supervised_stages
 from suphx_pipelines.verdict import find_verdict
 from suphx_platform.console import Console
@@ -89,7 +90,14 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
     needs = tuple(stage.name for stage in stages)
     return [
         *stages,
-        Stage(name="report", run=_draw_report, recipe_keys=everything, needs=needs, artifacts=(report.REPORT_NAME,)),
+        Stage(
+            name="report",
+            run=_draw_report,
+            recipe_keys=everything,
+            needs=needs,
+            artifacts=(report.REPORT_NAME,),
+            is_summary=True,
+        ),
     ]
 
 
@@ -101,6 +109,7 @@ def run_recipe(
     console: Console,
     run_id: str | None = None,
     get_ready: Callable[[], None] | None = None,
+    on_code_change: CodeChange = "stop",
 ) -> PipelineResult:
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
@@ -122,6 +131,7 @@ def run_recipe(
         run_id=run_id,
         find_verdict=partial(find_verdict, recipe),
         get_ready=get_ready,
+        on_code_change=on_code_change,
     )
     result = runner.run()
     page = result.folder / "report" / report.REPORT_NAME

@@ -2,7 +2,8 @@
 
 A run's id is derived from its recipe and its records, so the same command finds the same run; keys that only change how
 the work is done (threads, workers) are not part of it. A stage whose inputs are those of a finished stage of another
-run reuses that result: a changed recipe key repeats only what depends on it.
+run reuses that result: a changed recipe key repeats only what depends on it. Its code is one of a stage's inputs; the
+user decides what becomes of results in the run's folder that were made by other code (stage_plan.py).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal
@@ -24,7 +25,8 @@ from suphx_pipelines.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.run_lock import locked
 from suphx_pipelines.run_page import RunPage
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
-from suphx_pipelines.stage_folder import Done, copy_result, find_finished, prepare, read_done, write_done
+from suphx_pipelines.stage_folder import Done, Started, copy_result, find_finished, prepare, read_done, write_done
+from suphx_pipelines.stage_plan import CodeChange, PlannedStage, StagePlanner, show_plan
 from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
@@ -82,12 +84,13 @@ class Runner(Generic[R]):
         run_id: str | None = None,
         find_verdict: FindVerdict | None = None,
         get_ready: Callable[[], None] | None = None,
+        on_code_change: CodeChange = "stop",
     ) -> None:
         """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
         ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when
-        the run has begun, before its first stage.
+        the run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
         """
         _check_names(recipe.name, stages)
         self._recipe = recipe
@@ -106,12 +109,15 @@ class Runner(Generic[R]):
         self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
+        self._on_code_change = on_code_change
+        self._plan: Mapping[str, PlannedStage] = {}
 
     def run(self) -> RunResult:
         """Finish every stage in order.
 
         Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
-        and ValueError if another process works on the same run, or the run was named and has other settings.
+        and ValueError if another process works on the same run, the run was named and has other settings, or results
+        were made by other code and nothing says what to do with them.
         """
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
@@ -120,6 +126,9 @@ class Runner(Generic[R]):
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
+            planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
+            self._plan = planner.plan(self._stages)
+            show_plan(self._plan, self.run_id, self._on_code_change, self._console)
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
@@ -152,15 +161,12 @@ class Runner(Generic[R]):
         return result
 
     def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
-        digests: dict[str, str] = {}
         for number, stage in enumerate(self._stages, 1):
-            inputs = self._inputs(stage, digests)
-            digests[stage.name] = digest_json([stage.name, inputs])
             started = time.monotonic()
             with journal.stage(stage.name):
-                status, done = self._finish(stage, inputs, digests[stage.name], tracker)
+                status, done = self._finish(stage, self._plan[stage.name], tracker)
             seconds = round(time.monotonic() - started, 3)
-            warnings = read_warnings(self.folder / stage.name)
+            warnings = self._warnings(stage.name)
             journal.end_stage(stage.name, status, warnings)
             page.add_stage(stage.name, done)
             how = f"finished in {duration_text(round(seconds))}" if status == "finished" else _STATUS_WORDS[status]
@@ -170,30 +176,32 @@ class Runner(Generic[R]):
                     self._console.warn(warning)
             result.stages[stage.name] = StageResult(status=status, seconds=seconds, metrics=done.metrics)
 
+    def _warnings(self, name: str) -> list[str]:
+        """Return what is wrong with the result of a stage."""
+        change = self._plan[name].change_of_result
+        own = [f"{name}: its result was made by other code ({change})"] if change else []
+        return own + read_warnings(self.folder / name)
+
     def _digest_records(self, records: Path) -> dict[str, str]:
         with self._console.activity(f"reading the files in {records.name or records}"):
             return digest_files(records)
 
-    def _finish(
-        self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, parent: Tracker
-    ) -> tuple[StageStatus, Done]:
+    def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
         folder = self.folder / stage.name
-        done = read_done(folder, digest)
-        if done is None:
-            self._storage.fetch(stage.name, folder)
-            done = read_done(folder, digest)
+        self._storage.fetch(stage.name, folder, plan.versions)
+        done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
             return "kept", done
-        found = find_finished(self._runs, stage.name, digest)
-        key = f"{self.run_id}/{stage.name}/{digest[:16]}"
-        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(inputs)) as tracker:
+        found = find_finished(self._runs, stage.name, plan.digest)
+        key = f"{self.run_id}/{stage.name}/{plan.digest[:16]}"
+        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
             if found is not None:
                 source, done = found
                 self._console.say(f"{stage.name}: reusing the result of {source}")
                 copy_result(source, folder)
             else:
-                done = self._work(stage, inputs, digest, tracker)
+                done = self._work(stage, plan, tracker)
             with self._console.activity(f"{stage.name}: saving"):
                 tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
                 for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
@@ -202,11 +210,12 @@ class Runner(Generic[R]):
         self._storage.keep(stage.name, folder, FINISHED)
         return "finished" if found is None else "reused", done
 
-    def _work(self, stage: Stage[R], inputs: Mapping[str, Any], digest: str, tracker: Tracker) -> Done:
+    def _work(self, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
         number = self._stages.index(stage) + 1
         folder = self.folder / stage.name
-        how = "continuing" if prepare(folder, digest) else "running"
-        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
+        begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
+        is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
+        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         clear_warnings(folder)
         context = StageContext(
             folder=folder,
@@ -221,19 +230,18 @@ class Runner(Generic[R]):
         )
         started = time.monotonic()
         metrics = stage.run(context)
-        seconds = time.monotonic() - started
-        return Done(digest=digest, inputs=inputs, metrics=metrics, seconds=round(seconds, 3), run_id=self.run_id)
+        seconds = round(time.monotonic() - started, 3)
+        return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
 
-    def _inputs(self, stage: Stage[R], digests: Mapping[str, str]) -> dict[str, Any]:
-        inputs: dict[str, Any] = {
-            "version": stage.version,
+    def _settings(self, stage: Stage[R]) -> dict[str, Any]:
+        """Return the inputs of a stage without its code and the stages that it needs."""
+        settings: dict[str, Any] = {
             "seed": self._recipe.seed,
             "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},
-            "upstream": {name: digests[name] for name in stage.needs},
         }
         if stage.reads_records:
-            inputs["records"] = self._records_digest
-        return inputs
+            settings["records"] = self._records_digest
+        return settings
 
 
 def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:

@@ -69,7 +69,10 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[R]):
-    """One step of a pipeline. It is run again exactly when something that it declares here has changed."""
+    """One step of a pipeline. Its result is used until something changes that it declares here, or its code.
+
+    The code is the module of ``run`` with all modules that it imports (stage_code.py).
+    """
 
     name: str
     """Also its folder in the run; slashes make folders: ``supervised/discard``."""
@@ -82,8 +85,8 @@ class Stage(Generic[R]):
     reads_records: bool = False
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
-    version: int = 1
-    """Raise it when the code changes so that old results must not be kept."""
+    is_summary: bool = False
+    """It only combines results of other stages, in seconds: run again without a question when its code has changed."""
 
 
 def stage_seed(seed: int, name: str) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
 from suphx_pipelines.json_file import read_json, write_json
+from suphx_pipelines.stage_work import StageWork, stored_work
 from suphx_platform.console import Console
 from suphx_platform.storage import FINISHED, Storage, Version
 from suphx_platform.upload_queue import UploadQueue
@@ -31,15 +33,20 @@ class StageStorage:
         """Return what the stage's folder is called in the storage."""
         return f"{self._run_id}/{stage_name}"
 
-    def fetch(self, stage_name: str, folder: Path) -> None:
-        """Replace ``folder`` by what the storage has if that is further than what this machine has stored itself."""
+    def further_work(self, stage_name: str, folder: Path) -> list[StageWork]:
+        """Return what the storage has that is further than what this machine has stored itself, the newest first."""
         if self._storage is None:
-            return
-        versions = self._storage.versions(self.name(stage_name))
-        if not versions or versions[-1].path <= self._stored_path(folder):
+            return []
+        stored = self._stored_path(folder)
+        versions = [version for version in self._storage.versions(self.name(stage_name)) if version.path > stored]
+        return stored_work(self._storage, versions)
+
+    def fetch(self, stage_name: str, folder: Path, versions: Sequence[Version]) -> None:
+        """Replace ``folder`` by the first of ``versions`` that is not damaged."""
+        if self._storage is None or not versions:
             return
         folder.parent.mkdir(parents=True, exist_ok=True)
-        version = self._storage.load_newest(self.name(stage_name), folder)
+        version = self._storage.load_first(versions, folder)
         if version is not None:
             self._mark(folder, version)
             self._console.say(f"{stage_name}: fetched from the storage ({version.path})")

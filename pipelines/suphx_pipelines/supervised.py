@@ -33,8 +33,6 @@ from suphx_platform.table_text import duration_text
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
 PERCENT = 100
-VERSION = 2
-"""2: nets with few samples make more steps."""
 TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
 """Rare decisions first: their nets are finished early, and leave their time to the discard net."""
 _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
@@ -55,7 +53,6 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
                 artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
-                version=VERSION,
             )
         )
     return stages

@@ -35,6 +35,7 @@ from suphx_pipelines import tournament_pool, tournament_promotion, tournament_re
 from suphx_pipelines.json_file import read_json, write_json
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
+from suphx_pipelines.stage_plan import CodeChange
 from suphx_pipelines.tournament_pool import Context, Pool, read_pool
 from suphx_pipelines.tournament_recipe import TournamentRecipe
 from suphx_pipelines.verdict import Verdict
@@ -106,11 +107,14 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             recipe_keys=everything,
             needs=(POOL, ROUND_ROBIN, DECISION, PROMOTION),
             artifacts=pictures,
+            is_summary=True,
         ),
     ]
 
 
-def run_tournament(recipe: TournamentRecipe, *, runs: Path, console: Console) -> TournamentResult:
+def run_tournament(
+    recipe: TournamentRecipe, *, runs: Path, console: Console, on_code_change: CodeChange = "stop"
+) -> TournamentResult:
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
     runner = Runner(
@@ -121,6 +125,7 @@ def run_tournament(recipe: TournamentRecipe, *, runs: Path, console: Console) ->
         console=console,
         storage=storage,
         find_verdict=lambda metrics: _verdict(runner.folder, metrics["decision"]),
+        on_code_change=on_code_change,
     )
     result = TournamentResult(run=runner.run())
     console.say(str(result.to_json()["reason"]))

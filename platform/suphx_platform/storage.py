@@ -172,16 +172,24 @@ class Storage:
 
     def load_newest(self, name: str, folder: Path) -> Version | None:
         """Load the newest version that is not damaged; return None, having done nothing, if there is none."""
-        return self._load_first(reversed(self.versions(name)), folder)
+        return self.load_first(reversed(self.versions(name)), folder)
 
     def load_best(self, name: str, folder: Path) -> Version | None:
         """Load the version with the best score that is not damaged, of equal ones the newest; or return None."""
         scored = [
             (version.score, version.path, version) for version in self.versions(name) if version.score is not None
         ]
-        return self._load_first([version for _, _, version in sorted(scored, reverse=True)], folder)
+        return self.load_first([version for _, _, version in sorted(scored, reverse=True)], folder)
 
-    def _load_first(self, versions: Iterable[Version], folder: Path) -> Version | None:
+    def read(self, version: Version, file: str) -> bytes | None:
+        """Return one small file of a version, unchecked; None if the version does not have it."""
+        try:
+            return self._store.get(version.key(file)) if file in version.files else None
+        except FileNotFoundError:
+            return None
+
+    def load_first(self, versions: Iterable[Version], folder: Path) -> Version | None:
+        """Load the first version that is not damaged; return None, having done nothing, if there is none."""
         for version in versions:
             try:
                 self.load(version, folder)

@@ -1,9 +1,9 @@
 """The sources that a module depends on: its own file and, recursively, those of the modules it imports.
 
-Only modules below the roots that the caller names count (this project's); installed packages do not. Every import
-statement counts, also those inside functions. Statements are found by a pattern because parsing takes 50 times as
-long; the pattern may find too much (an import statement quoted in a text), which is safe, and a test compares it with
-the parser for all sources of this project.
+Only modules below the roots that the caller names count (this project's), at any depth of sub-packages; installed
+packages do not. Every import statement counts, absolute or relative, also those inside functions. Statements are found
+by a pattern because parsing takes 50 times as long; the pattern may find too much (an import statement quoted in a
+text), which is safe, and a test compares it with the parser for all sources of this project.
 """
 
 from __future__ import annotations
@@ -20,14 +20,20 @@ _STATEMENT = re.compile(
     r"(?:^|[;:])[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))", re.MULTILINE
 )
 
+_INSTALLED = ("site-packages", "dist-packages")
+_PROJECT = ("suphx", "suphx_pipelines", "suphx_platform")
+
 
 def imported_names(source: str) -> set[str]:
-    """Return the dotted names that ``source`` imports: ``a.b`` for ``import a.b`` and for ``from a import b``."""
+    """Return the dotted names that ``source`` imports: ``a.b`` for ``import a.b`` and for ``from a import b``.
+
+    Relative imports keep their dots: ``..a.b`` for ``from ..a import b``, ``.b`` for ``from . import b``.
+    """
     names = set()
     for package, members, modules in _STATEMENT.findall(_COMMENT.sub("", source)):
         for part in (members or modules).strip("()").split(","):
             if words := part.split():
-                names.add(f"{package}.{words[0]}" if package else words[0])
+                names.add(f"{package}{'' if package.endswith('.') or not package else '.'}{words[0]}")
     return names
 
 
@@ -51,6 +57,17 @@ def closure_digest(path: Path, roots: Sequence[Path]) -> str:
     return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
+def closure_digests(path: Path, roots: Sequence[Path]) -> dict[str, str]:
+    """Return name below its root -> hexadecimal SHA-256, for every file of the closure."""
+    places = sorted((str(root) for root in roots), key=len, reverse=True)
+    return {_name_below(places, file).lstrip(os.sep): _content(file)[0] for file in closure(path, roots)}
+
+
+def imported_packages(path: Path, roots: Sequence[Path]) -> set[str]:
+    """Return the top-level names that the files of the closure import, those of installed packages among them."""
+    return {name.partition(".")[0] for file in closure(path, roots) for name in _names(file)}
+
+
 def last_change(path: Path, roots: Sequence[Path]) -> float:
     """Return when the file of the closure that was changed last was changed, in seconds since 1970."""
     return max(_content(file)[1] for file in closure(path, roots))
@@ -58,7 +75,7 @@ def last_change(path: Path, roots: Sequence[Path]) -> float:
 
 def forget() -> None:
     """Read every file again at the next call."""
-    for remembered in (_modules_in, _existing, _direct, _content):
+    for remembered in (_modules_in, _existing, _direct, _names, _content):
         remembered.cache_clear()
 
 
@@ -68,24 +85,41 @@ def _name_below(places: Sequence[str], file: str) -> str:
 
 @cache
 def _direct(path: str, places: tuple[str, ...]) -> list[str]:
-    names = imported_names(Path(path).read_text(encoding="utf-8"))
-    return sorted({file for name in names for place in places for file in _module_files(name, place)})
+    files = {file for name in _names(path) for place in places for file in _module_files(name, place)}
+    return sorted(files.union(*(_relative_files(name, path) for name in _names(path) if name.startswith("."))))
+
+
+@cache
+def _names(path: str) -> set[str]:
+    return imported_names(Path(path).read_text(encoding="utf-8"))
+
+
+def _relative_files(name: str, path: str) -> list[str]:
+    """Return what importing ``..a.b`` in the module ``path`` runs."""
+    below = name.lstrip(".")
+    folder = Path(path).parents[len(name) - len(below) - 1]
+    return _existing(str(folder)) + _files_below(below, str(folder))
 
 
 def _module_files(name: str, place: str) -> list[str]:
     """Return the files that importing ``name`` runs: those of its packages and its own; ``a.*`` is all of package a."""
+    return _files_below(name, place) if name.partition(".")[0] in _modules_in(place) else []
+
+
+def _files_below(name: str, place: str) -> list[str]:
     *packages, last = name.split(".")
     files: list[str] = []
-    if (packages[0] if packages else last) in _modules_in(place):
-        for package in packages:
-            place = f"{place}/{package}"
-            files += _existing(place)
-        files += map(str, Path(place).glob("*.py")) if last == "*" else _existing(f"{place}/{last}")
-    return files
+    for package in packages:
+        place = f"{place}/{package}"
+        files += _existing(place)
+    return files + (list(map(str, Path(place).glob("*.py"))) if last == "*" else _existing(f"{place}/{last}"))
 
 
 @cache
 def _modules_in(place: str) -> set[str]:
+    """Return the top-level modules of a root; where packages are installed, only those of this project."""
+    if Path(place).name in _INSTALLED:
+        return {name for name in _PROJECT if os.path.isdir(f"{place}/{name}")}  # noqa: PTH112
     return {name.partition(".")[0] for name in os.listdir(place)}  # noqa: PTH208  # here and below: Path is ten times slower
 
 

@@ -20,7 +20,7 @@ from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
 from suphx.riichi.store import GAME, KYOKU, KyokuStore, StoreWriter
 from suphx.training.training_state import TrainingProgress, load_training_state, save_training_state
-from suphx_pipelines.stage_folder import DONE, STARTED, Done, prepare, read_done, write_done
+from suphx_pipelines.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
 from tests.riichi.byte_damage import damage_bytes
 from tests.riichi.event_damage import VALUES
 from tests.riichi.file_damage import Files
@@ -99,7 +99,7 @@ def damaged_marks(random: Random, seeds: Sequence[Seed]) -> Files:
 def read_marks(folder: Path, number: int) -> None:
     """Ask whether the stage is finished, and begin it; ValueError if a mark is damaged."""
     read_done(folder, DIGEST)
-    prepare(folder, DIGEST)
+    prepare(folder, Started(digest=DIGEST))
 
 
 def _damaged_in_place(random: Random, data: bytes) -> bytes:
@@ -184,7 +184,7 @@ def _state() -> bytes:
 def _marks() -> Files:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        prepare(folder, DIGEST)
+        prepare(folder, Started(digest=DIGEST))
         done = Done(digest=DIGEST, inputs={"recipe": {"a": 1}}, metrics={"loss": 0.5}, seconds=1.0, run_id="a-1")
         write_done(folder, done)
         return _read_all(folder)

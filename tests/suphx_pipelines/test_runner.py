@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,14 +129,6 @@ def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> N
     changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
     (first.folder / "numbers" / "numbers.json").unlink()
     assert json.loads((changed.folder / "numbers" / "numbers.json").read_text())
-
-
-def test_a_raised_version_redoes_the_stage_in_an_emptied_folder(runs: Path) -> None:
-    first = small_runner(runs).run()
-    stages = [replace(stage, version=2) if stage.name == "powers" else stage for stage in STAGES]
-    again = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run()
-    assert [stage.status for stage in again.stages.values()] == ["kept", "finished", "finished"]
-    assert work(first.folder)["power 0"] == 2
 
 
 def test_changed_records_make_another_run(runs: Path, tmp_path: Path) -> None:

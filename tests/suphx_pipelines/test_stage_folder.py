@@ -7,26 +7,36 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.json_file import read_json, write_json
-from suphx_pipelines.stage_folder import DONE, STARTED, Done, copy_result, find_finished, prepare, read_done, write_done
+from suphx_pipelines.stage_folder import (
+    DONE,
+    STARTED,
+    Done,
+    Started,
+    copy_result,
+    find_finished,
+    prepare,
+    read_done,
+    write_done,
+)
 
 
 def done(digest: str) -> Done:
-    return Done(digest=digest, inputs={"version": 1}, metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
+    return Done(digest=digest, inputs={"seed": 1}, metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
 
 
 def test_work_with_the_same_inputs_is_kept_and_with_others_removed(tmp_path: Path) -> None:
     folder = tmp_path / "stage"
-    prepare(folder, "one")
+    prepare(folder, Started(digest="one"))
     (folder / "half.bin").write_text("half")
-    prepare(folder, "one")
+    prepare(folder, Started(digest="one"))
     assert (folder / "half.bin").exists()
-    prepare(folder, "two")
+    prepare(folder, Started(digest="two"))
     assert [path.name for path in folder.iterdir()] == [STARTED]
 
 
 def test_files_without_a_start_mark_are_not_trusted(tmp_path: Path) -> None:
     (tmp_path / "half.bin").write_text("from nobody knows where")
-    prepare(tmp_path, "one")
+    prepare(tmp_path, Started(digest="one"))
     assert not (tmp_path / "half.bin").exists()
 
 
@@ -44,7 +54,7 @@ def test_a_mark_of_another_version_is_not_a_finished_stage(tmp_path: Path) -> No
 
 def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_path: Path) -> None:
     source = tmp_path / "run-1" / "supervised" / "kong"
-    prepare(source, "one")
+    prepare(source, Started(digest="one"))
     (source / "inner").mkdir()
     (source / "inner" / "net.bin").write_text("weights")
     assert find_finished(tmp_path, "supervised/kong", "one") is None
@@ -73,12 +83,12 @@ def test_a_mark_that_is_no_json_object_is_named(tmp_path: Path, content: str) ->
     with pytest.raises(ValueError, match=rf"{DONE} .*: remove it and run again"):
         read_done(tmp_path, "one")
     with pytest.raises(ValueError, match=rf"{STARTED} .*: remove it and run again"):
-        prepare(tmp_path, "one")
+        prepare(tmp_path, Started(digest="one"))
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1)],
+    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("sources", [])],
 )
 def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: object) -> None:
     write_json(tmp_path / DONE, asdict(done("one")) | {name: value})

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from suphx.atomic_file import write_atomically
+from suphx_pipelines.json_file import write_json
 from suphx_pipelines.stage import StageContext
+from suphx_pipelines.stage_folder import STARTED
 from suphx_pipelines.stage_storage import StageStorage
 from suphx_platform.console import Console
 from suphx_platform.storage import FINISHED, Storage, StorageConfig
@@ -61,10 +63,11 @@ def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> N
     folder = tmp_path / "stage"
     folder.mkdir()
     (folder / "state").write_text("stored")
+    write_json(folder / STARTED, {"digest": "one"})
     with storage.uploads():
         storage.keep("a", folder, 5)
     write_atomically(folder / "state", [b"further than what was stored"])
-    storage.fetch("a", folder)
+    assert storage.further_work("a", folder) == []
     assert (folder / "state").read_text() == "further than what was stored"
 
 
@@ -75,8 +78,11 @@ def test_what_another_machine_stored_later_replaces_what_is_here(tmp_path: Path)
         for folder, text, number in ((here, "early", 5), (there, "late", 9)):
             folder.mkdir()
             (folder / "state").write_text(text)
+            write_json(folder / STARTED, {"digest": text})
             storage.keep("a", folder, number)
-    storage.fetch("a", here)
+    (work,) = storage.further_work("a", here)
+    assert work.digest == "late"
+    storage.fetch("a", here, work.versions)
     assert (here / "state").read_text() == "late"
 
 

@@ -61,7 +61,8 @@ spec:
 {{- $share := divf (floor (mulf (divf $inference.gpus $inference.places) 100)) 100 -}}
 {{- $settings = append $settings (printf "cluster.gpus_per_engine=%.2f" $share) -}}
 {{- end -}}
-suphx run /recipes/recipe.toml --runs /runs
+{{- /* An image with other code continues a run: it must not fail again at every attempt. */ -}}
+suphx run /recipes/recipe.toml --runs /runs --on-code-change keep
 {{- if $values.volumes.records }} --records /records{{ end -}}
 {{- with $values.storage.address }} --set storage.address={{ . }}{{ end -}}
 {{- range $settings }} --set reinforcement.{{ . }}{{ end -}}

@@ -87,3 +87,14 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 def add_runs(parser: argparse.ArgumentParser) -> None:
     """Add ``--runs DIR``, the folder that holds all runs."""
     parser.add_argument("--runs", type=Path, default=DEFAULT_RUNS, metavar="DIR", help="folder of runs (default: runs)")
+
+
+def add_code_change(parser: argparse.ArgumentParser) -> None:
+    """Add ``--on-code-change``: what to do with results in the run's folder that were made by other code."""
+    parser.add_argument(
+        "--on-code-change",
+        choices=("stop", "keep", "redo"),
+        default="stop",
+        help="if the code of a stage has changed since it was run: stop before anything is changed (default), keep its "
+        "result, or redo the stage",
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_recipe, add_runs, run_id
+from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs, run_id
 from suphx_platform.commands.record_path import check_records
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="ID",
         help="name of the run (default: derived from its settings); an existing run must have the same settings",
     )
+    add_code_change(parser)
     parser.add_argument(
         "--stop-file",
         type=Path,
@@ -94,7 +95,13 @@ def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: Ru
     with console.activity("importing"):  # kernels are compiled at the same time
         from suphx_pipelines.pipeline import run_recipe
     return run_recipe(
-        recipe, records=args.records, runs=args.runs, console=console, run_id=args.run_id, get_ready=kernels.wait
+        recipe,
+        records=args.records,
+        runs=args.runs,
+        console=console,
+        run_id=args.run_id,
+        get_ready=kernels.wait,
+        on_code_change=args.on_code_change,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from suphx_platform.agent_forms import check_agent
 from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_recipe, add_runs
+from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
@@ -31,6 +31,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     add_recipe(parser)
     add_runs(parser)
+    add_code_change(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -49,7 +50,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernel_warmup import compile_kernels
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     try:
-        return run_tournament(recipe, runs=args.runs, console=console).to_json()
+        result = run_tournament(recipe, runs=args.runs, console=console, on_code_change=args.on_code_change)
+        return result.to_json()
     except KeyboardInterrupt:
         again = shlex.join(command_line())
         console.error(f"Finished stages and finished parts of a match are saved. Continue with: {again}")
