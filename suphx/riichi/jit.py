@@ -30,12 +30,11 @@ from suphx.cache_folder import cache_root, mark_used
 from suphx.riichi.kernel_link import choose_link
 from suphx.riichi.kernel_lock import sole_compiler
 from suphx.riichi.lean_compiler import lean_compiler
-from suphx.riichi.source_closure import closure_digest, last_change
+from suphx.riichi.source_closure import PROJECT_ROOT, closure_digest, last_change
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_ROOT = Path(__file__).resolve().parents[2]
 _STARTED = time.time()
 # What changes the code of a kernel and is not part of numba's own key (that one has the processor and its features).
 _OPTIONS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
@@ -66,7 +65,7 @@ def _roots(module: str, file: Path) -> tuple[Path, ...]:
     """Return where the imports of ``module`` are looked up: in this project and beside the module's own package."""
     names = module.split(".")
     own = file.parents[len(names) - 1] if list(file.with_suffix("").parts[-len(names) :]) == names else file.parent
-    return tuple(dict.fromkeys((_ROOT, own)))
+    return tuple(dict.fromkeys((PROJECT_ROOT, own)))
 
 
 class _Locator(UserProvidedCacheLocator):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +12,15 @@ from numpy.typing import NDArray
 
 from suphx.atomic_file import write_atomically
 from suphx.cache_folder import cache_root
+from suphx.riichi.source_closure import PROJECT_ROOT, closure_digest
 
 
 def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-    """Return the table ``name``, read-only; ``build`` computes it when none of the same ``source`` file is stored."""
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    """Return the table ``name``, read-only; ``build`` computes it when none of the same sources is stored.
+
+    ``source``: the file that it is computed by; the modules of this project that it imports count too.
+    """
+    digest = closure_digest(source.resolve(), [PROJECT_ROOT])[:16]
     path = cache_root() / "tables" / f"{name}-{digest}.npy"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from suphx.riichi.jit import cache_folder
-from suphx.riichi.source_closure import closure
+from suphx.riichi.source_closure import PROJECT_ROOT, closure
 
-_ROOT = Path(__file__).resolve().parents[2]
 _GROUPS = Path(__file__).with_name("warmup.py")
 
 
@@ -55,7 +54,7 @@ def _kernel_folders() -> Iterator[Path]:
 def kernel_modules() -> list[tuple[str, Path]]:
     """Return the name and the file of each module with kernels."""
     return [
-        (".".join(path.relative_to(_ROOT).with_suffix("").parts), path)
-        for path in map(Path, sorted(closure(_GROUPS, [_ROOT])))
+        (".".join(path.relative_to(PROJECT_ROOT).with_suffix("").parts), path)
+        for path in map(Path, sorted(closure(_GROUPS, [PROJECT_ROOT])))
         if "\n@jit\n" in path.read_text(encoding="utf-8")
     ]

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from suphx.riichi.jit import cache_folder
+from suphx.riichi.source_closure import PROJECT_ROOT
 
 COSTS_FILE = Path(__file__).with_name("kernel_costs.csv")
-_ROOT = Path(__file__).resolve().parents[2]
 _KERNEL = re.compile(r"^@jit\ndef (\w+)", re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def kernels_of(module: str) -> list[str]:
 
 
 def _source(module: str) -> Path:
-    return _ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    return PROJECT_ROOT.joinpath(*module.split(".")).with_suffix(".py")
 
 
 def _cached(module: str) -> Iterator[str]:

@@ -99,6 +99,50 @@ def test_a_constant_changed_in_another_module_is_never_served_stale(tmp_path: Pa
     assert scaled_in_a_new_process(tmp_path) == (14, 1, first)
 
 
+PACKAGES = {
+    "game_of_this_test/__init__.py": '"""A game: what lives here."""\n',
+    "game_of_this_test/table/__init__.py": "from game_of_this_test.table.tile import KINDS\n",
+    "game_of_this_test/table/tile.py": "from game_of_this_test.table.deep.inner.constant import KINDS\n",
+    "game_of_this_test/table/deep/__init__.py": '"""Deep."""\n',
+    "game_of_this_test/table/deep/inner/__init__.py": "",
+    "game_of_this_test/table/deep/inner/constant.py": "KINDS = 2\n",
+    "game_of_this_test/engine/__init__.py": "",
+    "game_of_this_test/engine/sibling.py": "UNUSED = 1\n",
+    "game_of_this_test/engine/kyoku.py": """
+from game_of_this_test import table
+from suphx.riichi.jit import jit
+
+KINDS = table.KINDS
+
+@jit
+def scaled(number):
+    return number * KINDS
+""",
+}
+
+
+def test_a_change_deep_in_a_tree_of_packages_is_never_served_stale(tmp_path: Path) -> None:
+    for name, text in PACKAGES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    program = PROGRAM.replace("kernels", "game_of_this_test.engine.kyoku as kernels", 1).replace(
+        "import sys, ", "import sys; import "
+    )
+    first = scaled_in_a_new_process(tmp_path, program)
+    assert first[:2] == (14, 0)
+    (tmp_path / "game_of_this_test/engine/sibling.py").write_text("UNUSED = 2\n")
+    assert scaled_in_a_new_process(tmp_path, program) == (14, 1, first[2])
+    for place, text in (
+        ("table/deep/inner/constant.py", "KINDS = 3\n"),
+        ("table/__init__.py", "from game_of_this_test.table.tile import KINDS as FEW\nKINDS = FEW + 1\n"),
+    ):
+        (tmp_path / "game_of_this_test" / place).write_text(text)
+        changed = scaled_in_a_new_process(tmp_path, program)
+        assert changed[0] == (21 if "constant" in place else 28)
+        assert changed[1] == 0
+
+
 def test_a_source_edited_after_the_process_began_is_compiled_but_not_cached(tmp_path: Path) -> None:
     scale = tmp_path / "numbers_of_this_test" / "scale.py"
     scale.parent.mkdir()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.riichi.source_closure import closure, closure_digest, forget, imported_names
+from suphx.riichi.source_closure import closure, closure_digest, forget, imported_names, imported_packages
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = [
@@ -81,6 +81,37 @@ def test_every_module_of_a_star_import_counts(tree: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("statement", "imported"),
+    [
+        ("from . import limit", {"rules/limit"}),
+        ("from .limit import X", {"rules/limit"}),
+        ("from .. import tile", {"tile"}),
+        ("from ..deep.inner import constant", {"deep/inner/constant"}),
+        ("from ..deep.inner.constant import LIMIT", {"deep/inner/constant"}),
+    ],
+)
+def test_relative_imports_count(tree: Path, statement: str, imported: set[str]) -> None:
+    start = tree / "engine" / "rules" / "start.py"
+    start.write_text(statement)
+    found = {Path(path).relative_to(tree / "engine").with_suffix("").as_posix() for path in closure(start, [tree])}
+    assert imported <= found
+    assert "wall" not in found
+
+
+def test_of_installed_packages_only_those_of_this_project_count(tree: Path) -> None:
+    installed = tree / "site-packages"
+    for name in ("numpy", "suphx"):
+        (installed / name).mkdir(parents=True)
+        (installed / name / "__init__.py").write_text("")
+    start = installed / "suphx" / "start.py"
+    start.write_text("import numpy, suphx.kernel\n")
+    (installed / "suphx" / "kernel.py").write_text("")
+    names = {Path(path).relative_to(installed).as_posix() for path in closure(start, [installed])}
+    assert names == {"suphx/start.py", "suphx/__init__.py", "suphx/kernel.py"}
+    assert imported_packages(start, [installed]) == {"numpy", "suphx"}
+
+
+@pytest.mark.parametrize(
     ("source", "names"),
     [
         ("import a.b as c, d", {"a.b", "d"}),
@@ -90,6 +121,8 @@ def test_every_module_of_a_star_import_counts(tree: Path) -> None:
         ("x = 1; import a", {"a"}),
         ("if x: from a import b", {"a.b"}),
         ("def f():\n\tfrom a import b", {"a.b"}),
+        ("from . import a", {".a"}),
+        ("from ..a import b", {"..a.b"}),
         ("important = 1\nfrom_here = 2", set()),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,13 @@ import pytest
 
 from suphx.riichi.source_closure import forget
 from suphx_pipelines import stage_code as stage_code_module
+from suphx_pipelines.pipeline import pipeline_stages
+from suphx_pipelines.recipe import load_recipe
+from suphx_pipelines.recipe_lookup import find_recipe
 from suphx_pipelines.run_summary import RunSummary
 from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.stage import Stage
+from suphx_pipelines.stage_code import stage_code
 from suphx_pipelines.stage_plan import CodeChange
 from suphx_platform.cli import build_parser
 from suphx_platform.console import Console
@@ -23,25 +29,25 @@ from tests.suphx_pipelines.test_runner import contents, tracked_runs
 
 FILES = {
     "data.py": """
-from pathlib import Path
+from log_of_this_test import note
 
 def run(context):
-    (context.folder.parent / "work.log").open("a").write("data\\n")
+    note(context, "data")
     (context.folder / "games.txt").write_text("1 2 3")
     return {"games": 3}
 """,
     "training.py": """
 import numpy
+from log_of_this_test import note
 from nets_of_this_test.deep.inner import loss
 
 def run(context):
-    log = context.folder.parent / "work.log"
     for step in range(3):
         state = context.folder / f"{step}.txt"
         if not state.exists():
-            log.open("a").write(f"step {step}\\n")
             if (context.folder.parent / f"stop {step}").exists():
                 raise KeyboardInterrupt
+            note(context, f"step {step}")
             state.write_text(str(loss.SCALE))
             context.keep(step)
     return {"sum": sum(int((context.folder / f"{step}.txt").read_text()) for step in range(3))}
@@ -49,13 +55,19 @@ def run(context):
     "nets_of_this_test/deep/inner/loss.py": "SCALE = 2\n",
     "summary.py": """
 from chart_of_this_test import WIDTH
+from log_of_this_test import note
 
 def run(context):
-    (context.folder.parent / "work.log").open("a").write("report\\n")
+    note(context, "report")
     (context.folder / "report.html").write_text(str(WIDTH))
     return {"width": WIDTH}
 """,
     "chart_of_this_test.py": "WIDTH = 100\n",
+    "log_of_this_test.py": """
+def note(context, text):
+    with (context.folder.parent / "work.log").open("a") as log:
+        log.write(text + "\\n")
+""",
 }
 
 
@@ -66,13 +78,18 @@ class Project:
         self.folder = folder
         self.runs = folder / "runs"
         monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two edits within a second look alike to it
         for name, text in FILES.items():
             self.write(name, text)
 
     def write(self, name: str, text: str) -> None:
+        """Write a source; the next run imports it again."""
+        for module in [module for module in sys.modules if "of_this_test" in module]:
+            del sys.modules[module]
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+        importlib.invalidate_caches()
         forget()
 
     def runner(
@@ -270,6 +287,17 @@ def test_results_of_other_code_in_the_storage_are_not_replaced_without_a_questio
     assert contents(first.folder) == {}
     kept = project.run("keep", tmp_path / "storage")
     assert kept.stages["training"].metrics == {"sum": 6}
+
+
+def test_the_code_of_training_stages_does_not_include_the_report() -> None:
+    stages = {stage.name: stage_code(stage.run) for stage in pipeline_stages(load_recipe(find_recipe("self_play")))}
+    drawing = {"report.py", "report_page.py", "svg.py", "line_chart.py", "stage_plan.py", "run_list.py"}
+    names = {stage: {Path(source).name for source in code.sources} for stage, code in stages.items()}
+    assert {"report.py", "report_page.py", "line_chart.py"} <= names["report"]
+    for name in names.keys() - {"report"}:
+        assert not drawing & names[name], name
+    assert {"simulator.py", "policy.py", "supervised.py"} <= names["supervised/discard"]
+    assert {"numba", "numpy", "python", "torch"} <= stages["supervised/discard"].libraries.keys()
 
 
 @pytest.mark.parametrize("command", ["run", "tournament"])
