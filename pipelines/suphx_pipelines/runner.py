@@ -216,6 +216,8 @@ class Runner(Generic[R]):
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
         is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
+        if plan.replaced and not is_continued:
+            self._storage.remove(stage.name)
         clear_warnings(folder)
         context = StageContext(
             folder=folder,

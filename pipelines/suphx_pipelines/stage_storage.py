@@ -51,6 +51,11 @@ class StageStorage:
             self._mark(folder, version)
             self._console.say(f"{stage_name}: fetched from the storage ({version.path})")
 
+    def remove(self, stage_name: str) -> None:
+        """Remove what the storage has of a stage that is run again."""
+        if self._storage is not None:
+            self._storage.delete(self.name(stage_name))
+
     def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
 

@@ -188,6 +188,12 @@ class Storage:
         except FileNotFoundError:
             return None
 
+    def delete(self, name: str) -> None:
+        """Remove all versions of ``name``; names below it stay."""
+        paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
+        keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
+        self._store.delete(sorted(keys, key=_is_content))
+
     def load_first(self, versions: Iterable[Version], folder: Path) -> Version | None:
         """Load the first version that is not damaged; return None, having done nothing, if there is none."""
         for version in versions:
@@ -250,7 +256,7 @@ class Storage:
 
         old = [key for key in self._store.keys(f"{name}/") if is_old(key)]
         # Manifests first: a version that is being removed must not look finished.
-        self._store.delete(sorted(old, key=lambda key: not key.endswith(f"/{MANIFEST}")))
+        self._store.delete(sorted(old, key=_is_content))
         self._store.delete_unfinished(f"{name}/", is_old)
 
 
@@ -271,6 +277,10 @@ def _open(config: StorageConfig) -> ObjectStore:
         checksums=config.checksums,
     )
     return BucketStore(bucket, prefix, connection)
+
+
+def _is_content(key: str) -> bool:
+    return not key.endswith(f"/{MANIFEST}")
 
 
 def _files(folder: Path) -> list[str]:

@@ -290,7 +290,9 @@ def test_results_of_other_code_in_the_storage_are_not_replaced_without_a_questio
 
 
 def test_the_code_of_training_stages_does_not_include_the_report() -> None:
-    stages = {stage.name: stage_code(stage.run) for stage in pipeline_stages(load_recipe(find_recipe("self_play")))}
+    stages = {
+        stage.name: stage_code(stage.run) for stage in pipeline_stages(load_recipe(find_recipe(Path("self_play"))))
+    }
     drawing = {"report.py", "report_page.py", "svg.py", "line_chart.py", "stage_plan.py", "run_list.py"}
     names = {stage: {Path(source).name for source in code.sources} for stage, code in stages.items()}
     assert {"report.py", "report_page.py", "line_chart.py"} <= names["report"]

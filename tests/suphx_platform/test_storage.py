@@ -247,6 +247,18 @@ def test_of_many_writers_of_one_new_object_one_wins(storage: Storage) -> None:
     assert storage._store.get("lock").decode() == str(won.index(True))
 
 
+def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "a", "mine")
+    version = storage.save(NAME, folder, number=1)
+    below = storage.save(f"{NAME}/discard", folder, number=1)
+    assert storage.read(version, "state") == b"mine"
+    assert storage.read(version, "absent") is None
+    storage.delete(NAME)
+    assert storage.versions(NAME) == []
+    assert storage.read(version, "state") is None
+    assert storage.versions(f"{NAME}/discard") == [below]
+
+
 def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Path) -> None:
     folder = fill(tmp_path / "a", "mine")
     assert storage.load_newest(NAME, folder) is None
