@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn, Protocol
 
 from suphx.suggestion import did_you_mean
+from suphx_platform.commands.parsing import EXAMPLES_TITLE, examples
 
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
@@ -15,12 +16,6 @@ GROUPS = (
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
     ("measure", ("bench", "warmup")),
 )
-_EXAMPLES = "examples:\n"
-
-
-def examples(*commands: str) -> str:
-    """Return the epilog of a command's help that shows ``commands``, a line each."""
-    return _EXAMPLES + "\n".join(f"  {command}" for command in commands)
 
 
 class Command(Protocol):
@@ -85,7 +80,7 @@ class _Help(argparse.HelpFormatter):
     """Keeps the lines of examples; all other text is filled."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+        return text if text.startswith(EXAMPLES_TITLE) else super()._fill_text(text, width, indent)
 
 
 class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]

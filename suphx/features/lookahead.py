@@ -11,11 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.features.holding import NO_CLAIM, fill_holding
-from suphx.features.lookahead_layout import CHANCE_BORDERS, CLAIM_HIGH_CHANCE_BORDERS, FEW_CHANCE_BORDERS, NUM_LEVELS
+from suphx.features.lookahead_layout import (
+    CHANCE_BORDERS,
+    CLAIM_HIGH_CHANCE_BORDERS,
+    FEW_CHANCE_BORDERS,
+    MAX_CHANGED,
+    NUM_LEVELS,
+)
 from suphx.features.lookup import Lookup
 from suphx.features.paper_layout import CLAIM, PUBLIC
 from suphx.features.planes import ALL_KINDS, CountMasks, set_kinds
-from suphx.features.suit_targets import MAX_CHANGED
 from suphx.features.win_search import (
     ANY_SHIFT,
     CALLED,

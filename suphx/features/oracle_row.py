@@ -18,8 +18,8 @@ from suphx.features.lookup import Lookup, load_lookup
 from suphx.features.oracle import ORACLE, encode_oracle
 from suphx.features.planes import row_bytes
 from suphx.riichi.jit import jit
+from suphx.riichi.random_number import mix
 from suphx.riichi.record import I64, U8, Records
-from suphx.riichi.wall import mix
 
 _NUMBER_BYTES = 4
 _TAIL_BYTES = 2 * _NUMBER_BYTES

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from suphx.features.holding import NO_CLAIM
 from suphx.features.lookahead import find_ways
-from suphx.features.lookahead_layout import LEVELS
+from suphx.features.lookahead_layout import LEVELS, MAX_CHANGED
 from suphx.features.lookup import load_lookup
 from suphx.features.open_tiles import fill_open_tiles
 from suphx.features.paper_layout import PUBLIC
 from suphx.features.planes import count_masks
-from suphx.features.suit_targets import MAX_CHANGED
 from suphx.features.win_search import CALLED, DRAWN, MAX_COLUMNS, SEARCH
 from suphx.riichi.record import I64, Records
 from suphx.riichi.table import Table

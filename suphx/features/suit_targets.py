@@ -13,11 +13,11 @@ from typing import cast
 
 import numpy as np
 
+from suphx.features.lookahead_layout import MAX_CHANGED
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I8, I32, I64, U16, Records, field, record_dtype
 from suphx.riichi.stored_table import load_or_build
 
-MAX_CHANGED = 3
 TABLE_TILES = 9
 
 # A target as a word: nine counts of four bits each, bit sets of runs by lowest kind, of runs that stand there twice or

@@ -11,14 +11,13 @@ import numpy as np
 
 from suphx.features.hand_value import ENDS, Reading, pairs_levels, win_levels
 from suphx.features.holding import Holding
-from suphx.features.lookahead_layout import HIGH_LEVEL, NUM_LEVELS
+from suphx.features.lookahead_layout import HIGH_LEVEL, MAX_CHANGED, NUM_LEVELS
 from suphx.features.lookup import Lookup
 from suphx.features.planes import count_bits
 from suphx.features.suit_targets import (
     DOUBLES_SHIFT,
     GROUP_PAIR,
     GROUP_SET,
-    MAX_CHANGED,
     MAX_STATES,
     NUM_GROUPS,
     PAIR_MASK,

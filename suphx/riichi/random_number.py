@@ -1,13 +1,22 @@
-"""Random numbers for kernels: a counter, int64 (1,), that is mixed anew for every number."""
+"""Random numbers for kernels: a counter, int64 (1,), that is mixed again for every number."""
 
 from __future__ import annotations
 
 from suphx.riichi.jit import jit
 from suphx.riichi.record import I64
-from suphx.riichi.wall import mix
 
 _MASK32 = 0xFFFFFFFF
 _TOP = 1 << 62
+
+
+@jit
+def mix(x: int) -> int:
+    """Return 32 well mixed bits of a 32-bit number (Wellons' lowbias32 construction)."""
+    x ^= x >> 16
+    x = x * 0x7FEB352D & _MASK32
+    x ^= x >> 15
+    x = x * 0x846CA68B & _MASK32
+    return x ^ x >> 16
 
 
 @jit

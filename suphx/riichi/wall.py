@@ -6,6 +6,7 @@ A wall is int16 (136,) tile ids in drawing order (table.py). Tenhou's own walls 
 from __future__ import annotations
 
 from suphx.riichi.jit import jit
+from suphx.riichi.random_number import mix
 from suphx.riichi.record import I16
 
 DEALT = 52
@@ -15,16 +16,6 @@ DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2
 URA = 131
 
 _MASK32 = 0xFFFFFFFF
-
-
-@jit
-def mix(x: int) -> int:
-    """Return 32 well mixed bits of a 32-bit number (Wellons' lowbias32 construction)."""
-    x ^= x >> 16
-    x = x * 0x7FEB352D & _MASK32
-    x ^= x >> 15
-    x = x * 0x846CA68B & _MASK32
-    return x ^ x >> 16
 
 
 @jit

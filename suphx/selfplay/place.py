@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.riichi.jit import jit
+from suphx.riichi.random_number import mix
 from suphx.riichi.record import I64, Records
 
 F32 = NDArray[np.float32]
@@ -19,8 +20,8 @@ _MASKS = 128  # more than any candidate's number, so that a mask and an answer n
 def place_of(seed: int, decision: int, question: int) -> float:
     """Return a number in 0 … 1, 1 excluded, that follows from its arguments as if drawn at random."""
     x = (int(seed) & _MASK32) * 0x9E3779B1 & _MASK32
-    x = _mixed((x ^ int(seed) >> 32) + int(decision) * 0x85EBCA6B & _MASK32)
-    return (_mixed(x + int(question) * 0xC2B2AE35 & _MASK32) >> 8) / _NUM_PLACES
+    x = mix((x ^ int(seed) >> 32) + int(decision) * 0x85EBCA6B & _MASK32)
+    return (mix(x + int(question) * 0xC2B2AE35 & _MASK32) >> 8) / _NUM_PLACES
 
 
 @jit
@@ -44,11 +45,3 @@ def fill_mask_seeds(tables: Records, indices: I64, candidates: I64, head: int, s
         t = tables[indices[q]]
         number = question_number(head, candidates[q] + _MASKS)
         seeds[q] = int(place_of(t.wall_seed, 1 + t.num_decisions, number) * _NUM_PLACES)
-
-
-@jit
-def _mixed(x: int) -> int:
-    """Return 32 bits of which each depends on all 32 bits of ``x``."""
-    x = (x ^ x >> 16) * 0x7FEB352D & _MASK32
-    x = (x ^ x >> 15) * 0x846CA68B & _MASK32
-    return x ^ x >> 16

@@ -14,6 +14,7 @@ from suphx.kernel_threads import map_on_threads
 from suphx.riichi.hanchan import start_game
 from suphx.riichi.jit import jit
 from suphx.riichi.kyoku import step
+from suphx.riichi.random_number import mix
 from suphx.riichi.record import I32, Records
 from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.simulator import MAX_SEED, deal_next, finish_kyoku
@@ -77,7 +78,4 @@ def _play(tables: Records, suits: Suits, start_points: int, first_seed: int, dec
 @jit
 def _number(t: Table) -> int:
     """Return 32 mixed bits of the game's seed and the number of the decision: the same game in whatever batch."""
-    x = (int(t.wall_seed) * 0x9E3779B1 + int(t.num_decisions) * 0x85EBCA6B) & _MASK32
-    x = (x ^ x >> 16) * 0x7FEB352D & _MASK32
-    x = (x ^ x >> 15) * 0x846CA68B & _MASK32
-    return x ^ x >> 16
+    return mix((int(t.wall_seed) * 0x9E3779B1 + int(t.num_decisions) * 0x85EBCA6B) & _MASK32)

@@ -6,11 +6,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
+from suphx.features.lookahead_layout import MAX_CHANGED
 from suphx.features.suit_targets import (
     DOUBLES_SHIFT,
     GROUP_PAIR,
     GROUP_SET,
-    MAX_CHANGED,
     MAX_STATES,
     NUM_GROUPS,
     PAIR_SHIFT,

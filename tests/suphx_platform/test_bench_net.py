@@ -13,7 +13,7 @@ from suphx_platform import cli
 from suphx_platform.bench.net_case import NetCase
 from suphx_platform.bench.peak import measure_peak
 from suphx_platform.bench.positions import collect_samples
-from suphx_platform.commands import bench_net
+from suphx_platform.commands import net_names
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
 
@@ -82,7 +82,7 @@ def test_the_peak_is_that_of_a_matrix_product() -> None:
 
 
 def test_the_command_line_knows_all_encoders() -> None:
-    assert tuple(ENCODERS) == bench_net.ENCODERS
+    assert tuple(ENCODERS) == net_names.ENCODERS
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from suphx.training.adaptation_config import AdaptationConfig, RolloutBaseline
 from suphx_platform.agent_forms import check_net_agent
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_workers, not_negative, positive
+from suphx_platform.commands.parsing import add_workers, examples, not_negative, positive
 
 if TYPE_CHECKING:
     from suphx_platform.adaptation_experiment import AdaptationExperiment, AdaptationReport

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx.suggestion import did_you_mean
-from suphx_platform.command_parser import examples
 from suphx_platform.commands import bench_adapt, bench_net, bench_selfplay
-from suphx_platform.commands.parsing import positive, seconds
+from suphx_platform.commands.parsing import examples, positive, seconds
 from suphx_platform.commands.record_path import check_records
 from suphx_platform.commands.steps import steps
 

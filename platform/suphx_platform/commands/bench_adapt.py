@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from suphx_platform.agent_forms import check_net_agent
 from suphx_platform.commands import adapt
-from suphx_platform.commands.bench_net import ENCODERS, SIZES
+from suphx_platform.commands.net_names import ENCODERS, SIZES
 from suphx_platform.commands.parsing import not_negative, positive, seconds
 from suphx_platform.commands.steps import steps
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.features.head import HEAD_NAMES
 from suphx.models.computation import Compilation, DeviceName, Formulation, Precision
-from suphx.models.net_config import Normalization, Size
+from suphx.models.net_config import Normalization
+from suphx_platform.commands.net_names import ENCODERS, SIZES
 from suphx_platform.commands.parsing import positive, seconds
 from suphx_platform.commands.record_path import check_records
 from suphx_platform.commands.steps import steps
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from suphx_platform.bench.net_case import NetCase
     from suphx_platform.commands.parsing import Subparsers
     from suphx_platform.console import Console
-
-# As features/encoder.py defines them, which takes seconds to import; tests/suphx_platform/test_bench_net.py compares.
-ENCODERS = ("mini", "suphx", "suphx-plain")
-SIZES = get_args(Size)
 
 
 def add_parsers(subjects: Subparsers, options: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from suphx.models.computation import DeviceName
 from suphx.training.reward_config import RewardName
-from suphx_platform.commands.bench_net import ENCODERS, SIZES
+from suphx_platform.commands.net_names import ENCODERS, SIZES
 from suphx_platform.commands.parsing import not_negative, positive, seconds
 from suphx_platform.commands.steps import steps
 from suphx_platform.inference_engine_config import Nets

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
 from suphx_platform.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_runs, add_workers, not_negative, positive
+from suphx_platform.commands.parsing import add_runs, add_workers, examples, not_negative, positive
 from suphx_platform.table_text import label, value_text
 
 if TYPE_CHECKING:

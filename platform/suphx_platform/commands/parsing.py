@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     Subparsers: TypeAlias = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DEFAULT_RUNS = Path("runs")
+EXAMPLES_TITLE = "examples:\n"
 RECIPE_HELP = "name of a recipe (`suphx recipes` lists them), or a TOML file"
+
+
+def examples(*commands: str) -> str:
+    """Return the epilog of a command's help that shows ``commands``, a line each."""
+    return EXAMPLES_TITLE + "\n".join(f"  {command}" for command in commands)
 
 
 def positive(text: str) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from suphx_platform.command_parser import examples
+from suphx_platform.commands.parsing import examples
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers

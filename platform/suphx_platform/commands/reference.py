@@ -6,9 +6,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx.selfplay.choice import BASELINES
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.bench_net import ENCODERS
-from suphx_platform.commands.parsing import positive
+from suphx_platform.commands.net_names import ENCODERS
+from suphx_platform.commands.parsing import examples, positive
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers

@@ -10,8 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs, run_id
+from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs, examples, run_id
 from suphx_platform.commands.record_path import check_records
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import DEFAULT_RUNS, add_runs
+from suphx_platform.commands.parsing import DEFAULT_RUNS, add_runs, examples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,8 +10,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from suphx_platform.agent_forms import check_agent
-from suphx_platform.command_parser import examples
-from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs
+from suphx_platform.commands.parsing import add_code_change, add_recipe, add_runs, examples
 
 if TYPE_CHECKING:
     from suphx_platform.commands.parsing import Subparsers
