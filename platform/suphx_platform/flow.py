@@ -294,6 +294,7 @@ def new_place(config: ReinforcementConfig, play: SelfPlay, index: int) -> Simula
         heads=config.head_numbers,
         run_seed=play.seed,
         sees_hidden=config.sees_hidden,
+        has_costs=config.learner.gradient.exact_deal_in,
         oracle=config.oracle,
         updates_per_version=config.publish_every,
         prediction=play.prediction,

@@ -93,6 +93,11 @@ class ReinforcementConfig:
         check_heads(self.heads)
         if self.reward not in get_args(RewardName):
             raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")
+        if self.learner.gradient.exact_deal_in and self.reward != "round_score":
+            raise ValueError(
+                f"learner.gradient.exact_deal_in is true with reward {self.reward!r}, whose value after a win is not "
+                "known at once: use reward 'round_score', or set it to false"
+            )
         least = {"publish_every": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
         for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
             if getattr(self, name) < least.get(name, 0):

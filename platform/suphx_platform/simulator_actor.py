@@ -46,6 +46,8 @@ class SimulatorPlace:
     run_seed: int
     sees_hidden: bool = False
     """The rows of those heads have what is hidden from their seats."""
+    has_costs: bool = False
+    """Discards are kept with what each legal one costs at once (suphx/selfplay/deal_in.py)."""
     oracle: OracleConfig = field(default_factory=OracleConfig)
     """How much of it their nets see."""
     updates_per_version: int = 1
@@ -86,6 +88,7 @@ class SimulatorActor:
             heads=place.heads,
             opponents=config.opponents,
             sees_hidden=place.sees_hidden,
+            has_costs=place.has_costs,
             first_steps=_FIRST_STEPS,
         )
         encoder = find_encoder(place.encoder)
@@ -107,7 +110,9 @@ class SimulatorActor:
         started = time.monotonic()
         waited = 0.0
         counts = np.zeros(3, np.int64)
-        found = [[no_transitions(head, width)] for head, width in self._row_bytes.items()]
+        found = [
+            [no_transitions(head, width, has_costs=self._place.has_costs)] for head, width in self._row_bytes.items()
+        ]
         gamma = self._place.oracle.gamma_after(version * self._place.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):

@@ -29,6 +29,7 @@ from suphx.riichi.rules import Rules, apply_rules
 from suphx.riichi.simulator import deal_next
 from suphx.riichi.suit_table import Suits, load_suits
 from suphx.riichi.table import GAME_END, KYOKU_END, TABLE
+from suphx.selfplay.deal_in import deal_in_costs
 from suphx.selfplay.decision import (
     UNDECIDED,
     choose_best,
@@ -54,6 +55,8 @@ class GroupConfig:
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     sees_hidden: bool = False
     """Questions to the heads that learn have wide rows (features/oracle_row.py)."""
+    has_costs: bool = False
+    """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     first_steps: int = 1
     """Over so many asks tables begin one after another, or all deals would end, and hand out decisions, at once."""
 
@@ -104,7 +107,10 @@ class TableGroup:
         self._start_sticks = np.zeros(config.num_tables, np.int32)
         self._next_seed = first_seed
         self._stores = [
-            TrajectoryStore(head, config.num_tables, stored_row_bytes(encoder, head, is_wide=config.sees_hidden))
+            TrajectoryStore(
+                *(head, config.num_tables, stored_row_bytes(encoder, head, is_wide=config.sees_hidden)),
+                has_costs=config.has_costs and head == DISCARD,
+            )
             for head in config.heads
         ]
         self._asked: list[_Asked] = []
@@ -183,7 +189,12 @@ class TableGroup:
                 has_choice = asked.questions.masks.sum(axis=1) != 1
                 chosen = np.flatnonzero(is_used & has_choice & (asked.questions.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
-                store.add(asked.owners, seats, asked.questions, reply, chosen)
+                if store.has_costs:
+                    masks = asked.questions.masks[chosen]
+                    costs = deal_in_costs(self._tables, self._suits, asked.owners[chosen], masks)
+                    store.add(asked.owners, seats, asked.questions, reply, chosen, costs)
+                else:
+                    store.add(asked.owners, seats, asked.questions, reply, chosen)
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
         """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""

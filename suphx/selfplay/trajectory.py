@@ -25,6 +25,7 @@ BOOL = NDArray[np.bool_]
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
+_NO_COSTS = np.zeros((0, 0), np.int16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Transitions:
     """n rows of bit-packed planes."""
     masks: U8
     """uint8 [n, 34], or [n, 0]."""
+    costs: I16
+    """int16 [n, 34]: what each discard costs at once (deal_in.py), or [n, 0] if that is not used."""
     actions: I16
     log_probs: F32
     """Of the behaviour policy."""
@@ -118,10 +121,13 @@ class Transitions:
         return num_rows + int(self.is_last[num_rows - 1 :].argmax())
 
     def with_permuted_rewards(self, seed: Sequence[int]) -> Transitions:
-        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned."""
+        """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned.
+
+        Nor from what discards cost at once: they cost nothing.
+        """
         is_first = np.append(np.ones(min(1, len(self)), np.bool_), self.is_last[:-1])
         permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
-        return replace(self, rewards=permuted[np.cumsum(is_first) - 1])
+        return replace(self, rewards=permuted[np.cumsum(is_first) - 1], costs=np.zeros_like(self.costs))
 
     def split(self, num_parts: int) -> list[Transitions]:
         """Return ``num_parts`` parts of whole trajectories, as even as these allow, perhaps empty ones; no copies."""
@@ -181,25 +187,37 @@ class TrajectoryStore:
     The decisions of a seat are chained, the last one first.
     """
 
-    def __init__(self, head: int, num_tables: int, row_bytes: int) -> None:
+    def __init__(self, head: int, num_tables: int, row_bytes: int, *, has_costs: bool = False) -> None:
+        """``has_costs``: decisions are kept with what each discard costs at once."""
         self.head = head
-        none = no_transitions(head, row_bytes)
+        none = no_transitions(head, row_bytes, has_costs=has_costs)
         self._row_bytes = row_bytes
         self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
-        self._masks = none.masks
+        self._masks, self._costs = none.masks, none.costs
         self._actions, self._log_probs, self._versions = none.actions, none.log_probs, none.versions
         self._before = np.zeros(0, np.int64)
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
         self._last = np.full((num_tables, 4), _NOBODY, np.int64)
 
-    def add(self, tables: I64, seats: I64, questions: Questions, replies: Replies, chosen: I64) -> None:
-        """Keep the rows ``chosen`` (indices) of ``questions``: decisions of ``seats`` at ``tables``, int64 [n] each."""
+    @property
+    def has_costs(self) -> bool:
+        """Tell whether decisions are kept with what each discard costs at once."""
+        return self._costs.shape[1] > 0
+
+    def add(
+        self, tables: I64, seats: I64, questions: Questions, replies: Replies, chosen: I64, costs: I16 = _NO_COSTS
+    ) -> None:
+        """Keep the rows ``chosen`` (indices) of ``questions``: decisions of ``seats`` at ``tables``, int64 [n] each.
+
+        ``costs`` int16 [chosen, 34], if the store has them.
+        """
         while self._num_free < len(chosen):
             self._grow()
         self._num_free = _add(
             *(tables, seats, questions.rows, questions.masks, replies.actions, replies.log_probs, replies.versions),
-            *(chosen, self._rows, self._masks, self._actions, self._log_probs, self._versions, self._before),
+            *(chosen, costs, self._rows, self._masks, self._costs),
+            *(self._actions, self._log_probs, self._versions, self._before),
             *(self._last, self._free, self._num_free),
         )
 
@@ -234,13 +252,14 @@ class TrajectoryStore:
         self._num_free += larger - size
 
 
-def no_transitions(head: int, row_bytes: int) -> Transitions:
+def no_transitions(head: int, row_bytes: int, *, has_costs: bool = False) -> Transitions:
     """Return none of a head."""
     num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
     return Transitions(
         head=head,
         rows=SparseRows.none(row_bytes),
         masks=np.zeros((0, num_columns), np.uint8),
+        costs=np.zeros((0, num_columns if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),
         log_probs=np.zeros(0, np.float32),
         versions=np.zeros(0, np.int32),
@@ -259,24 +278,27 @@ def _lengthen(column: np.ndarray, size: int) -> None:
     column.resize((size, *column.shape[1:]), refcheck=False)
 
 
-_COLUMNS = ("rows", "masks", "actions", "log_probs", "versions", "before")
+_COLUMNS = ("rows", "masks", "costs", "actions", "log_probs", "versions", "before")
 _STATE = (*_COLUMNS, "last", "free")
 
 
 @jit
 def _add(
     tables: I64, seats: I64, rows: U8, masks: U8, actions: I16, log_probs: F32, versions: I32, chosen: I64,
-    own_rows: U8, own_masks: U8, own_actions: I16, own_log_probs: F32, own_versions: I32, before: I64, last: I64,
-    free: I64, num_free: int,
+    costs: I16, own_rows: U8, own_masks: U8, own_costs: I16, own_actions: I16, own_log_probs: F32, own_versions: I32,
+    before: I64, last: I64, free: I64, num_free: int,
 ) -> int:  # fmt: skip
     """Copy the rows ``chosen`` into free slots and chain them; return how many slots are still free."""
-    for i in chosen:
+    for n in range(len(chosen)):
+        i = chosen[n]
         num_free -= 1
         slot = free[num_free]
         for k in range(rows.shape[1]):  # numba copies an array to an array at a third of this speed
             own_rows[slot, k] = rows[i, k]
         for k in range(masks.shape[1]):
             own_masks[slot, k] = masks[i, k]
+        for k in range(own_costs.shape[1]):
+            own_costs[slot, k] = costs[n, k]
         own_actions[slot] = actions[i]
         own_log_probs[slot] = log_probs[i]
         own_versions[slot] = versions[i]

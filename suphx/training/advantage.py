@@ -10,7 +10,14 @@ import torch
 from torch import Tensor
 
 
-def generalised_advantages(values: Tensor, rewards: Tensor, is_last: Tensor, traces: Tensor, decay: float) -> Tensor:
+def generalised_advantages(
+    values: Tensor,
+    rewards: Tensor,
+    is_last: Tensor,
+    traces: Tensor,
+    decay: float,
+    expected_costs: Tensor | None = None,
+) -> Tensor:
     """Return the advantages [n] of n decisions, those of a trajectory one after another.
 
     ``values`` [n] of the critic; ``rewards`` [n] of the kyoku, the same in each row of a trajectory; ``is_last`` bool
@@ -18,18 +25,27 @@ def generalised_advantages(values: Tensor, rewards: Tensor, is_last: Tensor, tra
     ``delta[t] = value[t + 1] - value[t]``, the last one ``reward - value[t]``, and the advantage
     ``delta[t] + decay * traces[t + 1] * advantage[t + 1]``; ``decay`` is the lambda of the source.
 
-    The recursion is solved for all rows at once, in log2(n) doublings of the number of rows that each one includes.
+    With ``expected_costs`` [n] (expected_cost.py), values and rewards are without what a decision itself costs at once,
+    and the value of the next decision counts less its expected cost. Of the rewards only the last rows count.
     """
-    following = torch.cat([values[1:], values[-1:]])
-    advantages = torch.where(is_last, rewards, following) - values
-    weights = torch.zeros_like(values)
-    weights[:-1] = decay * traces[1:]
-    weights = weights.masked_fill(is_last, 0.0)
+    following = values if expected_costs is None else values - expected_costs
+    following = torch.cat([following[1:], following[-1:]])
+    errors = torch.where(is_last, rewards, following) - values
+    return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
+
+
+def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:
+    """Return the sums [n] with ``sum[t] = terms[t] + weights[t] * sum[t + 1]``.
+
+    ``is_last`` bool [n]: ends of trajectories, where the sum is ``terms[t]``; the last row is one. They are solved for
+    all rows at once, in log2(n) doublings of the number of rows that each one includes.
+    """
+    sums, weights = terms, weights.masked_fill(is_last, 0.0)
     reach = 1
-    while reach < len(values):
-        advantages, weights = (
-            torch.cat([advantages[:-reach] + weights[:-reach] * advantages[reach:], advantages[-reach:]]),
+    while reach < len(terms):
+        sums, weights = (
+            torch.cat([sums[:-reach] + weights[:-reach] * sums[reach:], sums[-reach:]]),
             torch.cat([weights[:-reach] * weights[reach:], torch.zeros_like(weights[-reach:])]),
         )
         reach *= 2
-    return advantages
+    return sums

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from suphx.models.sampling import masked_logits
+from suphx.selfplay.deal_in import POINTS
 from suphx.training.advantage import generalised_advantages
+from suphx.training.expected_cost import ExpectedCost, expected_cost
 from suphx.training.policy_gradient_config import PolicyGradientConfig
 
 _TINY = torch.finfo(torch.float32).tiny
@@ -126,7 +128,11 @@ def decision_loss(
     ``learns_policy`` that of the policy counts 0.
     """
     rewards = decisions["rewards"] / config.reward_unit
-    advantages = rewards if values is None else _advantages(logits, values.detach(), rewards, decisions, config)
+    cost = _expected_cost(logits, decisions, config)
+    targets = rewards if cost is None else cost.rewards_of_the_rest(rewards, decisions["is_last"])
+    advantages = targets
+    if values is not None:
+        advantages = _advantages(logits, values.detach(), targets, decisions, cost, config)
     policy = policy_loss(
         logits,
         decisions["masks"],
@@ -139,24 +145,43 @@ def decision_loss(
         clip=config.clip,
     )
     figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
-    loss = policy.loss if learns_policy else 0.0 * policy.loss
+    loss = policy.loss
+    if cost is not None:
+        loss, figures = loss + cost.loss, figures | {"expected_cost": cost.loss.detach()}
+    loss = loss if learns_policy else 0.0 * loss
     if values is None:
         return loss, figures
-    error = critic_loss(values, rewards)
-    spread = rewards.var(correction=0)
+    error = critic_loss(values, targets)
+    spread = targets.var(correction=0)
     explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
     figures |= {"critic_loss": error.detach(), "explained_share": explained}
     return loss + error, figures
 
 
+def _expected_cost(
+    logits: Tensor, decisions: Mapping[str, Tensor], config: PolicyGradientConfig
+) -> ExpectedCost | None:  # fmt: skip
+    """Return what the decisions cost at once, None where that is left to the sampled rewards."""
+    if not config.exact_deal_in or not decisions["costs"].shape[1]:
+        return None
+    costs = decisions["costs"] * (POINTS / config.reward_unit)
+    return expected_cost(logits, decisions["masks"], costs, decisions["actions"].long())
+
+
 def _advantages(
-    logits: Tensor, values: Tensor, rewards: Tensor, decisions: Mapping[str, Tensor], config: PolicyGradientConfig
+    logits: Tensor,
+    values: Tensor,
+    targets: Tensor,
+    decisions: Mapping[str, Tensor],
+    cost: ExpectedCost | None,
+    config: PolicyGradientConfig,
 ) -> Tensor:
-    """Return the advantages [n]: rewards minus ``values``, or generalised ones."""
+    """Return the advantages [n]: ``targets`` of the critic minus its ``values``, or generalised ones."""
     if config.gae_lambda == 1:
-        return rewards - values
+        return targets - values
     log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
     taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
     ratios = (taken - decisions["log_probs"]).exp()
     traces = ratios.clamp_max(config.max_trace_ratio) if config.max_trace_ratio else torch.ones_like(ratios)
-    return generalised_advantages(values, rewards, decisions["is_last"], traces, config.gae_lambda)
+    expected = None if cost is None else cost.expected
+    return generalised_advantages(values, targets, decisions["is_last"], traces, config.gae_lambda, expected)

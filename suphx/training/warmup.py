@@ -150,7 +150,7 @@ def warm_self_play() -> None:
     from suphx.selfplay.table_group import GroupConfig, TableGroup
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
-    group = TableGroup(GroupConfig(num_tables=2, heads=heads), encoder, tenhou(), first_seed=0)
+    group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
     ended = group.reply([_no(questions) for questions in group.ask()])
     while not len(ended.kyokus.games):
         ended = group.reply([_no(questions) for questions in group.ask()])

@@ -155,17 +155,23 @@ GUARDED = replace(
     decay_updates=6,
 )
 """The critic begins alone, and the policy is held."""
+EXACT = replace(GUARDED, gradient=PolicyGradientConfig(gae_lambda=0.6, exact_deal_in=True))
 
 
 @pytest.mark.parametrize(
     ("reward", "learner"),
-    [("round_score", CONFIG.learner), ("global_prediction", CONFIG.learner), ("global_prediction", GUARDED)],
+    [
+        ("round_score", CONFIG.learner),
+        ("round_score", EXACT),
+        ("global_prediction", CONFIG.learner),
+        ("global_prediction", GUARDED),
+    ],
 )
 def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
     unbroken: Run, tmp_path: Path, reward: RewardName, learner: LearnerConfig
 ) -> None:
     config = replace(CONFIG, save_seconds=0.0, reward=reward, learner=learner)
-    if reward != CONFIG.reward:
+    if (reward, learner) != (CONFIG.reward, CONFIG.learner):
         config = replace(config, max_updates=9)
         unbroken = Run(tmp_path / "a", new_controller(tmp_path / "a", config).run(), [])
 
@@ -355,6 +361,10 @@ def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_pat
         ({"evaluation_hanchans": 9}, "use a multiple of 4"),
         ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
         ({"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
+        (
+            {"learner": EXACT, "reward": "global_prediction"},
+            "exact_deal_in is true with reward 'global_prediction'.*: use reward 'round_score', or set it to false",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:

@@ -50,6 +50,7 @@ def decisions(head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1) 
         head=head,
         rows=SparseRows.of(rows.astype(np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        costs=np.zeros((n, 0), np.int16),
         actions=actions.astype(np.int16),
         log_probs=np.full(n, -math.log(num_actions), np.float32),
         versions=np.zeros(n, np.int32),
@@ -92,6 +93,26 @@ def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
         rewards = np.maximum.reduceat(batch.rewards, np.arange(0, 256, 4))  # one action of a trajectory is enough
         learner.update({DISCARD: replace(batch, rewards=np.repeat(rewards, 4))})
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+
+
+def costly(batch: Transitions) -> Transitions:
+    """Return decisions of which the action 3 costs something, so that each row tells it without being sampled."""
+    costs = np.zeros((len(batch), 34), np.int16)
+    costs[:, 3] = 50
+    return replace(batch, costs=costs, rewards=-100 * costs[np.arange(len(batch)), batch.actions].astype(np.float32))
+
+
+@pytest.mark.parametrize(("permute_rewards", "low", "high"), [(False, 0.0, 0.5), (True, 0.6, 1.5)])
+def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: bool, low: float, high: float) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1000.0, gae_lambda=0.6, exact_deal_in=True)
+    learner = new_learner(replace(CONFIG, gradient=gradient, permute_rewards=permute_rewards))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        report = learner.update({DISCARD: costly(decisions(n=256, seed=seed))})
+    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    assert low * before < after < high * before
+    assert (report.figures["discard"]["expected_cost"] > 0) == (not permute_rewards)
 
 
 def test_from_permuted_rewards_nothing_is_learned() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from suphx.selfplay.agent import load_agent
 from suphx.training.oracle_guiding import OracleConfig
+from suphx.training.policy_gradient_config import PolicyGradientConfig
 from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
@@ -30,6 +31,7 @@ FREE = replace(
     cluster=ClusterConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
 )
 PREDICTED = replace(ALONE, reward="global_prediction")
+EXACT = replace(ALONE, learner=replace(ALONE.learner, gradient=PolicyGradientConfig(exact_deal_in=True)))
 GUIDED = replace(
     ALONE,
     oracle=OracleConfig(policy=True, steps=4, updates_per_step=2),
@@ -42,7 +44,7 @@ def same_numbers(metrics: dict[str, Any]) -> list[dict[str, Any]]:
     return [{n: v for n, v in point.items() if not n.endswith(OF_PROCESSES)} for point in numbers(metrics)]
 
 
-@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED)])
+@pytest.mark.parametrize(("num_engines", "config"), [(1, PREDICTED), (0, GUIDED), (1, EXACT)])
 def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
     tmp_path: Path, num_engines: int, config: ReinforcementConfig
 ) -> None:

@@ -19,6 +19,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD, length: int
         head=head,
         rows=SparseRows.of(np.ones((n, ROW_BYTES), np.uint8)),
         masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        costs=np.zeros((n, 0), np.int16),
         actions=np.array(actions, np.int16),
         log_probs=np.zeros(n, np.float32),
         versions=np.full(n, version, np.int32),

@@ -4,12 +4,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from suphx.features.head import DISCARD
-from suphx.training.global_reward import Prediction
 from suphx_platform.inference_engine import Reply, Request
 from suphx_platform.simulator_actor import MAX_SIMULATORS, Played, SimulatorActor, SimulatorPlace
 from suphx_platform.simulator_config import SimulatorConfig
@@ -52,10 +53,8 @@ class SlowEngine(RowEngine):
         return late
 
 
-def new_simulator(
-    engine: RowEngine, num_tables: int = 8, index: int = 0, prediction: Prediction | None = None
-) -> SimulatorActor:
-    place = SimulatorPlace(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, prediction=prediction)
+def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0, **others: Any) -> SimulatorActor:
+    place = SimulatorPlace(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, **others)
     return SimulatorActor(SimulatorConfig(num_tables=num_tables), place, engine)
 
 
@@ -111,12 +110,22 @@ def test_one_half_plays_while_the_other_waits() -> None:
     thread.join()
 
 
-def test_a_restored_simulator_plays_on_as_the_unbroken_one() -> None:
-    first, second = new_simulator(RowEngine()), new_simulator(RowEngine(), index=5)
+@pytest.mark.parametrize("has_costs", [False, True])
+def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> None:
+    first = new_simulator(RowEngine(), has_costs=has_costs)
+    second = new_simulator(RowEngine(), index=5, has_costs=has_costs)
     first.play(77)
     second.play(5)
     second.restore(first.state())
     assert_same(first.play(150), second.play(150))
+
+
+def test_with_costs_it_plays_the_same_games() -> None:
+    plain, priced = (new_simulator(RowEngine(), 100, has_costs=has_costs).play(400) for has_costs in (False, True))
+    assert plain.transitions[0].costs.shape == (len(plain.transitions[0]), 0)
+    assert priced.transitions[0].costs.any()
+    without = replace(priced.transitions[0], costs=plain.transitions[0].costs)
+    assert_same(plain, replace(priced, transitions=[without]))
 
 
 def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:
