@@ -60,7 +60,9 @@ class ReinforcementConfig:
     points per kyoku shows a gain earlier than placements do. 0 = none, else about 20 or more."""
     final_hanchans: int = 0
     """Games against the initial nets at the end, a multiple of 4, with the most probable answers and again with sampled
-    ones; 0 = as many as evaluation_hanchans."""
+    ones (``final_sampled``); 0 = as many as evaluation_hanchans."""
+    final_sampled: bool = True
+    """Play the match against the initial nets at the end a second time, with answers that both sides sample."""
     final_baseline: str = ""
     """Baseline (ukeire, tsumogiri or random) that the nets also play at the end, in as many games and with the most
     probable answers. Empty = none."""

@@ -183,7 +183,7 @@ class SelfPlayMatches:
             )
             for baseline in self._baselines
         ]
-        if is_final:
+        if is_final and config.final_sampled:
             orders.append(replace(orders[0], policy="sampled", num_deals=0))
         if is_final and config.final_baseline:
             orders.append(replace(orders[0], baseline=config.final_baseline, num_deals=0))

@@ -133,6 +133,7 @@ def decision_loss(
     advantages = targets
     if values is not None:
         advantages = _advantages(logits, values.detach(), targets, decisions, cost, config)
+    advantages = advantages if cost is None else config.rest_weight * advantages
     policy = policy_loss(
         logits,
         decisions["masks"],

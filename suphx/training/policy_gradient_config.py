@@ -25,6 +25,9 @@ class PolicyGradientConfig:
     """Compute what a discard costs at once (the points paid if the other seats win on it) as the expectation over all
     legal discards, from the true hands, instead of from the sampled discard: the same gradient with less noise. Only
     for ``round_score``."""
+    rest_weight: float = 1.0
+    """With exact_deal_in: weight of the sampled advantages, which have nearly all of the noise. Below 1, points that a
+    discard costs at once count more than all other points: less noise, but the policy becomes more cautious."""
     reward_unit: float = 5000.0
     """Rewards are divided by this, so that the points of a kyoku become numbers around 1."""
     max_ratio: float = 2.0
@@ -38,6 +41,10 @@ class PolicyGradientConfig:
     def __post_init__(self) -> None:
         if self.baseline not in get_args(Baseline):
             raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
+        if not 0 < self.rest_weight <= 1:
+            raise ValueError(f"rest_weight is {self.rest_weight}: use a number above 0, at most 1")
+        if self.rest_weight != 1 and not self.exact_deal_in:
+            raise ValueError(f"rest_weight is {self.rest_weight}: use 1, or set exact_deal_in to true")
         if not 0 <= self.gae_lambda <= 1:
             raise ValueError(f"gae_lambda is {self.gae_lambda}: use a number from 0 to 1, such as 0.8")
         if not self.reward_unit > 0:

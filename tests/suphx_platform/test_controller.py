@@ -317,11 +317,15 @@ def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
         new_controller(tmp_path, config).run()
 
 
-def test_without_a_weak_player_there_is_one_match(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("final_sampled", "policies"), [(True, ["argmax", "sampled"]), (False, ["argmax"])])
+def test_without_a_weak_player_the_start_is_the_only_opponent(
+    tmp_path: Path, final_sampled: bool, policies: list[str]
+) -> None:
     player: Player = small_player(1)
     play = SelfPlay(start=player, weak=player, encoder="mini", rules_version="tenhou-1", seed=5)
-    metrics = Controller(replace(CONFIG, max_updates=1), play, tmp_path).run()
-    assert [match["baseline"] for match in metrics["matches"]] == ["start", "start"]
+    metrics = Controller(replace(CONFIG, max_updates=1, final_sampled=final_sampled), play, tmp_path).run()
+    assert [match["baseline"] for match in metrics["matches"]] == ["start"] * len(policies)
+    assert [match["policy"] for match in metrics["matches"]] == policies
 
 
 def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_path: Path) -> None:

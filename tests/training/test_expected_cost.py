@@ -36,10 +36,10 @@ def test_loss_and_gradient_are_those_of_the_twin() -> None:
 
 
 @pytest.mark.parametrize(("decay", "max_trace_ratio"), [(0.6, 1.0), (0.9, 0.0), (1.0, 1.0)])
-@pytest.mark.parametrize("baseline", ["critic", "none"])
+@pytest.mark.parametrize(("baseline", "rest_weight"), [("critic", 1.0), ("none", 1.0), ("critic", 0.25)])
 def test_the_policy_and_the_critic_learn_what_the_twin_says(
-    baseline: str, decay: float, max_trace_ratio: float
-) -> None:  # fmt: skip
+    baseline: str, rest_weight: float, decay: float, max_trace_ratio: float
+) -> None:
     rng, n, unit = np.random.default_rng(1), 40, 3000.0
     logits, masks = rng.normal(size=(n, 5)), np.ones((n, 5))
     hundreds = np.where(rng.random((n, 5)) < 0.3, rng.integers(10, 160, (n, 5)), 0)
@@ -63,6 +63,7 @@ def test_the_policy_and_the_critic_learn_what_the_twin_says(
         max_trace_ratio=max_trace_ratio,
         max_ratio=0,
         exact_deal_in=True,
+        rest_weight=rest_weight,
     )
     tensor = torch.from_numpy(logits).float().requires_grad_()
     critic = torch.from_numpy(values).float().requires_grad_() if baseline == "critic" else None
@@ -80,7 +81,7 @@ def test_the_policy_and_the_critic_learn_what_the_twin_says(
         ratios = np.array([row[action] for row, action in zip(p, actions, strict=True)]) / np.exp(behaviour)
         traces = np.minimum(ratios, max_trace_ratio) if decay < 1 and max_trace_ratio else np.ones(n)
         advantages = twin.advantages(values, rests, expected_costs, is_last.tolist(), traces, decay)
-    gain = policy_gradient_twin.gradient(logits, masks, actions.tolist(), behaviour, advantages, 0.0, 0.0)
+    gain = policy_gradient_twin.gradient(logits, masks, actions.tolist(), behaviour, rest_weight * advantages, 0.0, 0.0)
     expected = twin.expected_cost_gradient(logits, masks, costs) - gain
     np.testing.assert_allclose(tensor.grad.numpy(), expected, atol=1e-5)
     assert figures["expected_cost"].item() == pytest.approx(expected_costs.mean(), rel=1e-5)

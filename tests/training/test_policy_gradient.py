@@ -250,6 +250,8 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
 WRONG: list[dict[str, object]] = [
     {"baseline": "mean"},
     {"gae_lambda": 1.5},
+    {"rest_weight": 0.0},
+    {"rest_weight": 0.5},
     {"max_trace_ratio": -1.0},
     {"reward_unit": 0.0},
     {"max_ratio": -1.0},
