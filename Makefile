@@ -49,6 +49,7 @@ cluster-bench: warmup  ## compare self-play on the chart's pods with plain local
 
 golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
 	$(BIN)/python -m tests.features.golden_planes
+	$(BIN)/python -m tests.games.riichi.playthroughs.golden_game
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
 	$(BIN)/python -m tests.suphx_pipelines.recipe_page

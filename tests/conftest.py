@@ -19,8 +19,7 @@ import pytest
 
 from suphx.riichi.rules import Rules
 from suphx_platform.tracking import TrackingStore
-
-REPOSITORY = Path(__file__).resolve().parents[1]
+from tests.repository import REPOSITORY
 
 
 def pytest_configure() -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Literal
 from xml.sax.saxutils import escape
 
-PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+from tests.repository import REPOSITORY
+
+PICTURES = REPOSITORY / "docs" / "pictures"
 WIDTH, HEIGHT = 920, 506
 FONT = "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
 

@@ -15,9 +15,9 @@ from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.recipe_file import flatten, to_table
 from suphx_pipelines.tournament_recipe import TournamentRecipe
 from suphx_platform.cli import build_parser
+from tests.repository import REPOSITORY
 from tests.system_picture import pictures
 
-REPOSITORY = Path(__file__).resolve().parents[1]
 DOCUMENTS = sorted(
     path for path in REPOSITORY.rglob("*.md") if not path.relative_to(REPOSITORY).parts[0].startswith(".")
 )

@@ -13,8 +13,9 @@ from suphx.riichi.rules import tenhou
 from suphx.selfplay.agent import load_agent
 from suphx.selfplay.rollout import play_games
 from suphx_platform.record_writer import write_records
+from tests.repository import REPOSITORY
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = REPOSITORY / "examples"
 MAX_LINES = 35
 
 

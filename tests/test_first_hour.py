@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "first-hour.md"
+from tests.repository import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "first-hour.md"
 SUPHX = (sys.executable, "-m", "suphx_platform.cli")
 NOT_RUN = ("make setup", "source .venv/bin/activate")
 """The tests run in the environment that these two make."""

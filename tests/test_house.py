@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+from tests.repository import REPOSITORY
+
 CODE_FOLDERS = ("suphx", "platform", "pipelines", "tests")
 SOURCES = [path for folder in CODE_FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
 MAX_FILE_LINES = 500
@@ -26,6 +27,15 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the dotted names that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
 
 
 @pytest.mark.parametrize("arguments", [["-c"], ["-I", "-c"]], ids=["repository on sys.path", "isolated"])
@@ -52,6 +62,17 @@ def test_the_folders_above_the_packages_are_no_packages(folder: str) -> None:
 
 def test_tests_have_no_packages() -> None:
     assert list((REPOSITORY / "tests").rglob("__init__.py")) == []
+
+
+def test_no_test_file_imports_from_another() -> None:
+    # What several tests need is in a plain module, which stays where it is when a test moves.
+    found = [
+        f"{path.relative_to(REPOSITORY)}: {name}"
+        for path in (REPOSITORY / "tests").rglob("*.py")
+        for name in imported(path)
+        if re.search(r"(^|\.)(test_\w+|conftest)(\.|$)", name)
+    ]
+    assert found == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(REPOSITORY)))

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cluster.pod_network import PREFIX, PodNetwork
+from tests.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 OF_THE_IMAGE = ("HOME", "SUPHX_CACHE")
 TOKEN = "0123456789abcdef0123456789abcdef"
 

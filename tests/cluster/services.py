@@ -16,7 +16,7 @@ from helm_python import Chart
 
 from tests.cluster.pod_cluster import wait
 from tests.cluster.pod_network import GATEWAY
-from tests.cluster.ray_pod import REPOSITORY
+from tests.repository import REPOSITORY
 from tests.suphx_platform.s3_server import BUCKET
 
 MLFLOW_PORT = 5077

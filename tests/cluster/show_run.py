@@ -19,8 +19,8 @@ from suphx_platform.tracking import TrackingStore
 from tests.cluster.api_mirror import ApiMirror
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, pod_network
-from tests.cluster.ray_pod import REPOSITORY
 from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
+from tests.repository import REPOSITORY
 from tests.suphx_platform.fake_api_server import Cluster, api_server
 from tests.suphx_platform.s3_server import BUCKET, s3_server
 

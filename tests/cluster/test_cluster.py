@@ -18,11 +18,11 @@ from suphx_platform.storage import Storage, StorageConfig
 from suphx_platform.tracking import TrackingStore
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
-from tests.cluster.ray_pod import REPOSITORY
 from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
+from tests.repository import RECIPES
 from tests.suphx_platform.s3_server import BUCKET, missing_programs, s3_server
 
-RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+RECIPE = RECIPES / "reinforcement.toml"
 RUN = "cluster-test"
 
 pytestmark = [

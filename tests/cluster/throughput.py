@@ -23,10 +23,10 @@ from suphx_pipelines.recipe_file import to_toml
 from suphx_platform.run_manifest import RunObjects, run_objects
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import missing, pod_network
-from tests.cluster.ray_pod import REPOSITORY
 from tests.cluster.services import bare_template
+from tests.repository import RECIPES
 
-RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+RECIPE = RECIPES / "reinforcement.toml"
 RUN = "throughput"
 SETTINGS = [
     ("reinforcement.evaluate_every", "0"),

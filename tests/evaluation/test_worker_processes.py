@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,41 +12,18 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.worker_processes import run_tasks
-
-Task = tuple[str, Path]
+from tests.evaluation.file_task import start
+from tests.repository import REPOSITORY
 
 FIRST_PROCESS = """
 import sys
 from pathlib import Path
 from suphx.evaluation.worker_processes import run_tasks
-from tests.evaluation.test_worker_processes import start
+from tests.evaluation.file_task import start
 
 if __name__ == "__main__":
     list(run_tasks([("stay", Path(sys.argv[1]))] * 2, start, (), workers=2))
 """
-
-
-def start(word: str = "did") -> Callable[[Iterator[tuple[int, Task]]], Iterator[tuple[int, str]]]:
-    """Return what does tasks, one after another; in each process."""
-
-    def work(task: Task) -> str:
-        deed, place = task
-        if deed == "refuse":
-            raise ValueError(f"no {place}")
-        if deed == "exit":
-            os._exit(3)
-        if deed == "wait":
-            place.read_bytes()  # until another task has opened it and is over
-        elif deed == "die":
-            with place.open("wb"):  # as soon as the other one waits
-                os.kill(os.getpid(), signal.SIGKILL)
-        elif deed == "stay":
-            with place.open("wb", buffering=0) as pipe:
-                pipe.write(b"here ")
-                signal.pause()
-        return f"{word} {deed}"
-
-    return lambda tasks: ((place, work(task)) for place, task in tasks)
 
 
 def start_in_pairs() -> Callable[[Iterator[tuple[int, str]]], Iterator[tuple[int, str]]]:
@@ -115,7 +91,7 @@ def test_processes_end_when_nobody_takes_their_results_any_more(fifo: Path) -> N
 
 
 def test_processes_end_when_the_first_one_is_killed(fifo: Path) -> None:
-    first = subprocess.Popen([sys.executable, "-c", FIRST_PROCESS, str(fifo)], cwd=Path(__file__).parents[2])
+    first = subprocess.Popen([sys.executable, "-c", FIRST_PROCESS, str(fifo)], cwd=REPOSITORY)
     with fifo.open("rb", buffering=0) as pipe:
         said = b""
         while said.count(b"here") < 2:

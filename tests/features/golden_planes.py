@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +20,12 @@ from suphx.features.planes import Layout, PlaneRange, unpack
 from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, RIICHI, action_name
 from suphx.riichi.record import U8
 from suphx.riichi.rules import tenhou_no_red
-from suphx.riichi.tile import format_faces, parse_kinds
+from suphx.riichi.tile import format_faces
+from tests.games.riichi.builders.tile_kind import kind
+from tests.repository import GOLDEN
 from tests.riichi.table_builder import Deal
 
-FOLDER = Path(__file__).resolve().parents[1] / "golden" / "planes"
+FOLDER = GOLDEN / "planes"
 
 
 class GoldenPosition(NamedTuple):
@@ -32,11 +33,6 @@ class GoldenPosition(NamedTuple):
     seat: int
     action: int = -1
     """The claim that is judged, or -1 for the planes of discard and riichi."""
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 def dealers_first_turn() -> GoldenPosition:

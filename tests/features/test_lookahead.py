@@ -16,11 +16,11 @@ from suphx.riichi.archive import Quarantine, iter_records
 from suphx.riichi.gamelog import GameLog
 from suphx.riichi.record import U8, Records
 from suphx.riichi.tile import parse_kinds
-from tests.features.hand_table import table_with
 from tests.features.lookahead_twin import hand_at, lookahead_planes
 from tests.features.near_wins import near_win_tables, put_into_river
 from tests.features.position import positions
 from tests.features.random_tables import random_tables
+from tests.games.riichi.builders.hand_table import table_with
 from tests.riichi.random_game import random_game
 
 

@@ -5,14 +5,10 @@ import pytest
 
 from suphx.features.outlook import Outlook, look_ahead
 from suphx.riichi.action import PON
-from suphx.riichi.tile import parse_kinds
-from tests.features.hand_table import table_with
+from tests.games.riichi.builders.hand_table import table_with
+from tests.games.riichi.builders.tile_kind import kind
 
 FAR = "147m258p19s123456z"
-
-
-def kind(tile: str) -> int:
-    return parse_kinds(tile)[0]
 
 
 def outlook(tiles: str, indicator: str = "9s", kyoku: int = 0, pon: str = "") -> Outlook:

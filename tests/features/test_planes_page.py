@@ -4,8 +4,7 @@ from pathlib import Path
 
 from suphx.features.planes import layout
 from suphx.features.planes_page import main, markdown
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
 
 
 def test_the_committed_page_is_current(tmp_path: Path) -> None:

@@ -14,17 +14,13 @@ from suphx.riichi.action import ANKAN, CHI, LEAVE, PON, RETURN, RON, TSUMO, TSUM
 from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.gamelog import GameLog, move
 from suphx.riichi.store import KYOKU, KyokuStore, StoreWriter
-from suphx.riichi.tile import ALL_RED_FIVES, parse_kinds
+from suphx.riichi.tile import ALL_RED_FIVES
+from tests.games.riichi.builders.tile_kind import kind
 from tests.riichi.random_game import random_game
 from tests.riichi.table_builder import make_wall
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p
 FAR = "147m258p19s12346z"
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 def store_of(folder: Path, hands: Sequence[str], draws: str, moves: Sequence[int], rinshan: str = "") -> KyokuStore:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-CHART = Path(__file__).resolve().parents[2] / "helm" / "suphx"
+from tests.repository import REPOSITORY
+
+CHART = REPOSITORY / "helm" / "suphx"
 README = CHART / "README.md"
 MARK = "<!-- Written by `make golden` from values.yaml: change that file. -->\n"
 _LINE = re.compile(r"^(?P<indent> *)(?P<key>[\w-]+):(?: (?P<value>.*?))?(?:  # (?P<remark>.*))?$")

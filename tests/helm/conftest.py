@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -15,11 +15,11 @@ import pytest
 import yaml
 from helm_python import Chart
 
+from tests.helm.everything import Render
 from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 CHART = REPOSITORY / "helm" / "suphx"
-Render = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")

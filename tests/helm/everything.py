@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
 
+Render = Callable[..., list[dict[str, Any]]]
+"""Called with values: the objects that the chart renders."""
 PRESETS = ("laptop-kind", "paper", "small")
 EVERYTHING: dict[str, Any] = {
     "image": {"pullSecrets": ["registry"]},

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from helm_python import Chart
 
 from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING, PRESETS
+from tests.repository import GOLDEN
 
-FOLDER = Path(__file__).resolve().parents[1] / "golden" / "helm"
+FOLDER = GOLDEN / "helm"
 RUN = {"run": {"name": "first", "recipe": 'name = "first"\n'}}
 CASES: dict[str, dict[str, Any]] = {
     **{preset: {**RUN, "preset": preset} for preset in PRESETS},

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import yaml
 
-from tests.helm.everything import EVERYTHING, find, pods
+from tests.helm.everything import EVERYTHING, Render, find, pods
 
-Render = Callable[..., list[dict[str, Any]]]
 READ = {"get", "list", "watch"}
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.helm.everything import EVERYTHING, find
+from tests.helm.everything import EVERYTHING, Render, find
+from tests.repository import REPOSITORY
 
-Render = Callable[..., list[dict[str, Any]]]
-FOLDER = Path(__file__).resolve().parents[2] / "infra" / "grafana"
+FOLDER = REPOSITORY / "infra" / "grafana"
 
 
 def kinds(render: Render, **values: Any) -> set[str]:
@@ -41,5 +39,5 @@ def test_alerts_need_the_prometheus_operator(render: Render, enabled: str, is_ma
 
 
 def test_auto_asks_the_cluster_for_the_kind() -> None:
-    template = (FOLDER.parents[1] / "helm/suphx/templates/metrics/alerts.yaml").read_text(encoding="utf-8")
+    template = (REPOSITORY / "helm/suphx/templates/metrics/alerts.yaml").read_text(encoding="utf-8")
     assert '.Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PrometheusRule"' in template

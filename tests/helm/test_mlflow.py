@@ -13,16 +13,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, find
+from tests.helm.everything import EVERYTHING, Render, find
 
-Render = Callable[..., list[dict[str, Any]]]
 SEARCH = "/api/2.0/mlflow/experiments/search?max_results=5"
 SERVICE = "suphx-mlflow.mahjong.svc:5000"
 

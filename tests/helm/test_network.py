@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, pods
+from tests.helm.everything import EVERYTHING, Render, pods
 from tests.helm.network_policy import Peer, may_connect
 
-Render = Callable[..., list[dict[str, Any]]]
 HOME = "mahjong"
 STRANGER = Peer(namespace=HOME, labels={"app": "other"})
 OPERATOR = Peer(namespace="kuberay-system", labels={"app.kubernetes.io/name": "kuberay-operator"})

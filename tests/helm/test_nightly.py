@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,10 +10,10 @@ import kubernetes_validate
 
 from suphx_pipelines.tournament_recipe import load_tournament_recipe
 from suphx_platform.cli import build_parser
-from tests.helm.everything import find
+from tests.helm.everything import Render, find
+from tests.repository import RECIPES
 
-Render = Callable[..., list[dict[str, Any]]]
-RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "nightly.toml"
+RECIPE = RECIPES / "nightly.toml"
 VALUES: dict[str, Any] = {
     "nightly": {"enabled": True, "recipe": RECIPE.read_text(encoding="utf-8"), "cpu": "6"},
     "storage": {"address": "s3://bucket/runs"},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import kubernetes_validate
@@ -13,11 +12,10 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
-from tests.helm.everything import EVERYTHING, PRESETS, parsed, pods
+from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules
 
-Render = Callable[..., list[dict[str, Any]]]
 OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1")
 OLDEST, NEWEST = "1.29", "1.37"
 CHOICES = [{}, EVERYTHING, {**EVERYTHING, "kueue": {"queueName": ""}, "autoscaling": {"enabled": False}}]

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, find
+from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec
-from tests.helm.test_pod_security import violations
+from tests.helm.restricted_pod import violations
 from tests.suphx_platform.cluster_store import RAYJOB_FIELDS
-
-Render = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, pods
+from tests.helm.everything import EVERYTHING, Render, pods
 
-Render = Callable[..., list[dict[str, Any]]]
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 ROLES = ("head", "simulator", "inference", "learner", "nightly", "mlflow")
 PLACES: dict[str, Any] = {

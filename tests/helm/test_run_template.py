@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -15,13 +13,12 @@ from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.cli import build_parser
 from suphx_platform.run_manifest import job_of, run_objects
 from suphx_platform.run_resize import resized_job
-from tests.helm.everything import EVERYTHING, find, parsed, pods
+from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec, groups
+from tests.repository import RECIPES
 
-Render = Callable[..., list[dict[str, Any]]]
-REPOSITORY = Path(__file__).resolve().parents[2]
-RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+RECIPE = RECIPES / "reinforcement.toml"
 PRESETS = ("laptop-kind", "paper", "small")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import yaml
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
+
 DOCKERFILE = (REPOSITORY / "infra" / "docker" / "Dockerfile").read_text(encoding="utf-8")
 VALUES = yaml.safe_load((REPOSITORY / "helm" / "suphx" / "values.yaml").read_text(encoding="utf-8"))
 CHART = REPOSITORY / "helm" / "suphx"

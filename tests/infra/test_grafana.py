@@ -22,11 +22,12 @@ import ray
 import yaml
 
 from suphx_platform.metrics import COUNTERS, GAUGES
-from tests.suphx_platform.test_controller import new_controller
-from tests.suphx_platform.test_metrics import ON_RAY, AllSeenError, exported
+from tests.repository import REPOSITORY
+from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
+from tests.suphx_platform.selfplay.small_controller import new_controller
 
 HERE = Path(__file__).parent
-FOLDER = HERE.parents[1] / "infra" / "grafana"
+FOLDER = REPOSITORY / "infra" / "grafana"
 DASHBOARD: dict[str, Any] = json.loads((FOLDER / "suphx.json").read_text(encoding="utf-8"))
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yaml").read_text(encoding="utf-8"))["groups"][0]["rules"]

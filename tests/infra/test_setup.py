@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
+
 SCRIPT = REPOSITORY / "infra" / "setup" / "install.sh"
 
 

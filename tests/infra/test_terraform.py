@@ -12,8 +12,8 @@ import yaml
 from helm_python import Chart
 
 from tests.helm.everything import EVERYTHING
+from tests.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 FILES = sorted((REPOSITORY / "infra" / "terraform").glob("*.tf"))
 TEXT = "\n".join(path.read_text(encoding="utf-8") for path in FILES)
 CHART = REPOSITORY / "helm" / "suphx"

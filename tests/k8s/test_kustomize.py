@@ -15,8 +15,8 @@ from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
 from tests.helm.everything import find
+from tests.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 FOLDER = REPOSITORY / "k8s"
 OVERLAYS = sorted(path.name for path in (FOLDER / "overlays").iterdir())
 POOLS = {"system", "spot", "gpu"}

@@ -8,7 +8,7 @@ from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.table import GAME_END
-from tests.riichi.test_simulator import choose
+from tests.games.riichi.builders.table_choice import choose
 
 NAMES = ("a", "b", "c", "d")
 

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 
-from suphx.riichi.hanchan import end_kyoku, start_game
-from suphx.riichi.rules import Rules, apply_rules, tonpuu
+from suphx.riichi.hanchan import start_game
+from suphx.riichi.rules import Rules, tonpuu
 from suphx.riichi.table import (
     EXHAUSTIVE_DRAW,
     FOUR_RIICHI_DRAW,
     FOUR_WINDS_DRAW,
     GAME_END,
-    KYOKU_END,
     KYOKU_START,
     NAGASHI_MANGAN,
     NINE_TERMINALS_DRAW,
@@ -21,41 +19,18 @@ from suphx.riichi.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-
-EAST_1, EAST_4, SOUTH_4, WEST_1, WEST_4 = 0, 3, 7, 8, 11
-EVEN = (25_000, 25_000, 25_000, 25_000)
-DEALER_LEADS = (20_000, 24_000, 25_000, 31_000)  # seat 3 deals in East 4, South 4 and West 4
-OTHER_LEADS = (31_000, 24_000, 25_000, 20_000)
-
-
-def after(
-    kyoku: int,
-    scores: Sequence[int] = EVEN,
-    *,
-    result: int = WIN_RESULT,
-    winners: Sequence[int] = (),
-    tenpai: Sequence[int] = (),
-    honba: int = 0,
-    kyotaku: int = 0,
-    rules: Rules | None = None,
-) -> Any:
-    """Return the table after ``end_kyoku`` of a deal that ended so, with these scores."""
-    tables = np.zeros(1, TABLE)
-    apply_rules(tables, rules or Rules())
-    table: Any = tables[0]
-    table["phase"], table["result"] = KYOKU_END, result
-    table["kyoku"], table["honba"], table["kyotaku"], table["scores"] = kyoku, honba, kyotaku, scores
-    table["num_wins"] = len(winners)
-    table["win_seat"][: len(winners)] = winners
-    table["tenpai"][list(tenpai)] = 1
-    end_kyoku(tables[0])
-    return tables[0]
-
-
-def next_deal(table: Any) -> tuple[int, int]:
-    assert table["phase"] == KYOKU_START
-    return int(table["kyoku"]), int(table["honba"])
-
+from tests.games.riichi.builders.ended_deal import (
+    DEALER_LEADS,
+    EAST_1,
+    EAST_4,
+    EVEN,
+    OTHER_LEADS,
+    SOUTH_4,
+    WEST_1,
+    WEST_4,
+    after,
+    next_deal,
+)
 
 # --- who deals next
 

@@ -19,8 +19,7 @@ from suphx.riichi import jit as jit_module
 from suphx.riichi.jit import cache_folder, jit
 from suphx.riichi.shanten import shanten
 from suphx.riichi.source_closure import closure
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
 
 
 def test_kernels_of_a_module_are_in_its_own_folder() -> None:

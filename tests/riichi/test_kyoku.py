@@ -19,7 +19,8 @@ from suphx.riichi.table import (
     TSUMOGIRI_FLAG,
     WIN_RESULT,
 )
-from suphx.riichi.tile import face_name, parse_kinds
+from suphx.riichi.tile import face_name
+from tests.games.riichi.builders.tile_kind import kind
 from tests.riichi.table_builder import Deal, bits_of
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
@@ -28,11 +29,6 @@ DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
 WINDS = "111222333z444z6z"  # waits for 6z
 
 (RIICHI_YAKU, IPPATSU, CHANKAN, RINSHAN, HAITEI, HOUTEI, DOUBLE_RIICHI) = (1, 2, 3, 4, 5, 6, 21)
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 # --- the deal

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from suphx.riichi.suit_table import load_suits
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
 
 
 def run(num_decisions: int, **environment: str) -> str:

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.repository import REPOSITORY
 from tests.riichi.fuzz_watchdog import Limits, Summary, do_chunk, watch
 from tests.riichi.giant_input import GIANTS
 from tests.riichi.record_fuzzer import OUTCOMES, SOUND, FuzzConfig, main, normalised, open_fuzzer
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def assert_nothing_found(summary: Summary) -> None:

@@ -24,9 +24,7 @@ from suphx.riichi.table import (
     WIN_RESULT,
 )
 from suphx.riichi.tile import face_of_id, parse_kinds
-from tests.riichi.random_game import random_game
-from tests.riichi.table_builder import Deal
-from tests.riichi.test_hanchan import (
+from tests.games.riichi.builders.ended_deal import (
     DEALER_LEADS,
     EAST_1,
     EVEN,
@@ -37,18 +35,16 @@ from tests.riichi.test_hanchan import (
     after,
     next_deal,
 )
-from tests.riichi.test_rules import OTHER_VALUES
+from tests.games.riichi.builders.other_rules import OTHER_VALUES
+from tests.games.riichi.builders.tile_kind import kind
+from tests.riichi.random_game import random_game
+from tests.riichi.table_builder import Deal
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
 DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
 NORTH_4 = 15
 IPPATSU, KOKUSHI = 2, 47
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 def turned_round() -> Rules:

@@ -11,8 +11,8 @@ from suphx.riichi.action import PON, RON, TSUMO
 from suphx.riichi.rules import Rules, mahjong_soul, rule_flags
 from suphx.riichi.score import base_points
 from suphx.riichi.yaku import IS_LAST_TILE, IS_RINSHAN, IS_TSUMO
+from tests.games.riichi.builders.scored_hand import EAST, SOUTH, score
 from tests.riichi.table_builder import Deal
-from tests.riichi.test_yaku import EAST, SOUTH, score
 
 Pao = Literal["whole hand", "its yakuman", "none"]
 

@@ -4,20 +4,11 @@ import numpy as np
 import pytest
 
 from suphx.riichi.action import PASS, RON, TSUMO
-from suphx.riichi.record import I64, Records
+from suphx.riichi.record import Records
 from suphx.riichi.rules import Rules, rule_flags, tenhou, tonpuu
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.table import GAME_END, KYOKU_END
-
-
-def choose(tables: Records, indices: I64) -> I64:
-    """Return a legal action for each table that depends on nothing but the table."""
-    mask = tables["legal"][indices].astype(bool)
-    mixed = tables["wall_seed"][indices] * 7919 + tables["num_decisions"][indices] * 104_729
-    places = mixed // 64 % tables["num_legal"][indices]
-    ranks = mask.cumsum(axis=1) - 1
-    actions: I64 = (mask & (ranks == places[:, None])).argmax(axis=1)
-    return actions
+from tests.games.riichi.builders.table_choice import choose
 
 
 def play(seeds: range, rules: Rules, batch: int) -> Records:

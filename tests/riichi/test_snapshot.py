@@ -7,7 +7,7 @@ from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
 from suphx.riichi.snapshot import restore_snapshot, take_snapshot
 from suphx.riichi.table import TABLE
-from tests.riichi.test_simulator import choose
+from tests.games.riichi.builders.table_choice import choose
 
 
 def played(num_steps: int) -> Simulator:

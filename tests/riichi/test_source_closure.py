@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from suphx.riichi.source_closure import closure, closure_digest, forget, imported_names, imported_packages
+from tests.repository import REPOSITORY
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 PROJECT = [
     p for folder in ("suphx", "platform", "pipelines", "tests") for p in sorted((REPOSITORY / folder).rglob("*.py"))
 ]

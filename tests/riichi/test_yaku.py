@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pytest
 
-from suphx.riichi.rules import Rules, rule_flags, tenhou
-from suphx.riichi.tile import parse_kinds
+from suphx.riichi.rules import Rules
 from suphx.riichi.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
@@ -17,39 +15,10 @@ from suphx.riichi.yaku import (
     IS_RINSHAN,
     IS_TSUMO,
     YAKU_NAMES,
-    score_hand,
 )
-from tests.riichi.table_builder import counts_of, melds_of
+from tests.games.riichi.builders.scored_hand import EAST, SOUTH, WEST, Score, score
 
-EAST, SOUTH, WEST, NORTH = 27, 28, 29, 30
-TENHOU = tenhou()
 NO_OPEN_TANYAO = Rules(open_tanyao=False)
-
-
-class Score(NamedTuple):
-    yaku: set[str]
-    han: int
-    fu: int
-    num_yakuman: int
-
-
-def score(
-    tiles: str,
-    win: str,
-    *melds: str,
-    circumstances: int = 0,
-    seat_wind: int = SOUTH,
-    round_wind: int = EAST,
-    dora: int = 0,
-    rules: Rules = TENHOU,
-) -> Score:
-    """Score concealed ``tiles`` (the winning one included) with ``melds``."""
-    types, kinds = melds_of(melds)
-    (kind,) = parse_kinds(win)
-    yaku, han, fu, num_yakuman = score_hand(
-        counts_of(tiles), len(melds), types, kinds, kind, circumstances, seat_wind, round_wind, rule_flags(rules), dora
-    )
-    return Score({name for number, name in enumerate(YAKU_NAMES) if yaku >> number & 1}, han, fu, num_yakuman)
 
 
 # tiles with the winning one, the winning tile, melds, circumstances; yaku, han, fu

@@ -8,20 +8,15 @@ from suphx.riichi.gamelog import GameLog
 from suphx.riichi.replay import Replayer
 from suphx.riichi.rules import Rules, tenhou
 from suphx.riichi.suit_table import load_suits
-from suphx.riichi.tile import parse_kinds
 from suphx.selfplay.agent import BaselineAgent
 from suphx.selfplay.baseline import choose_random, choose_tsumogiri, choose_ukeire, is_yakuhai
 from suphx.selfplay.choice import BASELINES
 from suphx.selfplay.rollout import play_games
+from tests.games.riichi.builders.tile_kind import kind
 from tests.riichi.table_builder import Deal
 
 TENPAI = "123456789m1123p"
 FAR = "1478m258p19s1236z"
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 def ukeire(deal: Deal) -> int:

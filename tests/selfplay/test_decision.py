@@ -10,18 +10,13 @@ from suphx.riichi.action import RIICHI as RIICHI_ACTION
 from suphx.riichi.record import U8, Records
 from suphx.riichi.rules import tenhou
 from suphx.riichi.simulator import Simulator
-from suphx.riichi.tile import parse_kinds
 from suphx.selfplay.decision import Forward, decide
 from suphx.selfplay.question import F32
+from tests.games.riichi.builders.tile_kind import kind
 from tests.riichi.table_builder import Deal
 
 TENPAI = "123456789m1123p"
 FAR = "1478m258p19s1236z"
-
-
-def kind(tile: str) -> int:
-    (number,) = parse_kinds(tile)
-    return number
 
 
 class Nets:

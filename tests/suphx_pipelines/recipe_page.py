@@ -11,14 +11,14 @@ import inspect
 import json
 import typing
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from suphx_pipelines.recipe import Recipe
 from suphx_pipelines.recipe_file import to_plain, type_name
 from suphx_pipelines.tournament_recipe import TournamentRecipe
+from tests.repository import REPOSITORY
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "recipe.md"
+PAGE = REPOSITORY / "docs" / "recipe.md"
 _HEAD = """\
 # Recipe
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from suphx_pipelines.run_summary import RunState, RunSummary, StageSummary
-from tests.suphx_pipelines.test_run_lock import HOLD
 
 
 def write_run(
@@ -56,3 +55,13 @@ def running(folder: Path) -> Iterator[int]:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process.pid
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from suphx_pipelines.run_lock import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""

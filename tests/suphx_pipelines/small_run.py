@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -118,3 +119,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+def work(folder: Path) -> Counter[str]:
+    return Counter((folder / "work.log").read_text().splitlines())

@@ -11,7 +11,7 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe import Figure8Config, load_recipe
 from suphx_platform.console import Console
-from tests.suphx_pipelines.test_reinforcement import RECIPES
+from tests.repository import RECIPES
 
 FIGURE_8 = RECIPES / "figure_8.toml"
 

@@ -20,7 +20,8 @@ from suphx_pipelines.pipeline import pipeline_stages, run_recipe
 from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console
 from suphx_platform.controller import STATE_FILE
-from tests.suphx_pipelines.test_reinforcement import RECIPES, small_recipe
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

@@ -19,32 +19,8 @@ from suphx_pipelines.runner import Runner, RunResult
 from suphx_pipelines.supervised import TRAINING_ORDER
 from suphx_platform import cli
 from suphx_platform.console import Console
+from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 
-RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
-SMALL = {
-    "records.max_games": "60",
-    "records.played_games": "24",
-    "net.channels": "8",
-    "net.num_blocks": "1",
-    "supervised.batch_size": "128",
-    "supervised.total_minutes": "0",
-    "supervised.min_validations": "0",
-    "supervised.max_epochs": "0",
-    "supervised.max_steps": "20",
-    "supervised.validate_every": "10",
-    "split.validation_fraction": "0.1",
-    "split.test_fraction": "0.1",
-    "split.max_test_samples": "1500",
-    "split.max_validation_samples": "200",
-    "stream.num_workers": "0",
-    "learning_curve.games": "[5]",
-    "learning_curve.heads": '["discard", "pong"]',
-    "ablation.encoders": '["mini", "suphx-plain"]',
-    "ablation.seeds": "2",
-    "ablation.max_steps": "10",
-    "evaluation.hanchans": "8",
-    "evaluation.workers": "1",
-}
 _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
 SUPERVISED = [f"supervised/{head}" for head in TRAINING_ORDER]

@@ -19,17 +19,17 @@ from suphx_pipelines.recipe_file import flatten, look_up, to_table, to_toml
 from suphx_pipelines.runner import Runner
 from suphx_platform.console import Console
 from suphx_platform.reinforcement_config import ReinforcementConfig
+from tests.repository import RECIPES
 
-FOLDER = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
-RECIPES = sorted(path for path in FOLDER.rglob("*.toml") if path.stem != "nightly")  # a tournament: test_tournament.py
+ALL = sorted(path for path in RECIPES.rglob("*.toml") if path.stem != "nightly")  # a tournament: test_tournament.py
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_a_shipped_recipe_loads_and_is_named_like_its_file(path: Path) -> None:
     assert load_recipe(path).name == path.stem
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path: Path) -> None:
     recipe = load_recipe(path)
     assert Runner(recipe, pipeline_stages(recipe), runs=tmp_path, records=None, console=Console()).run_id.startswith(
@@ -40,13 +40,13 @@ def test_a_shipped_recipe_fits_the_pipeline_and_reads_back(path: Path, tmp_path:
     assert load_recipe(resolved) == recipe
 
 
-@pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
+@pytest.mark.parametrize("folder", [RECIPES, RECIPES / "paper"], ids=["laptop", "paper"])
 def test_rl_1_is_rl_basic_with_another_reward(folder: Path) -> None:
     basic, first = (flatten(to_table(load_recipe(folder / f"{name}.toml"))) for name in ("rl_basic", "rl_1"))
     assert {key for key in basic if basic[key] != first[key]} == {"about", "name", "reinforcement.reward"}
 
 
-@pytest.mark.parametrize("folder", [FOLDER, FOLDER / "paper"], ids=["laptop", "paper"])
+@pytest.mark.parametrize("folder", [RECIPES, RECIPES / "paper"], ids=["laptop", "paper"])
 def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Path) -> None:
     first, second = (load_recipe(folder / f"{name}.toml") for name in ("rl_1", "rl_2"))
     names = [{stage.name for stage in pipeline_stages(recipe)} for recipe in (first, second)]
@@ -59,9 +59,9 @@ def test_rl_2_is_rl_1_with_oracle_guiding_instead_of_plain_self_play(folder: Pat
 
 def test_a_config_deep_inside_refuses_with_file_and_key() -> None:
     with pytest.raises(ValueError, match=r"laptop\.toml: supervised: batch_size is 1: use at least 2"):
-        load_recipe(FOLDER / "laptop.toml", [("supervised.batch_size", "1")])
+        load_recipe(RECIPES / "laptop.toml", [("supervised.batch_size", "1")])
     with pytest.raises(ValueError, match=r"--set net\.size=huge: 'huge' is not one of 'tiny'"):
-        load_recipe(FOLDER / "laptop.toml", [("net.size", "huge")])
+        load_recipe(RECIPES / "laptop.toml", [("net.size", "huge")])
 
 
 def test_every_setting_of_the_recipe_reaches_a_stage() -> None:

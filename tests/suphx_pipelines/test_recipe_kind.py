@@ -1,20 +1,18 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from suphx_pipelines.recipe_kind import Kind, check_kind
 from suphx_platform import cli
+from tests.repository import RECIPES
 
-FOLDER = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
 TOURNAMENTS = {"nightly"}
-RECIPES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+NAMES = sorted(path.stem for path in RECIPES.glob("*.toml"))
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize("name", NAMES)
 def test_each_recipe_is_for_one_command(name: str) -> None:
-    path = FOLDER / f"{name}.toml"
+    path = RECIPES / f"{name}.toml"
     kind: Kind = "tournament" if name in TOURNAMENTS else "run"
     other: Kind = "run" if name in TOURNAMENTS else "tournament"
     check_kind(path, kind)
@@ -24,5 +22,5 @@ def test_each_recipe_is_for_one_command(name: str) -> None:
 
 @pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("launch", "nightly"), ("tournament", "laptop")])
 def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main([command, str(FOLDER / f"{name}.toml")]) == 1
+    assert cli.main([command, str(RECIPES / f"{name}.toml")]) == 1
     assert "is a recipe of another command" in capsys.readouterr().err

@@ -10,22 +10,20 @@ import pytest
 from suphx_pipelines.recipe import load_recipe
 from suphx_pipelines.recipe_file import read_table
 from suphx_pipelines.recipe_lookup import find_recipe, shipped_folder, shipped_recipes
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-FOLDER = REPOSITORY / "pipelines" / "recipes"
+from tests.repository import RECIPES, REPOSITORY
 
 
 @pytest.mark.parametrize("name", ["laptop", "laptop.toml", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])
 def test_a_shipped_recipe_is_found_from_any_folder(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_recipe(Path(name)) == FOLDER / "laptop.toml"
+    assert find_recipe(Path(name)) == RECIPES / "laptop.toml"
     assert load_recipe(Path(name)).name == "laptop"
 
 
 def test_recipes_of_sub_folders_have_their_path_as_name() -> None:
-    assert find_recipe(Path("paper/rl_1")) == FOLDER / "paper" / "rl_1.toml"
+    assert find_recipe(Path("paper/rl_1")) == RECIPES / "paper" / "rl_1.toml"
     assert set(shipped_recipes()) == {
-        path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.toml")
+        path.relative_to(RECIPES).with_suffix("").as_posix() for path in RECIPES.rglob("*.toml")
     }
 
 
@@ -71,7 +69,7 @@ def test_a_mistyped_name_is_an_error_with_the_closest_one(
 
 
 def test_the_checkout_is_where_recipes_are_taken_from_here() -> None:
-    assert shipped_folder() == FOLDER
+    assert shipped_folder() == RECIPES
 
 
 @pytest.mark.slow

@@ -19,27 +19,10 @@ from suphx_pipelines.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe import Recipe, load_recipe
 from suphx_platform.console import Console
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
 
 pytestmark = pytest.mark.usefixtures("short_games")
-
-RECIPES = Path(__file__).resolve().parents[2] / "pipelines" / "recipes"
-SMALL = {
-    "net.channels": "4",
-    "net.num_blocks": "1",
-    "reinforcement.max_minutes": "0",
-    "reinforcement.max_updates": "4",
-    "reinforcement.evaluate_every": "0",
-    "reinforcement.evaluation_hanchans": "8",
-    "reinforcement.evaluation_deals": "0",
-    "reinforcement.final_hanchans": "0",
-    "reinforcement.report_every": "2",
-    "reinforcement.simulator.num_tables": "16",
-    "reinforcement.buffer.batch_rows": "100",
-}
-
-
-def small_recipe(**changes: str) -> Recipe:
-    return load_recipe(RECIPES / "reinforcement.toml", [*SMALL.items(), *changes.items()])
 
 
 def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path) -> None:

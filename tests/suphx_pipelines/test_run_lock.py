@@ -7,15 +7,7 @@ from pathlib import Path
 import pytest
 
 from suphx_pipelines.run_lock import LOCK_FILE, is_locked, locked
-
-HOLD = """
-import sys
-from pathlib import Path
-from suphx_pipelines.run_lock import locked
-with locked(Path(sys.argv[1])):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
+from tests.suphx_pipelines.run_folder import HOLD
 
 
 def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe import load_recipe
 from suphx_platform.console import Console, Progress
-from tests.suphx_pipelines.test_pipeline import RECIPE, SMALL
+from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 
 
 class WatchedConsole(Console):

@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,14 +19,18 @@ from suphx_pipelines.verdict import Verdict
 from suphx_platform.console import Console
 from suphx_platform.tracking import TrackingStore
 from suphx_platform.tracking_experiment import EXPERIMENT
-from tests.suphx_pipelines.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
+from tests.suphx_pipelines.small_run import (
+    STAGES,
+    Context,
+    NumbersConfig,
+    PowersConfig,
+    SmallRecipe,
+    small_runner,
+    work,
+)
 
 PROGRAM = Path(__file__).with_name("small_run.py")
 ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
-
-
-def work(folder: Path) -> Counter[str]:
-    return Counter((folder / "work.log").read_text().splitlines())
 
 
 def tracked_runs(runs: Path) -> list[tuple[str, str, bool]]:

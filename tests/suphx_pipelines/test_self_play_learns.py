@@ -12,8 +12,9 @@ from suphx_pipelines.pipeline import run_recipe
 from suphx_pipelines.recipe import load_recipe
 from suphx_pipelines.report_self_play import largest_distance
 from suphx_platform.console import Console
+from tests.repository import RECIPES
 
-RECIPE = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "reinforcement.toml"
+RECIPE = RECIPES / "reinforcement.toml"
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,11 @@ from suphx_pipelines.stage_storage import StageStorage
 from suphx_platform.console import Console
 from suphx_platform.storage import FINISHED, Storage, StorageConfig
 from tests.suphx_pipelines import small_run
-from tests.suphx_pipelines.small_run import SmallRecipe, small_runner
+from tests.suphx_pipelines.small_run import SmallRecipe, small_runner, work
 
 
 class MachineLostError(Exception):
     """Stands for whatever takes a machine away."""
-
-
-def work(folder: Path) -> Counter[str]:
-    return Counter((folder / "work.log").read_text().splitlines())
 
 
 def fresh_machine(runs: Path) -> None:

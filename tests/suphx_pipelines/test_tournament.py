@@ -32,10 +32,12 @@ from suphx_platform.promotion import Promotion
 from suphx_platform.storage import StorageConfig
 from suphx_platform.tracking import TrackingStore
 from suphx_platform.tracking_experiment import EXPERIMENT
-from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
-from tests.suphx_platform.test_mjai_agent import BOT
+from tests.repository import RECIPES
+from tests.suphx_pipelines.tile_keeper import save_keeper
+from tests.suphx_platform.agents.bot_program import BOT
+from tests.suphx_platform.small_player import save_random
 
-NIGHTLY = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "nightly.toml"
+NIGHTLY = RECIPES / "nightly.toml"
 SMALL = TournamentRecipe(
     name="nightly",
     night="1",

@@ -15,7 +15,7 @@ from suphx_pipelines.tournament_recipe import DecisionConfig, PoolConfig, Tourna
 from suphx_platform.agent_loading import load_any_agent
 from suphx_platform.console import Console
 from suphx_platform.tracking import TrackingStore
-from tests.suphx_pipelines.tile_keeper import save_random
+from tests.suphx_platform.small_player import save_random
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(baseline=""))
 BASELINES = RECIPE.pool.agents

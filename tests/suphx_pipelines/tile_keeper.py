@@ -16,11 +16,6 @@ from tests.suphx_platform.small_player import small_player
 HAND = PUBLIC["hand"].first
 
 
-def save_random(folder: Path, seed: int = 1) -> Path:
-    save_player(folder, small_player(seed), find_encoder("mini"), rules_version="tenhou", step=seed, extra={})
-    return folder
-
-
 def save_keeper(folder: Path, weight: float = 1.0) -> Path:
     """Discard the tile with the least company, declare riichi always, call never; any ``weight`` plays the same."""
     save_player(folder, keeper(weight), find_encoder("mini"), rules_version="tenhou", step=1, extra={})

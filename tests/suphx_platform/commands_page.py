@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from suphx_pipelines.recipe_summary import shipped_summaries
 from suphx_platform.cli import build_parser
 from suphx_platform.command_parser import GROUPS
 from suphx_platform.commands.recipes import duration
+from tests.repository import REPOSITORY
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "commands.md"
+PAGE = REPOSITORY / "docs" / "commands.md"
 _HEAD = """\
 # Commands and recipes
 

@@ -12,8 +12,10 @@ import yaml
 from helm_python import Chart
 
 from suphx_platform import cli
+from tests.repository import REPOSITORY
 from tests.suphx_platform.fake_api_server import Cluster, api_server
-from tests.suphx_platform.launched_run import KEYS, RECIPE, REPOSITORY, Command
+from tests.suphx_platform.fake_operator import Operator
+from tests.suphx_platform.launched_run import KEYS, RECIPE, Command
 from tests.suphx_platform.s3_server import BUCKET, S3Server, missing_programs, s3_server
 
 
@@ -94,3 +96,11 @@ def run_id(suphx: Command) -> str:
     assert code == 0
     assert result.keys() >= KEYS
     return str(result["run_id"])
+
+
+@pytest.fixture
+def operator(cluster: Cluster) -> Operator:
+    """The operator of the fake API server, in action."""
+    operator = Operator(cluster)
+    cluster.operator = operator
+    return operator

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from tests.repository import RECIPES
 from tests.suphx_platform.cluster_store import Cluster, now
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-RECIPE = REPOSITORY / "pipelines" / "recipes" / "reinforcement.toml"
+RECIPE = RECIPES / "reinforcement.toml"
 KEYS = {"run_id", "state", "pods", "last_checkpoint", "problems"}
 
 Command = Callable[..., tuple[int, dict[str, Any], str]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
 from suphx.features.encoder import find_encoder
@@ -9,7 +11,7 @@ from suphx.features.head import HEAD_NAMES
 from suphx.models.calibration import Calibration
 from suphx.models.net_config import NetConfig
 from suphx.models.policy import PolicyNet
-from suphx.selfplay.player import Player
+from suphx.selfplay.player import Player, save_player
 
 SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
 SMALL_PLAIN = NetConfig(
@@ -23,3 +25,8 @@ def small_player(seed: int, net: NetConfig = SMALL_PLAIN) -> Player:
         torch.manual_seed(seed)
         nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
     return Player(nets, (Calibration(),) * len(HEAD_NAMES))
+
+
+def save_random(folder: Path, seed: int = 1) -> Path:
+    save_player(folder, small_player(seed), find_encoder("mini"), rules_version="tenhou", step=seed, extra={})
+    return folder

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.features.encoder import find_encoder
 from suphx.features.head import HEAD_NAMES
 from suphx.models.checkpoint_name import checkpoint_name
 from suphx.selfplay.agent import load_agent
-from suphx.selfplay.player import save_player
 from suphx_platform.agent_source import (
     AgentSource,
     FoundCheckpoint,
@@ -23,17 +21,12 @@ from suphx_platform.promotion import Promotion
 from suphx_platform.storage import Storage, StorageConfig
 from suphx_platform.tracking import TrackingStore
 from tests.suphx_platform.s3_server import BUCKET, S3Server
-from tests.suphx_platform.small_player import small_player
-
-
-def nets(folder: Path, seed: int = 1) -> Path:
-    save_player(folder, small_player(seed), find_encoder("mini"), rules_version="tenhou", step=seed, extra={})
-    return folder
+from tests.suphx_platform.small_player import save_random
 
 
 def by_head(folder: Path, seed: int = 1) -> Path:
     """Lay the nets out as the supervised stages do."""
-    flat = nets(folder.with_name("flat"), seed)
+    flat = save_random(folder.with_name("flat"), seed)
     for head in HEAD_NAMES:
         (folder / head).mkdir(parents=True)
         (flat / checkpoint_name(head)).rename(folder / head / checkpoint_name(head))
@@ -55,7 +48,7 @@ def test_a_champion_is_fetched_with_the_words_behind_its_name(runs: Path, tmp_pa
     store = TrackingStore(runs)
     tracker = store.start("night", key="night")
     ModelRegistry(store, RegistryConfig()).promote(
-        nets(tmp_path / "a"), tracker, Promotion(digest="a", replaces=None, night="1")
+        save_random(tmp_path / "a"), tracker, Promotion(digest="a", replaces=None, night="1")
     )
     address = AgentSource(store).fetch("models:/suphx@champion:sampled", tmp_path / "champion")
     assert address == f"{tmp_path / 'champion'}:sampled"
@@ -63,8 +56,8 @@ def test_a_champion_is_fetched_with_the_words_behind_its_name(runs: Path, tmp_pa
 
 
 def test_the_newest_checkpoints_of_runs_come_first_and_half_learned_ones_not_at_all(runs: Path, tmp_path: Path) -> None:
-    old, new = nets(runs / "old-1" / "reinforcement"), by_head(runs / "new-1" / "supervised")
-    nets(old / "start")
+    old, new = save_random(runs / "old-1" / "reinforcement"), by_head(runs / "new-1" / "supervised")
+    save_random(old / "start")
     (by_head(runs / "half-1" / "supervised") / "kong" / "kong.safetensors").unlink()
     for folder, time in ((old, 1000), (new, 2000)):
         for path in folder.rglob("*.safetensors"):
@@ -82,7 +75,7 @@ def stored(storage: Storage, tmp_path: Path) -> None:
     for head in HEAD_NAMES:
         storage.save(f"a-1/supervised/{head}", supervised / head, number=1)
     storage.save("b-1/supervised/discard", supervised / "discard", number=1)
-    self_play = nets(tmp_path / "source" / "reinforcement", seed=2)
+    self_play = save_random(tmp_path / "source" / "reinforcement", seed=2)
     storage.save("a-1/reinforcement", self_play, number=100)
     storage.save("a-1/reinforcement", self_play, number=200)
     storage.save("a-1/records", tmp_path / "source" / "reinforcement", number=1)

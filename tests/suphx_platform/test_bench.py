@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +11,9 @@ from suphx_platform.bench.hands import random_hands
 from suphx_platform.bench.peer import HAND_PEERS, HandPeer, Score, load_hand_peer
 from suphx_platform.bench.timing import compare_rates
 from suphx_platform.bench.winning_hand import collect_wins, describe_win, score_wins
+from tests.suphx_cli.commands.bench.bench_command import bench
 
 NUM_WINS = 60
-
-
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    """Run ``suphx bench`` in this process and return its JSON."""
-    assert cli.main(["bench", *arguments, "--json"]) == 0, capsys.readouterr().err
-    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
-    return values
 
 
 def test_simulator_reports_rates_and_counts(capsys: pytest.CaptureFixture[str]) -> None:

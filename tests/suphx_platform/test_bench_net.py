@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,9 @@ from suphx_platform.bench.net_case import NetCase
 from suphx_platform.bench.peak import measure_peak
 from suphx_platform.bench.positions import collect_samples
 from suphx_platform.commands import net_names
+from tests.suphx_cli.commands.bench.bench_command import bench
 
 FAST = ("--size", "tiny", "--seconds", "0", "--device", "cpu", "--encoder", "mini")
-
-
-def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    """Run ``suphx bench`` in this process and return its JSON."""
-    assert cli.main(["bench", *arguments, "--json"]) == 0, capsys.readouterr().err
-    values: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
-    return values
 
 
 def check_rates(values: dict[str, Any], batches: list[int]) -> None:

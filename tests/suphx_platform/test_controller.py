@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from suphx.features.head import DISCARD, HEAD_NAMES
 from suphx.models.reward_predictor import weights_of
 from suphx.models.tensor_file import read_tensors
 from suphx.selfplay.agent import load_agent
-from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.player import Player, load_player
 from suphx.training.critic_start_config import CriticStartConfig
 from suphx.training.entropy import EntropyConfig
@@ -31,63 +30,20 @@ from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.learner_config import LearnerConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.simulator_config import SimulatorConfig
 from tests.models.small_predictor import PREDICTION, small_predictor
-from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
-
-CONFIG = ReinforcementConfig(
-    max_updates=12,
-    publish_every=2,
-    steps=8,
-    report_every=3,
-    evaluation_hanchans=8,
-    simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2, num_older=2)),
-    buffer=ReplayBufferConfig(batch_rows=200),
-    learner=LearnerConfig(critic=SMALL_PLAIN),
+from tests.suphx_platform.selfplay.small_controller import (
+    CONFIG,
+    KilledError,
+    Run,
+    new_controller,
+    new_play,
+    numbers,
+    weights,
 )
+from tests.suphx_platform.small_player import small_player
+
 TWICE = ReplayBufferConfig(batch_rows=200, reuse=2)
-TIMES = ("seconds", "per_second", "share")
 pytestmark = pytest.mark.usefixtures("short_games")
-
-
-class KilledError(Exception):
-    """Stands for a kill: nothing is done after it."""
-
-
-def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
-    return SelfPlay(
-        start=small_player(1),
-        weak=small_player(2),
-        encoder="mini",
-        rules_version="tenhou-1",
-        seed=5,
-        prediction=PREDICTION if config.reward == "global_prediction" else None,
-    )
-
-
-def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
-    return Controller(config, new_play(config), folder, **arguments)
-
-
-def without_times(point: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in point.items() if not name.endswith(TIMES)}
-
-
-def numbers(metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [without_times(point) for point in (*metrics["history"], *metrics["matches"])]
-
-
-def weights(folder: Path) -> dict[str, np.ndarray]:
-    return {name: tensor.numpy() for name, tensor in read_tensors(folder / "discard.safetensors")[0].items()}
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run that has ended."""
-
-    folder: Path
-    metrics: Mapping[str, Any]
-    points: list[Mapping[str, float]]
 
 
 @pytest.fixture(scope="module")

@@ -26,9 +26,9 @@ from suphx.training.worker_group import WorkerGroup
 from suphx_platform.data_parallel import CheckpointPlace, train_on_workers
 from suphx_platform.data_parallel_config import DataParallelConfig
 from suphx_platform.ray_session import ray_session
+from tests.repository import REPOSITORY
 from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 TWO = DataParallelConfig(num_workers=2, max_failures=1)
 
 

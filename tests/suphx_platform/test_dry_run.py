@@ -10,8 +10,9 @@ import yaml
 
 from suphx_platform import cli
 from tests.helm.operator_rule import broken_rules
+from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster_store import Cluster
-from tests.suphx_platform.launched_run import RECIPE, REPOSITORY, Command
+from tests.suphx_platform.launched_run import RECIPE, Command
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from suphx_platform import cli
 from suphx_platform.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.promotion import Promotion
 from suphx_platform.tracking import TrackingStore
-from tests.suphx_pipelines.tile_keeper import save_random
+from tests.suphx_platform.small_player import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

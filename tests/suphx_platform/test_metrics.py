@@ -6,20 +6,17 @@ import re
 import urllib.request
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import ray
 
-from suphx_platform.cluster_config import ClusterConfig
 from suphx_platform.metrics import COUNTERS, GAUGES
-from tests.suphx_platform.test_controller import CONFIG, new_controller
+from tests.repository import REPOSITORY
+from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
+from tests.suphx_platform.selfplay.small_controller import new_controller
 
-OPERATIONS = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
-ON_RAY = replace(
-    CONFIG, max_updates=0, max_minutes=3.0, evaluate_every=30, save_seconds=1.0, cluster=ClusterConfig(on_ray=True)
-)
+OPERATIONS = REPOSITORY / "docs" / "operations.md"
 LATER = {"suphx_faults"}
 """Shown when something breaks."""
 Samples = dict[str, list[tuple[dict[str, str], float]]]
@@ -34,14 +31,6 @@ def scrape() -> Samples:
     for name, labels, value in re.findall(r"^ray_(suphx_\w+)\{(.*)\} (\S+)$", text, re.MULTILINE):
         samples.setdefault(name, []).append((dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value)))
     return samples
-
-
-def exported(name: str) -> str:
-    return f"{name}_total" if name in COUNTERS else name
-
-
-class AllSeenError(Exception):
-    """Ends a run whose metrics have all been seen."""
 
 
 @pytest.mark.ray

@@ -1,20 +1,12 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.riichi.rules import tonpuu
 from suphx_platform.agent_loading import load_any_agent
 from suphx_platform.mjai_agent import MjaiAgent
-
-BOT = Path(__file__).with_name("mjai_bot.py")
-
-
-def bot(way: str, seconds: str = "") -> str:
-    return f"mjai{seconds}:{sys.executable} -S {BOT} {way}"
+from tests.suphx_platform.agents.bot_program import bot
 
 
 def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:

@@ -19,8 +19,16 @@ from suphx.training.oracle_guiding import OracleConfig
 from suphx_platform.controller import Controller
 from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
+from tests.suphx_platform.selfplay.small_controller import (
+    CONFIG,
+    KilledError,
+    Run,
+    new_controller,
+    new_play,
+    numbers,
+    weights,
+)
 from tests.suphx_platform.small_player import small_player
-from tests.suphx_platform.test_controller import CONFIG, KilledError, Run, new_controller, new_play, numbers, weights
 
 GUIDED = replace(
     CONFIG,

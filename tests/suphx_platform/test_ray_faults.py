@@ -24,8 +24,8 @@ from suphx_platform.ray_session import ray_session
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.topology import local_needs
-from tests.suphx_platform.test_controller import new_controller, weights
-from tests.suphx_platform.test_ray_flow import ALONE, FREE, LOCKSTEP
+from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
+from tests.suphx_platform.selfplay.small_controller import new_controller, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 

@@ -16,20 +16,13 @@ from suphx.selfplay.agent import load_agent
 from suphx.training.oracle_guiding import OracleConfig
 from suphx.training.policy_gradient_config import PolicyGradientConfig
 from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.inference_engine_config import InferenceEngineConfig
 from suphx_platform.reinforcement_config import ReinforcementConfig
 from suphx_platform.replay_buffer_config import ReplayBufferConfig
-from tests.suphx_platform.test_controller import CONFIG, new_controller, numbers, weights
+from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
+from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
-ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", group_rows=1))
-LOCKSTEP = replace(ALONE, cluster=ClusterConfig(on_ray=True, pace="lockstep"))
-FREE = replace(
-    ALONE,
-    max_updates=24,
-    cluster=ClusterConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
-)
 PREDICTED = replace(ALONE, reward="global_prediction")
 EXACT = replace(ALONE, learner=replace(ALONE.learner, gradient=PolicyGradientConfig(exact_deal_in=True)))
 GUIDED = replace(

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,7 @@ from suphx.riichi.action import NUM_ACTIONS
 from suphx_platform.cli import build_parser
 from suphx_platform.rllib_env import ACTION_MASK, OBSERVATIONS, SEATS, HanchanEnv, register_hanchan_env
 from suphx_platform.rllib_ppo import POLICY, MaskedPPOModule, ReferenceConfig, ppo_config
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from suphx_pipelines.verdict import Verdict
 from suphx_platform import cli
 from suphx_platform.commands.run import next_commands, show
 from suphx_platform.console import Console
+from tests.repository import RECIPES
 
 VERDICT = Verdict(outcome="better", sentence="The nets play better than the baseline ukeire.")
 
@@ -89,7 +90,7 @@ def test_a_stopped_run_tells_what_is_saved_and_how_to_continue(
 ) -> None:
     monkeypatch.setattr(pipeline, "run_recipe", Stopped(error))
     monkeypatch.setattr("sys.argv", ["suphx", "run", "laptop", "--set", "a.b=1 2"])
-    recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
+    recipe = RECIPES / "laptop.toml"
     assert cli.main(["run", str(recipe)]) == 130
     assert text + "suphx run laptop --set 'a.b=1 2'" in capsys.readouterr().err
 
@@ -101,7 +102,7 @@ def test_a_run_that_is_stopped_while_kernels_compile_does_not_claim_that_stages_
         raise KeyboardInterrupt
 
     monkeypatch.setattr("suphx_platform.kernel_warmup.RunKernels.wait", stop)
-    recipe = Path(__file__).resolve().parents[2] / "pipelines" / "recipes" / "laptop.toml"
+    recipe = RECIPES / "laptop.toml"
     assert cli.main(["run", str(recipe), "--runs", str(runs), "--run-id", "stopped"]) == 130
     text = "Stopped before the first stage; the kernels compiled so far are kept. Continue with: "
     assert text in capsys.readouterr().err

@@ -13,16 +13,10 @@ from helm_python import Chart
 
 from suphx_platform.run_manifest import run_objects
 from suphx_platform.run_store import RunStore
+from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster_store import Cluster, Fault
 from tests.suphx_platform.fake_operator import FINALIZER, Operator
-from tests.suphx_platform.launched_run import RECIPE, REPOSITORY, Command, set_status
-
-
-@pytest.fixture
-def operator(cluster: Cluster) -> Operator:
-    operator = Operator(cluster)
-    cluster.operator = operator
-    return operator
+from tests.suphx_platform.launched_run import RECIPE, Command, set_status
 
 
 def use_ray(cluster: Cluster, version: str) -> None:

@@ -11,13 +11,6 @@ from tests.suphx_platform.fake_operator import Operator
 from tests.suphx_platform.launched_run import RECIPE, Command, set_status
 
 
-@pytest.fixture
-def operator(cluster: Cluster) -> Operator:
-    operator = Operator(cluster)
-    cluster.operator = operator
-    return operator
-
-
 def problems(suphx: Command, run: str) -> list[str]:
     found: list[str] = suphx("status", run)[1]["problems"]
     return found

@@ -13,9 +13,9 @@ from suphx_platform.cluster_error import ClusterError
 from suphx_platform.launcher import Launcher
 from suphx_platform.run_manifest import run_objects
 from suphx_platform.run_status import QUEUE_LABEL, STATES, pods_by_role, state_of
+from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster_store import Cluster
 from tests.suphx_platform.fake_operator import Operator
-from tests.suphx_platform.launched_run import REPOSITORY
 
 DOCUMENT = (REPOSITORY / "docs" / "kubernetes.md").read_text(encoding="utf-8")
 DOCUMENTED = {

@@ -15,7 +15,8 @@ from suphx_platform.self_play_match import (
     match_figures,
     play_elsewhere,
 )
-from tests.suphx_pipelines.tile_keeper import save_keeper, save_random
+from tests.suphx_pipelines.tile_keeper import save_keeper
+from tests.suphx_platform.small_player import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 CONFIG = ReinforcementConfig(evaluation_hanchans=40, evaluation_deals=100, final_hanchans=400)

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.stop_file import STORED, StopFile
-
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.repository import REPOSITORY
 
 
 def test_a_file_that_appears_interrupts_the_work(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ import pytest
 from suphx_platform.object_store import PART_BYTES
 from suphx_platform.storage import MANIFEST, Storage, StorageConfig
 from tests.full_disk import files_limited_to
+from tests.repository import REPOSITORY
 from tests.suphx_platform.faulty_proxy import FaultyProxy, faulty_proxy
 from tests.suphx_platform.s3_server import BUCKET, S3Server, free_port
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "run-1/reinforcement"
 SAVE = """
 import sys

@@ -1,0 +1,24 @@
+"""Recipes with settings that make their runs small."""
+
+from __future__ import annotations
+
+from suphx_pipelines.recipe import Recipe, load_recipe
+from tests.repository import RECIPES
+
+SMALL = {
+    "net.channels": "4",
+    "net.num_blocks": "1",
+    "reinforcement.max_minutes": "0",
+    "reinforcement.max_updates": "4",
+    "reinforcement.evaluate_every": "0",
+    "reinforcement.evaluation_hanchans": "8",
+    "reinforcement.evaluation_deals": "0",
+    "reinforcement.final_hanchans": "0",
+    "reinforcement.report_every": "2",
+    "reinforcement.simulator.num_tables": "16",
+    "reinforcement.buffer.batch_rows": "100",
+}
+
+
+def small_recipe(**changes: str) -> Recipe:
+    return load_recipe(RECIPES / "reinforcement.toml", [*SMALL.items(), *changes.items()])

@@ -1,0 +1,12 @@
+"""The address of mjai_bot.py as an agent."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+BOT = Path(__file__).with_name("mjai_bot.py")
+
+
+def bot(way: str, seconds: str = "") -> str:
+    return f"mjai{seconds}:{sys.executable} -S {BOT} {way}"

@@ -1,0 +1,73 @@
+"""Controllers of small self-play runs, and what their runs leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suphx.models.tensor_file import read_tensors
+from suphx.selfplay.opponents import OpponentConfig
+from suphx_platform.controller import Controller
+from suphx_platform.flow import SelfPlay
+from suphx_platform.learner_config import LearnerConfig
+from suphx_platform.reinforcement_config import ReinforcementConfig
+from suphx_platform.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.simulator_config import SimulatorConfig
+from tests.models.small_predictor import PREDICTION
+from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
+
+CONFIG = ReinforcementConfig(
+    max_updates=12,
+    publish_every=2,
+    steps=8,
+    report_every=3,
+    evaluation_hanchans=8,
+    simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2, num_older=2)),
+    buffer=ReplayBufferConfig(batch_rows=200),
+    learner=LearnerConfig(critic=SMALL_PLAIN),
+)
+TIMES = ("seconds", "per_second", "share")
+
+
+class KilledError(Exception):
+    """Stands for a kill: nothing is done after it."""
+
+
+def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
+    return SelfPlay(
+        start=small_player(1),
+        weak=small_player(2),
+        encoder="mini",
+        rules_version="tenhou-1",
+        seed=5,
+        prediction=PREDICTION if config.reward == "global_prediction" else None,
+    )
+
+
+def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
+    return Controller(config, new_play(config), folder, **arguments)
+
+
+def without_times(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in point.items() if not name.endswith(TIMES)}
+
+
+def numbers(metrics: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [without_times(point) for point in (*metrics["history"], *metrics["matches"])]
+
+
+def weights(folder: Path) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in read_tensors(folder / "discard.safetensors")[0].items()}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended."""
+
+    folder: Path
+    metrics: Mapping[str, Any]
+    points: list[Mapping[str, float]]
