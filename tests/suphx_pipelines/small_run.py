@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import sys
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -119,7 +118,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-def work(folder: Path) -> Counter[str]:
-    return Counter((folder / "work.log").read_text().splitlines())

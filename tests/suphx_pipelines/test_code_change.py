@@ -24,8 +24,8 @@ from suphx_pipelines.stage_plan import CodeChange
 from suphx_platform.cli import build_parser
 from suphx_platform.console import Console
 from suphx_platform.storage import Storage, StorageConfig
+from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
 from tests.suphx_pipelines.small_run import SmallRecipe
-from tests.suphx_pipelines.test_runner import contents, tracked_runs
 
 FILES = {
     "data.py": """

@@ -17,29 +17,11 @@ from suphx_pipelines.runner import Runner
 from suphx_pipelines.stage import Interrupted, Stage, stage_seed
 from suphx_pipelines.verdict import Verdict
 from suphx_platform.console import Console
-from suphx_platform.tracking import TrackingStore
-from suphx_platform.tracking_experiment import EXPERIMENT
-from tests.suphx_pipelines.small_run import (
-    STAGES,
-    Context,
-    NumbersConfig,
-    PowersConfig,
-    SmallRecipe,
-    small_runner,
-    work,
-)
+from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
+from tests.suphx_pipelines.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
 
 PROGRAM = Path(__file__).with_name("small_run.py")
 ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
-
-
-def tracked_runs(runs: Path) -> list[tuple[str, str, bool]]:
-    """Name, status and whether it is nested, of every run in the store."""
-    client = TrackingStore(runs).client
-    experiment = client.get_experiment_by_name(EXPERIMENT)
-    assert experiment is not None
-    found = client.search_runs([experiment.experiment_id])
-    return sorted((run.info.run_name, run.info.status, "mlflow.parentRunId" in run.data.tags) for run in found)
 
 
 def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
@@ -218,11 +200,6 @@ def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
 
 def named(runs: Path, recipe: SmallRecipe, records: Path | None = None) -> Runner[SmallRecipe]:
     return Runner(recipe, STAGES, runs=runs, records=records, console=Console(), run_id="mine")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Path) -> None:

@@ -13,7 +13,8 @@ from suphx_pipelines.stage_storage import StageStorage
 from suphx_platform.console import Console
 from suphx_platform.storage import FINISHED, Storage, StorageConfig
 from tests.suphx_pipelines import small_run
-from tests.suphx_pipelines.small_run import SmallRecipe, small_runner, work
+from tests.suphx_pipelines.runs.run_trace import work
+from tests.suphx_pipelines.small_run import SmallRecipe, small_runner
 
 
 class MachineLostError(Exception):
