@@ -26,7 +26,7 @@ from suphx_pipelines.run_lock import locked
 from suphx_pipelines.run_page import RunPage
 from suphx_pipelines.stage import R, Stage, StageContext, stage_seed
 from suphx_pipelines.stage_folder import Done, Started, copy_result, find_finished, prepare, read_done, write_done
-from suphx_pipelines.stage_plan import CodeChange, PlannedStage, StagePlanner, show_plan
+from suphx_pipelines.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
 from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_warning import clear_warnings, read_warnings
 from suphx_platform.console import Console
@@ -128,7 +128,8 @@ class Runner(Generic[R]):
         with locked(self.folder):
             planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
             self._plan = planner.plan(self._stages)
-            show_plan(self._plan, self.run_id, self._on_code_change, self._console)
+            if self._on_code_change == "stop":
+                check_plan(self._plan, self.run_id, self._console)
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
@@ -146,6 +147,7 @@ class Runner(Generic[R]):
                 self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
             else:
                 self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
+            show_plan(self._plan, self._console)
             recipe_file = self.folder / RECIPE_FILE
             write_atomically(recipe_file, [to_toml(self._recipe).encode()])
             tracker.log_artifact(recipe_file)

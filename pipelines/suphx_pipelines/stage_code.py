@@ -45,7 +45,8 @@ def stage_code(run: Callable[..., Any]) -> StageCode:
     """Return the code that the function of a stage depends on."""
     while isinstance(run, partial):
         run = run.func
-    return _code_of(Path(inspect.getfile(inspect.unwrap(run))).resolve())
+    source = inspect.unwrap(run) if inspect.isroutine(run) else type(run)
+    return _code_of(Path(inspect.getfile(source)).resolve())
 
 
 def changes(before: StageCode, now: StageCode) -> list[str]:

@@ -19,7 +19,7 @@ from suphx_pipelines.stage_storage import StageStorage
 from suphx_pipelines.stage_work import CONTINUED, StageWork, local_work
 from suphx_platform.console import Console
 from suphx_platform.storage import Version
-from suphx_platform.table_text import count_text, duration_text
+from suphx_platform.table_text import duration_text
 
 CodeChange = Literal["stop", "keep", "redo"]
 """What to do with results of other code: stop before anything is changed, keep them, or replace them."""
@@ -62,6 +62,11 @@ class PlannedStage:
         return self.change if self.work else ""
 
     @property
+    def reason(self) -> str:
+        """The change in parentheses; empty if there is none."""
+        return f" ({self.change})" if self.change else ""
+
+    @property
     def action(self) -> str:
         """Return what is done, in a few words."""
         if self.work:
@@ -74,7 +79,7 @@ class StagePlanner:
 
     planner = StagePlanner(runs / "laptop-1f2e", storage, settings, "stop")
     plan = planner.plan(stages)  # stage name -> PlannedStage
-    show_plan(plan, "laptop-1f2e", "stop", console)
+    check_plan(plan, "laptop-1f2e", console)  # ValueError: the user has to decide
     """
 
     def __init__(
@@ -94,16 +99,17 @@ class StagePlanner:
         """Return stage name -> what is done with it. Writes nothing. Raises ValueError for a damaged folder."""
         plan: dict[str, PlannedStage] = {}
         for stage in stages:
-            plan[stage.name] = self._plan_stage(stage, {name: plan[name].digest for name in stage.needs})
+            plan[stage.name] = self._plan_stage(stage, {name: plan[name] for name in stage.needs})
         return plan
 
-    def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, str]) -> PlannedStage:
+    def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
         code = stage_code(stage.run)
-        inputs = {**self._settings(stage), "upstream": dict(upstream), **code.inputs()}
+        digests = {name: planned.digest for name, planned in upstream.items()}
+        inputs = {**self._settings(stage), "upstream": digests, **code.inputs()}
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
         if work is None:
-            place = self._find_elsewhere(stage, inputs, digest)
+            place = self._find_elsewhere(stage, digest, upstream)
             return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=place)
         if work.is_of(stage.name, digest):
             return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
@@ -136,20 +142,21 @@ class StagePlanner:
             return same or here
         return stored[0] if stored else here
 
-    def _find_elsewhere(self, stage: Stage[Any], inputs: Mapping[str, Any], digest: str) -> Path | None:
+    def _find_elsewhere(self, stage: Stage[Any], digest: str, upstream: Mapping[str, PlannedStage]) -> Path | None:
         """Return the folder of another run's result with the same settings if none is of this code."""
         if stage.is_summary:
             return None
+        settings = self._settings(stage)
+
+        def is_alike(done: Done) -> bool:
+            used = done.inputs.get("upstream") or {}
+            is_same = all(used.get(name) == planned.digest or planned.elsewhere for name, planned in upstream.items())
+            return is_same and digest_json({key: done.inputs.get(key) for key in settings}) == digest_json(settings)
+
         found = list(all_finished(self._folder.parent, stage.name))
         if any(done.digest == digest for _, done in found):
             return None
-        settings = digest_json(self._settings(stage))
-        keys = self._settings(stage).keys()
-        return next((path for path, done in found if digest_json(_only(done, keys)) == settings), None)
-
-
-def _only(done: Done, keys: Any) -> dict[str, Any]:
-    return {key: done.inputs.get(key) for key in keys}
+        return next((path for path, done in found if is_alike(done)), None)
 
 
 def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) -> str:
@@ -162,35 +169,36 @@ def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) ->
         parts = [f"changed: {', '.join(differing)}"]
     names = [name for name, digest in inputs["upstream"].items() if upstream.get(name) != digest]
     if names:
-        parts.append(f"another result of {', '.join(names)}")
+        parts.append(f"its input has changed: {', '.join(names)}")
     return "; ".join(parts) or "other settings"
 
 
-def show_plan(plan: Mapping[str, PlannedStage], run_id: str, on_code_change: CodeChange, console: Console) -> None:
-    """Print what is done with each stage if the code of any has changed; ValueError if the user has to decide."""
+def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) -> None:
+    """Print the plan and raise ValueError if it replaces work that is not repeated in seconds."""
+    lost = [name for name, stage in plan.items() if stage.needs_consent]
+    if not lost:
+        return
+    console.say(f"run {run_id}: the code has changed since the last attempt")
+    for name, stage in plan.items():
+        console.say(f"  {name}: {_existing_text(stage) if stage.needs_consent else stage.action}{stage.reason}")
+    names = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
+    raise ValueError(
+        f"the code of run {run_id} has changed since these stages were run: {names}. Nothing was changed. Use "
+        "--on-code-change keep to use their results, or --on-code-change redo to replace them"
+    )
+
+
+def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
+    """Print what is done with each stage if the code of any has changed; nothing otherwise."""
     for name, stage in plan.items():
         if stage.elsewhere:
             console.say(f"{name}: the result in {stage.elsewhere} has the same settings but other code; it is not used")
-    changed = [name for name, stage in plan.items() if stage.change]
-    lost = [name for name in changed if plan[name].needs_consent]
-    if not changed:
-        return
-    is_open = bool(lost) and on_code_change == "stop"
-    console.say(f"run {run_id}: the code of {count_text(len(changed), 'stage')} has changed since the last attempt")
-    for name, stage in plan.items():
-        console.say(f"  {name}: {_stage_text(stage, is_open=is_open)}")
-    if is_open:
-        names = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
-        raise ValueError(
-            f"the code of run {run_id} has changed since these stages were run: {names}. Nothing was changed. Use "
-            "--on-code-change keep to use their results, or --on-code-change redo to replace them"
-        )
+    if any(stage.change for stage in plan.values()):
+        console.say("the code has changed since the last attempt:")
+        for name, stage in plan.items():
+            console.say(f"  {name}: {stage.action}{stage.reason}")
 
 
-def _stage_text(stage: PlannedStage, *, is_open: bool) -> str:
-    reason = f" ({stage.change})" if stage.change else ""
-    if is_open and stage.needs_consent:
-        assert stage.replaced is not None
-        done = stage.replaced.done
-        return f"{f'finished in {duration_text(done.seconds)}' if done else 'unfinished'}{reason}"
-    return f"{stage.action}{reason}"
+def _existing_text(stage: PlannedStage) -> str:
+    done = stage.replaced.done if stage.replaced else None
+    return f"finished in {duration_text(done.seconds)}" if done else "unfinished"

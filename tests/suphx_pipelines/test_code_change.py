@@ -25,7 +25,7 @@ from suphx_platform.cli import build_parser
 from suphx_platform.console import Console
 from suphx_platform.storage import Storage, StorageConfig
 from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs
-from tests.suphx_pipelines.small_run import SmallRecipe
+from tests.suphx_pipelines.small_run import NumbersConfig, SmallRecipe
 
 FILES = {
     "data.py": """
@@ -74,9 +74,9 @@ def note(context, text):
 class Project:
     """A small project of three stages whose sources a test may edit."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
-        self.runs = folder / "runs"
+        self.runs = runs
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.setattr(sys, "dont_write_bytecode", True)  # two edits within a second look alike to it
         for name, text in FILES.items():
@@ -96,7 +96,7 @@ class Project:
         self, on_code_change: CodeChange = "stop", storage: Path | None = None, recipe: SmallRecipe | None = None
     ) -> Runner[SmallRecipe]:
         stages: list[Stage[SmallRecipe]] = [
-            Stage(name="data", run=self._function("data.py")),
+            Stage(name="data", run=self._function("data.py"), recipe_keys=("numbers",)),
             Stage(name="training", run=self._function("training.py"), recipe_keys=("powers",), needs=("data",)),
             Stage(name="report", run=self._function("summary.py"), needs=("data", "training"), is_summary=True),
         ]
@@ -134,8 +134,8 @@ class Project:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    return Project(tmp_path, monkeypatch)
+def project(tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    return Project(tmp_path, runs, monkeypatch)
 
 
 def work(folder: Path) -> Counter[str]:
@@ -167,11 +167,11 @@ def test_a_run_of_changed_code_lists_its_stages_and_changes_nothing(
     assert summary is not None
     assert summary.state == "finished"
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == f"run {first.run_id}: the code of 2 stages has changed since the last attempt"
+    assert lines[0] == f"run {first.run_id}: the code has changed since the last attempt"
     assert lines[1] == "  data: use the result"
     assert lines[2].startswith("  training: finished in 0")
     assert lines[2].endswith(f"(changed: {LOSS})")
-    assert lines[3] == "  report: run again (another result of training)"
+    assert lines[3] == "  report: run again (its input has changed: training)"
 
 
 def test_redo_runs_the_changed_stages_again_and_no_others(project: Project) -> None:
@@ -180,6 +180,8 @@ def test_redo_runs_the_changed_stages_again_and_no_others(project: Project) -> N
     result = project.run("redo")
     assert statuses(result) == ["kept", "finished", "finished"]
     assert work(result.folder) == {"data": 1, "step 0": 2, "step 1": 2, "step 2": 2, "report": 2}
+    log = (result.folder / "run.log").read_text()
+    assert f"training: run again (changed: {LOSS})" in log
     assert statuses(project.run()) == ["kept", "kept", "kept"]
 
 
@@ -244,6 +246,9 @@ def test_results_of_other_code_in_another_run_are_named_and_not_reused(
     assert f"training: the result in {place} has the same settings but other code; it is not used" in (
         capsys.readouterr().err
     )
+    third = project.runner(recipe=SmallRecipe(name="third", numbers=NumbersConfig(count=9))).run()
+    assert statuses(third) == ["finished", "finished", "finished"]
+    assert "other code" not in capsys.readouterr().err
 
 
 def test_other_versions_of_libraries_count_but_not_their_builds(
