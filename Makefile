@@ -48,16 +48,16 @@ cluster-bench: warmup  ## compare self-play on the chart's pods with plain local
 	$(BIN)/python -m tests.cluster.throughput
 
 golden: setup  ## regenerate tests/golden, generated pages and pictures; review the difference before you commit it
-	$(BIN)/python -m tests.features.golden_planes
+	$(BIN)/python -m tests.games.riichi.features.golden_planes
 	$(BIN)/python -m tests.games.riichi.playthroughs.golden_game
 	$(BIN)/python -m tests.helm.golden_chart
 	$(BIN)/python -m tests.helm.chart_readme
-	$(BIN)/python -m tests.suphx_pipelines.recipe_page
-	$(BIN)/python -m tests.suphx_platform.commands_page
+	$(BIN)/python -m tests.suphx_pipelines.recipe.recipe_page
+	$(BIN)/python -m tests.suphx_cli.commands_page
 	$(BIN)/python -m tests.system_picture
 
 fuzz: warmup  ## read a million damaged records of every format; FUZZ=n: another number, RECORDS=folder: start from real records
-	$(BIN)/python -m tests.riichi.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
+	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
 
 check: setup  ## run all checks of CI: lint, format, types, import contracts, fast tests
 	$(BIN)/ruff check .

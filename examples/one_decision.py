@@ -5,11 +5,11 @@ python examples/one_decision.py [AGENT]
 
 import sys
 
-from suphx.riichi.action import action_name
-from suphx.riichi.game_text import hand_text
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator
-from suphx.selfplay.agent import load_agent
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.records.log.game_text import hand_text
+from suphx.games.riichi.table.action import action_name
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.agents.agent import load_agent
 
 agent = load_agent(sys.argv[1] if len(sys.argv) > 1 else "ukeire")
 simulator = Simulator(1, tenhou())  # one table; thousands can be played side by side

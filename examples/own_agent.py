@@ -6,8 +6,8 @@ python examples/own_agent.py
 import numpy as np
 
 from suphx.evaluation.match import play_match
-from suphx.riichi.action import NUM_ACTIONS, PASS, RON, TSUMO, TSUMOGIRI
-from suphx.selfplay.agent import load_agent
+from suphx.games.riichi.table.action import NUM_ACTIONS, PASS, RON, TSUMO, TSUMOGIRI
+from suphx.selfplay.agents.agent import load_agent
 
 
 class Waiter:

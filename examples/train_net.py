@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.features.head import DISCARD
-from suphx.models.policy import NetConfig
-from suphx.riichi.rules import tenhou
-from suphx.riichi.store import write_store
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
-from suphx.training.head_data import head_data
-from suphx.training.split import SplitConfig
-from suphx.training.stream_config import StreamConfig
-from suphx.training.supervised import HeadTraining, train_head
-from suphx.training.supervised_config import SupervisedConfig
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.records.archive.store import write_store
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.nets.policy import NetConfig
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx.training.data.head_data import head_data
+from suphx.training.data.split import SplitConfig
+from suphx.training.data.stream_config import StreamConfig
+from suphx.training.supervised.supervised import HeadTraining, train_head
+from suphx.training.supervised.supervised_config import SupervisedConfig
 
 num_games, num_steps = (int(text) for text in [*sys.argv[1:], *("200", "300")[len(sys.argv) - 1 :]])
 with tempfile.TemporaryDirectory() as name:

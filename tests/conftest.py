@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx.riichi.rules import Rules
-from suphx_platform.tracking import TrackingStore
+from suphx.games.riichi.table.rules import Rules
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import REPOSITORY
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.recipe import Recipe
-from suphx_pipelines.recipe_file import flatten, to_table
-from suphx_pipelines.tournament_recipe import TournamentRecipe
-from suphx_platform.cli import build_parser
+from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import flatten, to_table
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.repository import REPOSITORY
 from tests.system_picture import pictures
 

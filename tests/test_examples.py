@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.riichi.rules import tenhou
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
-from suphx_platform.record_writer import write_records
+from suphx.games.riichi.records.archive.record_writer import write_records
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 from tests.repository import REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"

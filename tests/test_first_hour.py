@@ -16,7 +16,7 @@ import pytest
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "first-hour.md"
-SUPHX = (sys.executable, "-m", "suphx_platform.cli")
+SUPHX = (sys.executable, "-m", "suphx_cli.cli")
 NOT_RUN = ("make setup", "source .venv/bin/activate")
 """The tests run in the environment that these two make."""
 SMALL = {

@@ -19,6 +19,11 @@ from tests.repository import REPOSITORY
 CODE_FOLDERS = ("suphx", "platform", "pipelines", "tests")
 SOURCES = [path for folder in CODE_FOLDERS for path in sorted((REPOSITORY / folder).rglob("*.py"))]
 MAX_FILE_LINES = 500
+MAX_FILES = 15
+PACKAGES = [
+    REPOSITORY / folder
+    for folder in ("suphx", "platform/suphx_platform", "pipelines/suphx_pipelines", "pipelines/suphx_cli")
+]
 MAX_FUNCTION_LINES = 60
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
 
@@ -58,6 +63,14 @@ def test_platform_is_still_pythons_own_module(arguments: list[str]) -> None:
 @pytest.mark.parametrize("folder", ["platform", "pipelines"])
 def test_the_folders_above_the_packages_are_no_packages(folder: str) -> None:
     assert not (REPOSITORY / folder / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_folders_are_small_and_say_what_they_are(package: Path) -> None:
+    for folder in {path.parent for path in package.rglob("*.py")}:
+        files = [path for path in folder.iterdir() if path.is_file()]
+        assert len(files) <= MAX_FILES, f"{folder} has {len(files)} files: give some of them a folder"
+        assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))), folder
 
 
 def test_tests_have_no_packages() -> None:

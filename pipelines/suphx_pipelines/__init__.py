@@ -1,0 +1,5 @@
+"""Pipelines: recipes, stages, reports and tournaments.
+
+Imports suphx_platform and suphx.
+Start in pipeline.py.
+"""

@@ -7,25 +7,26 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from suphx.features.head import HEAD_NAMES
-from suphx_pipelines import report, reward_predictor
-from suphx_pipelines.ablation import ablation_stages
-from suphx_pipelines.entropy_study import entropy_study_stages
-from suphx_pipelines.evaluation import evaluation_stage
-from suphx_pipelines.figure_8 import figure_8_stages
-from suphx_pipelines.learning_curve import curve_stages, summary_stages
-from suphx_pipelines.oracle import oracle_stages
-from suphx_pipelines.recipe import Recipe
-from suphx_pipelines.records import records_stage
-from suphx_pipelines.reinforcement import reinforcement_stage
-from suphx_pipelines.runner import Runner, RunResult
-from suphx_pipelines.stage import Stage, StageContext
-from suphx_pipelines.stage_plan import CodeChange
-from suphx_pipelines.supervised import supervised_stages
-from suphx_pipelines.verdict import find_verdict
-from suphx_platform.console import Console
-from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.storage import Storage
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.report import report
+from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.stages import reward_predictor
+from suphx_pipelines.stages.ablation import ablation_stages
+from suphx_pipelines.stages.agent_comparison import agent_comparison_stages
+from suphx_pipelines.stages.entropy_study import entropy_study_stages
+from suphx_pipelines.stages.evaluation import evaluation_stage
+from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
+from suphx_pipelines.stages.oracle import oracle_stages
+from suphx_pipelines.stages.records import records_stage
+from suphx_pipelines.stages.reinforcement import reinforcement_stage
+from suphx_pipelines.stages.supervised import supervised_stages
+from suphx_pipelines.summary.verdict import find_verdict
+from suphx_platform.console.console import Console
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.storage.storage import Storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +52,9 @@ class PipelineResult:
 
 def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
     """Return all stages of a recipe in order."""
-    plays_itself = recipe.reinforcement.is_wanted and not recipe.figure_8.agents
+    plays_itself = recipe.reinforcement.is_wanted and not recipe.agent_comparison.agents
     self_play = [reinforcement_stage(recipe)] if plays_itself else []
-    self_play += [*entropy_study_stages(recipe), *oracle_stages(recipe), *figure_8_stages(recipe)]
+    self_play += [*entropy_study_stages(recipe), *oracle_stages(recipe), *agent_comparison_stages(recipe)]
     is_needed = any(reward_predictor.STAGE_NAME in stage.needs for stage in self_play)
     predictor = [reward_predictor.reward_predictor_stage()] if is_needed or recipe.reward_predictor.is_wanted else []
     if recipe.reinforcement.start == "random" and (self_play or predictor):
@@ -66,7 +67,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def left_out(recipe: Recipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
     notes = []
-    has_self_play = recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.figure_8.agents
+    has_self_play = recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents
     if not has_self_play and recipe.reinforcement != ReinforcementConfig():
         limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
         notes.append(f"this run has no self-play, as {limits}")

@@ -1,10 +1,9 @@
 """Paired deals: what a candidate gains a kyoku where a baseline sat, on the same wall and with the same scores.
 
 A hanchan mixes some ten deals into one place of four. Here every deal is a result of its own, and its luck cancels as
-far as both agents play it alike (selfplay/branch_play.py), so a small difference needs far fewer games than a match of
-hanchans. It is a difference in points, not in places: how an agent plays for its place is not measured. Deals of one
-hanchan are drawn together in the bootstrap, since they share how the game went.
-"""
+far as both agents play it alike (selfplay/rollouts/branch_play.py), so a small difference needs far fewer games than
+a match of hanchans. It is a difference in points, not in places: how an agent plays for its place is not measured.
+Deals of one hanchan are drawn together in the bootstrap, since they share how the game went."""
 
 from __future__ import annotations
 
@@ -17,10 +16,10 @@ from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tas
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import Agent, load_agent
-from suphx.selfplay.branch_play import GameBranches, play_branches
-from suphx.selfplay.rollout import Game
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
+from suphx.selfplay.rollouts.rollout import Game
 
 USUAL_DEALS = 10
 """Deals of a hanchan, about."""

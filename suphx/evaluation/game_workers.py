@@ -17,10 +17,10 @@ import torch
 
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.worker_processes import Work, run_tasks, tick
-from suphx.riichi.record import I64
-from suphx.riichi.rules import Rules
-from suphx.selfplay.agent import Agent, NetAgent, load_agent
-from suphx.selfplay.rollout import DEFAULT_TABLES, Game, list_games, play_stream
+from suphx.games.riichi.table.rules import Rules
+from suphx.kernel.record import I64
+from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream
 
 LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it anew."""

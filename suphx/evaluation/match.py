@@ -19,10 +19,10 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import SEATS, check_hanchans, few_games_note
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, game_row, summarise_rows
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.riichi.gamelog import GameLog
-from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 
 I32 = NDArray[np.int32]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.selfplay.choice import BASELINES, Answers
+from suphx.selfplay.agents.choice import BASELINES, Answers
 
 SEATS = 4
 

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from suphx.evaluation.stable_rank import F64, stable_rank, stable_ranks
 from suphx.evaluation.statistics import Interval, average_placement, cluster_sums, percentile_interval, resample_sums
-from suphx.riichi.action import PASS, PON, RIICHI, TSUMOGIRI
-from suphx.riichi.gamelog import ACTION_BITS, GameLog, KyokuLog
-from suphx.riichi.table import EXHAUSTIVE_DRAW, WIN_RESULT
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
+from suphx.games.riichi.table.action import PASS, PON, RIICHI, TSUMOGIRI
+from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, WIN_RESULT
 
 _MAX_NAMES_SHOWN = 5
 

@@ -14,7 +14,7 @@ from openskill.models import PlackettLuce
 
 from suphx.evaluation.statistics import LEVEL, Interval, expanded_level, percentile_interval
 from suphx.evaluation.tournament import LineupResult
-from suphx.riichi.record import I8, I64
+from suphx.kernel.record import I8, I64
 
 NUM_SAMPLES = 100
 

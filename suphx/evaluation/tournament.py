@@ -18,10 +18,10 @@ from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tas
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.riichi.gamelog import GameLog
-from suphx.riichi.record import I8
-from suphx.riichi.rules import Rules, tenhou
-from suphx.selfplay.agent import load_agent
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.kernel.record import I8
+from suphx.selfplay.agents.agent import load_agent
 
 SEATS = 4
 Lineup = tuple[int, int, int, int]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """Fitted on validation samples (training/calibration.py), stored in the checkpoint, applied by whoever plays."""
+    """Fitted on validation samples (training/supervised/calibration.py), stored in the checkpoint, applied in play."""
 
     temperature: float = 1.0
     """Logits are divided by it: above 1 the net was too sure of itself."""

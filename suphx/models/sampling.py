@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from suphx.riichi.jit import jit
-from suphx.riichi.record import I64, U8
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, U8
 
 F32 = NDArray[np.float32]
 
@@ -48,34 +48,34 @@ def sample_actions(
     return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
 
 
-def actions_at(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the actions int64 [n] that stand at ``places`` [n] in 0 … 1 of the distributions, and their log-probs [n].
+def actions_at(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the actions int64 [n] at the quantiles ``uniforms`` [n] (0 … 1), and their log-probs [n].
 
-    ``logits`` and ``masks`` as in ``sample_actions``. With places drawn evenly these are samples, and whoever draws
-    the places decides what comes out, in whatever batches and on whatever machine the logits are computed.
+    ``logits`` and ``masks`` as in ``sample_actions``. With uniforms drawn evenly these are samples, and whoever draws
+    the uniforms decides what comes out, in whatever batches and on whatever machine the logits are computed.
     """
     choose = _actions_of_arrays if logits.device.type == "cpu" else _actions_of_tensors
-    return choose(logits, masks, places)
+    return choose(logits, masks, uniforms)
 
 
-def _actions_of_tensors(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+def _actions_of_tensors(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
     log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
     sums = log_probs.exp().cumsum(dim=1)
     # Below the sum itself, so that the last action with a chance is taken at the latest.
-    wanted = torch.minimum(places.float() * sums[:, -1], torch.nextafter(sums[:, -1], torch.zeros_like(sums[:, -1])))
+    wanted = torch.minimum(uniforms.float() * sums[:, -1], torch.nextafter(sums[:, -1], torch.zeros_like(sums[:, -1])))
     actions = (sums <= wanted.unsqueeze(1)).sum(dim=1)
     return actions, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
 
 
-def _actions_of_arrays(logits: Tensor, masks: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+def _actions_of_arrays(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
     """Do the same on a CPU in one kernel: a dozen small operations of torch take longer than a small batch is worth."""
     actions, log_probs = np.empty(len(logits), np.int64), np.empty(len(logits), np.float32)
-    _fill_actions(logits.float().numpy(), masks.to(torch.uint8).numpy(), places.float().numpy(), actions, log_probs)
+    _fill_actions(logits.float().numpy(), masks.to(torch.uint8).numpy(), uniforms.float().numpy(), actions, log_probs)
     return torch.from_numpy(actions), torch.from_numpy(log_probs)
 
 
 @jit
-def _fill_actions(logits: F32, masks: U8, places: F32, actions: I64, log_probs: F32) -> None:
+def _fill_actions(logits: F32, masks: U8, uniforms: F32, actions: I64, log_probs: F32) -> None:
     is_masked = masks.shape[1] > 0
     for i in range(len(logits)):
         highest = -math.inf
@@ -86,7 +86,7 @@ def _fill_actions(logits: F32, masks: U8, places: F32, actions: I64, log_probs: 
         for k in range(logits.shape[1]):
             if not is_masked or masks[i, k] > 0:
                 total += math.exp(logits[i, k] - highest)
-        left = places[i] * total
+        left = uniforms[i] * total
         chosen = -1
         for k in range(logits.shape[1]):
             if not is_masked or masks[i, k] > 0:

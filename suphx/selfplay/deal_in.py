@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.riichi.action import PASS
-from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import step
-from suphx.riichi.legal import is_furiten
-from suphx.riichi.record import I16, I64, U8, Records
-from suphx.riichi.suit_table import Suits
-from suphx.riichi.table import CLAIM, WIN_RESULT, Table
+from suphx.games.riichi.engine.kyoku import step
+from suphx.games.riichi.engine.legal import is_furiten
+from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.table.action import PASS
+from suphx.games.riichi.table.table import CLAIM, WIN_RESULT, Table
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I16, I64, U8, Records
 from suphx.selfplay.decision import UNDECIDED, discard_action, rule_action
 
 POINTS = 100

@@ -12,33 +12,33 @@ from types import MappingProxyType
 
 import numpy as np
 
-from suphx.features.batch import encode_rows
-from suphx.features.encoder import Encoder
-from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
-from suphx.features.lookup import load_lookup
-from suphx.features.oracle_row import with_oracle
-from suphx.features.samples import fill_discard_mask, list_claims, list_own_kans
-from suphx.riichi.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
-from suphx.riichi.action import RIICHI as RIICHI_ACTION
-from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import step
-from suphx.riichi.record import I16, I64, U8, Records
-from suphx.riichi.suit_table import Suits
-from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
-from suphx.riichi.tile import kind_of_face
-from suphx.selfplay.place import F32, fill_mask_seeds, fill_places
-from suphx.selfplay.win_rule import should_win
+from suphx.games.riichi.bots.win_rule import should_win
+from suphx.games.riichi.engine.kyoku import step
+from suphx.games.riichi.features.batch import encode_rows
+from suphx.games.riichi.features.encoder import Encoder
+from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.features.lookahead.lookup import load_lookup
+from suphx.games.riichi.features.oracle_row import with_oracle
+from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
+from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.table.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
+from suphx.games.riichi.table.tile import kind_of_face
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I16, I64, U8, Records
+from suphx.selfplay.sampling_uniform import F32, fill_mask_seeds, fill_uniforms
 
 UNDECIDED = -1
 NO_CANDIDATE = -1
-"""Of a question that is about no tile: which tile to discard, and whether to declare riichi."""
+"""Of an observation that is about no tile: which tile to discard, and whether to declare riichi."""
 NO_GAMMAS: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 
 Forward = Callable[[int, U8, U8, F32], np.ndarray]
-"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0], places float32 [n]) -> scores float32: above 0.5 for
-yes [n], or one score a kind [n, 34] for the discard head, illegal kinds lowest. ``places`` in 0 … 1: where in its
-distribution a sampled answer lies; they depend on the wall's seed and the decision only (place.py)."""
+"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0], uniforms float32 [n]) -> scores float32: above 0.5
+for yes [n], or one score a kind [n, 34] for the discard head, illegal kinds lowest. ``uniforms`` in 0 … 1: the quantile
+of a sampled answer; they depend on the wall's seed and the decision only (sampling_uniform.py)."""
 
 
 def decide(
@@ -54,10 +54,10 @@ def decide(
     ``gammas``: heads that get wide rows (features/oracle_row.py), with the gamma of the masks in these.
     """
     actions = decide_calls(tables, indices, encoder, forward, gammas)
-    rows, masks, owners = ask_discards(tables, indices, actions, encoder, gammas)
+    rows, masks, owners = observe_discards(tables, indices, actions, encoder, gammas)
     if owners.size:
-        places = _places(tables, indices, owners, np.full(owners.size, NO_CANDIDATE), DISCARD)
-        kinds = forward(DISCARD, rows, masks, places).argmax(axis=1)
+        uniforms = _uniforms(tables, indices, owners, np.full(owners.size, NO_CANDIDATE), DISCARD)
+        kinds = forward(DISCARD, rows, masks, uniforms).argmax(axis=1)
         fill_discards(tables, indices, owners, kinds, actions)
     return actions
 
@@ -70,24 +70,24 @@ def decide_calls(
     apply_rules(tables, indices, actions)
     confidence = np.full(indices.shape, 0.5, np.float32)
     for head in (KONG, PONG, CHOW):
-        rows, owners, candidates = gather_questions(tables, indices, actions, encoder, head, gamma=gammas.get(head))
+        rows, owners, candidates = gather_observations(tables, indices, actions, encoder, head, gamma=gammas.get(head))
         if owners.size:
-            scores = forward(head, rows, _NO_MASK, _places(tables, indices, owners, candidates, head))
+            scores = forward(head, rows, _NO_MASK, _uniforms(tables, indices, owners, candidates, head))
             choose_best(scores, owners, candidates, confidence, actions)
     pass_claims(tables, indices, actions)
     gamma = gammas.get(RIICHI)
-    rows, owners, candidates = gather_questions(tables, indices, actions, encoder, RIICHI, gamma=gamma)
+    rows, owners, candidates = gather_observations(tables, indices, actions, encoder, RIICHI, gamma=gamma)
     if owners.size:
-        says_yes = forward(RIICHI, rows, _NO_MASK, _places(tables, indices, owners, candidates, RIICHI)) > 0.5
+        says_yes = forward(RIICHI, rows, _NO_MASK, _uniforms(tables, indices, owners, candidates, RIICHI)) > 0.5
         actions[owners[says_yes]] = RIICHI_ACTION
     return actions
 
 
-def ask_discards(
+def observe_discards(
     tables: Records, indices: I64, actions: I16, encoder: Encoder, gammas: Mapping[int, float] = NO_GAMMAS
 ) -> tuple[U8, U8, I64]:
-    """Return rows and masks [q, 34] of the questions to the discard net, and which of ``indices`` each belongs to."""
-    rows, owners, _ = gather_questions(tables, indices, actions, encoder, DISCARD, gamma=gammas.get(DISCARD))
+    """Return rows and masks [q, 34] of the observations for the discard net, and which of ``indices`` each is of."""
+    rows, owners, _ = gather_observations(tables, indices, actions, encoder, DISCARD, gamma=gammas.get(DISCARD))
     masks = np.zeros((owners.size, 34), np.uint8)
     fill_masks(tables, indices, owners, masks)
     return rows, masks, owners
@@ -96,10 +96,10 @@ def ask_discards(
 _NO_MASK = np.zeros((0, 0), np.uint8)
 
 
-def _places(tables: Records, indices: I64, owners: I64, candidates: I64, head: int) -> F32:
-    places = np.empty(owners.size, np.float32)
-    fill_places(tables, indices, owners, candidates, head, places)
-    return places
+def _uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head: int) -> F32:
+    uniforms = np.empty(owners.size, np.float32)
+    fill_uniforms(tables, indices, owners, candidates, head, uniforms)
+    return uniforms
 
 
 @jit
@@ -146,17 +146,17 @@ def rule_action(t: Table) -> int:
     return UNDECIDED
 
 
-def gather_questions(
+def gather_observations(
     tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, gamma: float | None = None
 ) -> tuple[U8, I64, I64]:
-    """Return the rows of all questions to ``head``, which of ``indices`` each belongs to, and its candidate.
+    """Return the rows of all observations for ``head``, which of ``indices`` each belongs to, and its candidate.
 
     ``gamma``: rows are wide, with masks of this gamma (features/oracle_row.py).
     """
-    count = list_questions(tables, indices, actions, head, _NONE, _NONE)
+    count = list_observations(tables, indices, actions, head, _NONE, _NONE)
     owners = np.zeros(count, np.int64)
     candidates = np.zeros(count, np.int64)
-    list_questions(tables, indices, actions, head, owners, candidates)
+    list_observations(tables, indices, actions, head, owners, candidates)
     rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
     encode_rows(encoder.id, load_lookup(), head, tables, indices[owners], candidates, rows)
     if gamma is not None:
@@ -170,7 +170,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 @jit
-def list_questions(
+def list_observations(
     tables: Records, indices: I64, actions: I16, head: int, owners: I64, candidates: I64
 ) -> int:  # fmt: skip
     """Return how many rows ``head`` is asked for undecided tables; fill ``owners`` and ``candidates`` unless empty."""
@@ -180,7 +180,7 @@ def list_questions(
         t = tables[indices[i]]
         if actions[i] != UNDECIDED and not (t.phase == CLAIM and actions[i] != RON and actions[i] != PASS):
             continue
-        for c in range(_questions(t, head, own)):
+        for c in range(_num_observations(t, head, own)):
             if len(owners) > 0:
                 owners[n] = i
                 candidates[n] = own[c]
@@ -189,7 +189,7 @@ def list_questions(
 
 
 @jit
-def _questions(t: Table, head: int, candidates: I64) -> int:
+def _num_observations(t: Table, head: int, candidates: I64) -> int:
     if t.phase == CLAIM:
         return list_claims(t, head, candidates)
     candidates[0] = NO_CANDIDATE
@@ -220,7 +220,7 @@ def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
 
 @jit
 def fill_masks(tables: Records, indices: I64, owners: I64, masks: U8) -> None:
-    """Fill uint8 [n, 34] with the kinds that the owners of the questions may discard."""
+    """Fill uint8 [n, 34] with the kinds that the owners of the observations may discard."""
     for q in range(len(owners)):
         fill_discard_mask(tables[indices[owners[q]]], masks[q])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.selfplay.question import FIRST_OLDER
+from suphx.selfplay.observation import FIRST_OLDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class OpponentConfig:
             raise ValueError(f"num_older is {self.num_older}: use 1 to 64")
 
     def borders(self) -> NDArray[np.float64]:
-        """Return for each policy number (question.py) the place in 0 … 1 where its part ends; ascending up to 1."""
+        """Return for each policy number (observation.py) the place in 0 … 1 where its part ends; ascending up to 1."""
         shares = np.zeros(FIRST_OLDER + self.num_older)
         shares[:FIRST_OLDER] = self.latest, self.weak
         shares[FIRST_OLDER:] = self.older / self.num_older

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.riichi.jit import jit
-from suphx.riichi.record import I64, U8, U64
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, U8, U64
 
 _WORD = 8
 _WORD_BITS = 64

@@ -1,12 +1,12 @@
-"""Games without end at many tables: they ask the nets, get their replies, and play on until every table asks again.
+"""Games without end at many tables: they ask the nets, get their outputs, and play on until every table asks again.
 
 >>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
-...     ended = group.reply([answer(questions) for questions in group.ask()])
-...     transitions = ended.with_rewards(reward(ended.kyokus))  # training/reward.py
+...     ended = group.step([answer(observations) for observations in group.observe()])
+...     transitions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
 
 A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
-What comes out of a game follows from its seed and the replies alone, whatever other tables do.
+What comes out of a game follows from its seed and the outputs alone, whatever other tables do.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.features.encoder import Encoder
-from suphx.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
-from suphx.features.oracle_row import wide_row_bytes
-from suphx.riichi.action import RIICHI as RIICHI_ACTION
-from suphx.riichi.hanchan import end_kyoku, start_game
-from suphx.riichi.jit import jit
-from suphx.riichi.record import I16, I32, I64, Records
-from suphx.riichi.rules import Rules, apply_rules
-from suphx.riichi.simulator import deal_next
-from suphx.riichi.suit_table import Suits, load_suits
-from suphx.riichi.table import GAME_END, KYOKU_END, TABLE
+from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
+from suphx.games.riichi.engine.simulator import deal_next
+from suphx.games.riichi.features.encoder import Encoder
+from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.oracle_row import wide_row_bytes
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.rules import Rules, apply_rules
+from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I16, I32, I64, Records
 from suphx.selfplay.deal_in import deal_in_costs
 from suphx.selfplay.decision import (
     UNDECIDED,
     choose_best,
     fill_discards,
     fill_masks,
-    gather_questions,
+    gather_observations,
     pass_claims,
     play_to_question,
 )
+from suphx.selfplay.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.place import fill_places, place_of
-from suphx.selfplay.question import F32, LATEST, Questions, Replies
-from suphx.selfplay.trajectory import KyokuEnds, TrajectoryStore, Transitions, Unrewarded
+from suphx.selfplay.sampling_uniform import fill_uniforms, uniform_of
+from suphx.selfplay.trajectory import Decisions, KyokuEnds, TrajectoryStore, Unrewarded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class GroupConfig:
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     sees_hidden: bool = False
-    """Questions to the heads that learn have wide rows (features/oracle_row.py)."""
+    """Observations to the heads that learn have wide rows (features/oracle_row.py)."""
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     first_steps: int = 1
@@ -76,22 +76,22 @@ class Ended:
     num_answered: int
     """Tables that had asked."""
 
-    def with_rewards(self, rewards: F32) -> list[Transitions]:
-        """Return the transitions of each head; ``rewards`` [deals, 4] by seat. To be called before the next reply."""
+    def with_rewards(self, rewards: F32) -> list[Decisions]:
+        """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
         return [part.with_rewards(rewards) for part in self.decisions]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is remembered of questions until they are answered."""
+    """What is remembered of observations until they are answered."""
 
-    questions: Questions
+    observations: Observations
     owners: I64
     candidates: I64
 
 
 class TableGroup:
-    """Consumes: replies. Produces: questions, and the decisions of deals that ended. Waits for nothing."""
+    """Consumes: outputs. Produces: observations, and the decisions of deals that ended. Waits for nothing."""
 
     def __init__(self, config: GroupConfig, encoder: Encoder, rules: Rules, *, first_seed: int) -> None:
         """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
@@ -118,7 +118,7 @@ class TableGroup:
         self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
-    def ask(self, gamma: float = 1.0) -> list[Questions]:
+    def observe(self, gamma: float = 1.0) -> list[Observations]:
         """Return what the tables want to know, one part for each head that is asked.
 
         ``gamma``: of the keep-masks, in rows that have what is hidden.
@@ -128,29 +128,31 @@ class TableGroup:
         self._asked = []
         for head in range(len(HEAD_NAMES)):
             seen = gamma if self._config.sees_hidden and head in self._config.heads else None
-            rows, owners, candidates = gather_questions(self._tables, begun, undecided, self._encoder, head, gamma=seen)
+            rows, owners, candidates = gather_observations(
+                self._tables, begun, undecided, self._encoder, head, gamma=seen
+            )
             if not owners.size:
                 continue
             masks = np.zeros((owners.size, 34 if head == DISCARD else 0), np.uint8)
             if head == DISCARD:
                 fill_masks(self._tables, begun, owners, masks)
-            policies, places = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
+            policies, uniforms = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
             _fill_policies(self._tables, self._seating, owners, policies)
-            fill_places(self._tables, begun, owners, candidates, head, places)
-            self._asked.append(_Asked(Questions(head, rows, masks, policies, places), owners, candidates))
-        return [asked.questions for asked in self._asked]
+            fill_uniforms(self._tables, begun, owners, candidates, head, uniforms)
+            self._asked.append(_Asked(Observations(head, rows, masks, policies, uniforms), owners, candidates))
+        return [asked.observations for asked in self._asked]
 
-    def reply(self, replies: Sequence[Replies]) -> Ended:
+    def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the answers to the last ``ask`` until every table asks again; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
         num_answered = self._num_begun
-        used = _decide(self._tables[:num_answered], self._asked, replies, actions[:num_answered])
-        self._keep(replies, used)
+        used = _decide(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
+        self._keep(outputs, used)
         self._num_asks += 1
         return Ended(*self._play(actions), num_answered)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that ``restore`` needs; questions that wait for replies are asked again."""
+        """Return all that ``restore`` needs; observations that wait for outputs are asked again."""
         state: dict[str, np.ndarray] = {
             "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
             "seating": self._seating,
@@ -180,21 +182,21 @@ class TableGroup:
         wanted = (self._num_asks + 1) * self._config.num_tables
         return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
-    def _keep(self, replies: Sequence[Replies], used: Sequence[NDArray[np.bool_]]) -> None:
+    def _keep(self, outputs: Sequence[PolicyOutputs], used: Sequence[NDArray[np.bool_]]) -> None:
         """Keep what the learning seats decided, unless there was no choice."""
-        for asked, reply, is_used in zip(self._asked, replies, used, strict=True):
+        for asked, output, is_used in zip(self._asked, outputs, used, strict=True):
             for store in self._stores:
-                if store.head != asked.questions.head:
+                if store.head != asked.observations.head:
                     continue
-                has_choice = asked.questions.masks.sum(axis=1) != 1
-                chosen = np.flatnonzero(is_used & has_choice & (asked.questions.policies == LATEST))
+                has_choice = asked.observations.masks.sum(axis=1) != 1
+                chosen = np.flatnonzero(is_used & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
                 if store.has_costs:
-                    masks = asked.questions.masks[chosen]
+                    masks = asked.observations.masks[chosen]
                     costs = deal_in_costs(self._tables, self._suits, asked.owners[chosen], masks)
-                    store.add(asked.owners, seats, asked.questions, reply, chosen, costs)
+                    store.add(asked.owners, seats, asked.observations, output, chosen, costs)
                 else:
-                    store.add(asked.owners, seats, asked.questions, reply, chosen)
+                    store.add(asked.owners, seats, asked.observations, output, chosen)
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
         """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""
@@ -206,7 +208,7 @@ class TableGroup:
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
                 first = tuple(store.take(ended) for store in self._stores)
-            # A deal that begins and ends without a question has no decisions to take.
+            # A deal that begins and ends without an observation has no decisions to take.
             parts.append(self._finish(ended))
             if not ended.size:
                 return _joined(parts), first
@@ -264,29 +266,29 @@ def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
 
 
 def _decide(
-    tables: Records, asked: Sequence[_Asked], replies: Sequence[Replies], actions: I16
+    tables: Records, asked: Sequence[_Asked], outputs: Sequence[PolicyOutputs], actions: I16
 ) -> list[NDArray[np.bool_]]:  # fmt: skip
     """Fill ``actions`` as the decision flow does (decision.py); return which rows of each part counted."""
     indices = np.arange(len(tables))
     confidence = np.full(len(tables), 0.5, np.float32)
-    by_head = {part.questions.head: (part, reply) for part, reply in zip(asked, replies, strict=True)}
+    by_head = {part.observations.head: (part, output) for part, output in zip(asked, outputs, strict=True)}
     used: dict[int, NDArray[np.bool_]] = {}
     for head in (KONG, PONG, CHOW):
         if head in by_head:
-            part, reply = by_head[head]
+            part, output = by_head[head]
             used[head] = np.ones(part.owners.size, np.bool_)
-            choose_best(reply.scores, part.owners, part.candidates, confidence, actions)
+            choose_best(output.scores, part.owners, part.candidates, confidence, actions)
     pass_claims(tables, indices, actions)
     if RIICHI in by_head:
-        part, reply = by_head[RIICHI]
+        part, output = by_head[RIICHI]
         used[RIICHI] = actions[part.owners] == UNDECIDED
-        actions[part.owners[used[RIICHI] & (reply.scores > 0.5)]] = RIICHI_ACTION
+        actions[part.owners[used[RIICHI] & (output.scores > 0.5)]] = RIICHI_ACTION
     if DISCARD in by_head:
-        part, reply = by_head[DISCARD]
+        part, output = by_head[DISCARD]
         used[DISCARD] = open_turns = actions[part.owners] == UNDECIDED
-        kinds = reply.actions[open_turns].astype(np.int64)
+        kinds = output.actions[open_turns].astype(np.int64)
         fill_discards(tables, indices, part.owners[open_turns], kinds, actions)
-    return [used[part.questions.head] for part in asked]
+    return [used[part.observations.head] for part in asked]
 
 
 @jit
@@ -311,9 +313,9 @@ def _start_games(
         t.wall_seed = first_seed + n
         start_game(t, start_points)
         deal_next(t, suits)
-        learner = int(4 * place_of(t.wall_seed, 0, 0))
+        learner = int(4 * uniform_of(t.wall_seed, 0, 0))
         for seat in range(4):
-            place = place_of(t.wall_seed, 0, 1 + seat)
+            place = uniform_of(t.wall_seed, 0, 1 + seat)
             policy = 0
             while place >= borders[policy]:
                 policy += 1

@@ -1,7 +1,7 @@
 """Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
 
 >>> store = TrajectoryStore(DISCARD, num_tables, row_bytes)
->>> store.add(tables, seats, questions, replies, chosen)  # as often as there are replies
+>>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
 >>> ended = store.take(tables_whose_kyoku_ended)
 >>> transitions = ended.with_rewards(rewards)  # [tables, 4] by seat
 """
@@ -15,10 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.features.head import NUM_OUTPUTS
-from suphx.riichi.jit import jit
-from suphx.riichi.record import I8, I16, I32, I64, U8
-from suphx.selfplay.question import F32, Questions, Replies
+from suphx.games.riichi.features.head import NUM_OUTPUTS
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I8, I16, I32, I64, U8
+from suphx.selfplay.observation import F32, Observations, PolicyOutputs
 from suphx.selfplay.sparse_rows import SparseRows, concatenate_rows, padded_bytes
 
 BOOL = NDArray[np.bool_]
@@ -61,7 +61,7 @@ class KyokuEnds:
 
 
 @dataclass(frozen=True, slots=True)
-class Transitions:
+class Decisions:
     """Decisions of one head with their rewards: what a learner learns from."""
 
     head: int
@@ -99,18 +99,18 @@ class Transitions:
         return self.columns() | self.rows.arrays()
 
     @classmethod
-    def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Transitions:
+    def from_arrays(cls, head: int, arrays: Mapping[str, np.ndarray]) -> Decisions:
         """Return what ``arrays`` was made of."""
         return cls(head, SparseRows.from_arrays(arrays), **{name: arrays[name] for name in COLUMNS})
 
-    def copied(self) -> Transitions:
+    def copied(self) -> Decisions:
         """Return a copy that shares no memory with this one."""
-        return Transitions(self.head, self.rows.copied(), **{n: np.array(c) for n, c in self.columns().items()})
+        return Decisions(self.head, self.rows.copied(), **{n: np.array(c) for n, c in self.columns().items()})
 
-    def part(self, start: int, stop: int) -> Transitions:
+    def part(self, start: int, stop: int) -> Decisions:
         """Return the lines ``start`` up to ``stop``, at most to the end, without copying them."""
         stop = min(stop, len(self))
-        return Transitions(
+        return Decisions(
             self.head, self.rows.part(start, stop), **{n: c[start:stop] for n, c in self.columns().items()}
         )
 
@@ -120,7 +120,7 @@ class Transitions:
             return min(num_rows, len(self))
         return num_rows + int(self.is_last[num_rows - 1 :].argmax())
 
-    def with_permuted_rewards(self, seed: Sequence[int]) -> Transitions:
+    def with_permuted_rewards(self, seed: Sequence[int]) -> Decisions:
         """Return the decisions with the rewards of whole trajectories shuffled, from which nothing can be learned.
 
         Nor from what discards cost at once: they cost nothing.
@@ -129,32 +129,32 @@ class Transitions:
         permuted = np.random.default_rng(seed).permutation(self.rewards[is_first])
         return replace(self, rewards=permuted[np.cumsum(is_first) - 1], costs=np.zeros_like(self.costs))
 
-    def split(self, num_parts: int) -> list[Transitions]:
+    def split(self, num_parts: int) -> list[Decisions]:
         """Return ``num_parts`` parts of whole trajectories, as even as these allow, perhaps empty ones; no copies."""
         borders = [self.trajectory_end(-(-len(self) * number // num_parts)) for number in range(num_parts + 1)]
         return [self.part(start, stop) for start, stop in pairwise(borders)]
 
-    def take(self, indices: I64) -> Transitions:
+    def take(self, indices: I64) -> Decisions:
         """Return copies of the lines ``indices``."""
-        return Transitions(self.head, self.rows.take(indices), **{n: c[indices] for n, c in self.columns().items()})
+        return Decisions(self.head, self.rows.take(indices), **{n: c[indices] for n, c in self.columns().items()})
 
 
-COLUMNS = tuple(field.name for field in fields(Transitions) if field.name not in ("head", "rows"))
+COLUMNS = tuple(field.name for field in fields(Decisions) if field.name not in ("head", "rows"))
 _ADDED_COLUMNS = ("rewards", "is_last")  # known when the kyoku has ended
 _KEPT_COLUMNS = tuple(name for name in COLUMNS if name not in _ADDED_COLUMNS)
 
 
-def concatenate(parts: Sequence[Transitions]) -> Transitions:
+def concatenate(parts: Sequence[Decisions]) -> Decisions:
     """Return the lines of all ``parts``, one or more of one head, one after another."""
     if len(parts) == 1:
         return parts[0]
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
-    return Transitions(parts[0].head, concatenate_rows([part.rows for part in parts]), **columns)
+    return Decisions(parts[0].head, concatenate_rows([part.rows for part in parts]), **columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Unrewarded:
-    """Transitions whose rewards are still to be given; they lie in their store, until something is added there."""
+    """Decisions whose rewards are still to be given; they lie in their store, until something is added there."""
 
     head: int
     kept: Mapping[str, np.ndarray]
@@ -168,12 +168,12 @@ class Unrewarded:
     seats: I64
     """int64 [n]."""
 
-    def with_rewards(self, rewards: F32) -> Transitions:
+    def with_rewards(self, rewards: F32) -> Decisions:
         """Return the transitions with ``rewards`` [tables, 4] by seat."""
         rows = SparseRows.of(self.kept["rows"], self.lines, row_bytes=self.row_bytes)
         columns = {name: self.kept[name][self.lines] for name in _KEPT_COLUMNS}
         own_rewards = rewards[self.ends, self.seats].astype(np.float32)
-        return Transitions(self.head, rows, **columns, rewards=own_rewards, is_last=self._is_last())
+        return Decisions(self.head, rows, **columns, rewards=own_rewards, is_last=self._is_last())
 
     def _is_last(self) -> BOOL:
         """Return which lines are the last ones of a seat in a kyoku."""
@@ -206,16 +206,30 @@ class TrajectoryStore:
         return self._costs.shape[1] > 0
 
     def add(
-        self, tables: I64, seats: I64, questions: Questions, replies: Replies, chosen: I64, costs: I16 = _NO_COSTS
+        self,
+        tables: I64,
+        seats: I64,
+        observations: Observations,
+        outputs: PolicyOutputs,
+        chosen: I64,
+        costs: I16 = _NO_COSTS,
     ) -> None:
-        """Keep the rows ``chosen`` (indices) of ``questions``: decisions of ``seats`` at ``tables``, int64 [n] each.
+        """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
 
         ``costs`` int16 [chosen, 34], if the store has them.
         """
         while self._num_free < len(chosen):
             self._grow()
         self._num_free = _add(
-            *(tables, seats, questions.rows, questions.masks, replies.actions, replies.log_probs, replies.versions),
+            *(
+                tables,
+                seats,
+                observations.rows,
+                observations.masks,
+                outputs.actions,
+                outputs.log_probs,
+                outputs.versions,
+            ),
             *(chosen, costs, self._rows, self._masks, self._costs),
             *(self._actions, self._log_probs, self._versions, self._before),
             *(self._last, self._free, self._num_free),
@@ -252,10 +266,10 @@ class TrajectoryStore:
         self._num_free += larger - size
 
 
-def no_transitions(head: int, row_bytes: int, *, has_costs: bool = False) -> Transitions:
+def no_transitions(head: int, row_bytes: int, *, has_costs: bool = False) -> Decisions:
     """Return none of a head."""
     num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
-    return Transitions(
+    return Decisions(
         head=head,
         rows=SparseRows.none(row_bytes),
         masks=np.zeros((0, num_columns), np.uint8),

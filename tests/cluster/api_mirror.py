@@ -7,7 +7,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from tests.cluster.pod_cluster import PodCluster
-from tests.suphx_platform.fake_api_server import Cluster
+from tests.suphx_platform.cluster.fake_api_server import Cluster
 
 _HEALTH = "http://{}:52365/api/local_raylet_healthz"
 """What KubeRay's probes ask of every pod."""

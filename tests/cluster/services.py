@@ -17,7 +17,7 @@ from helm_python import Chart
 from tests.cluster.pod_cluster import wait
 from tests.cluster.pod_network import GATEWAY
 from tests.repository import REPOSITORY
-from tests.suphx_platform.s3_server import BUCKET
+from tests.suphx_platform.storage.s3_server import BUCKET
 
 MLFLOW_PORT = 5077
 MLFLOW = f"http://{GATEWAY}:{MLFLOW_PORT}"

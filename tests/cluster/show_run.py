@@ -13,16 +13,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from suphx_platform.run_manifest import RunObjects
-from suphx_platform.storage import Storage, StorageConfig
-from suphx_platform.tracking import TrackingStore
+from suphx_platform.cluster.runs.run_manifest import RunObjects
+from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.cluster.api_mirror import ApiMirror
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, PodNetwork, pod_network
 from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
 from tests.repository import REPOSITORY
-from tests.suphx_platform.fake_api_server import Cluster, api_server
-from tests.suphx_platform.s3_server import BUCKET, s3_server
+from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
+from tests.suphx_platform.storage.s3_server import BUCKET, s3_server
 
 RECIPE = "pipelines/recipes/reinforcement.toml"
 _BEFORE, _AFTER = 100, 20

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.recipe import load_recipe
-from suphx_pipelines.recipe_file import to_toml
-from suphx_platform.run_manifest import RunObjects, run_objects
-from suphx_platform.storage import Storage, StorageConfig
-from suphx_platform.tracking import TrackingStore
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_platform.cluster.runs.run_manifest import RunObjects, run_objects
+from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
 from tests.cluster.pod_cluster import PodCluster, wait
 from tests.cluster.pod_network import GATEWAY, missing, pod_network
 from tests.cluster.services import MLFLOW, SMALL_RUN, mlflow_server, run_template
 from tests.repository import RECIPES
-from tests.suphx_platform.s3_server import BUCKET, missing_programs, s3_server
+from tests.suphx_platform.storage.s3_server import BUCKET, missing_programs, s3_server
 
 RECIPE = RECIPES / "reinforcement.toml"
 RUN = "cluster-test"

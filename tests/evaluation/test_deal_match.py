@@ -8,7 +8,7 @@ import pytest
 from suphx.evaluation import deal_match, game_workers
 from suphx.evaluation.deal_match import DealReport, play_deal_match
 from suphx.evaluation.kept_results import KeptResults
-from suphx.riichi.rules import tonpuu
+from suphx.games.riichi.table.rules import tonpuu
 
 
 def play(candidate: str, baseline: str, *, num_deals: int = 60, seed: int = 1, workers: int = 1) -> DealReport:

@@ -10,13 +10,13 @@ import pytest
 
 from suphx.evaluation.game_workers import GameTask, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
-from suphx.features.encoder import find_encoder
-from suphx.models.net_config import NetConfig
-from suphx.riichi.gamelog import GameLog
-from suphx.riichi.rules import Rules, tonpuu
-from suphx.selfplay.agent import Agent, NetAgent, load_agent
-from suphx.selfplay.player import random_player
-from suphx.selfplay.rollout import Game
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.rules import Rules, tonpuu
+from suphx.models.nets.net_config import NetConfig
+from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.rollouts.rollout import Game
 
 TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
 

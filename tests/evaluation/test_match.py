@@ -13,10 +13,10 @@ from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import paired_difference
-from suphx.riichi.replay import Replayer
-from suphx.riichi.rules import tonpuu
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 
 
 def play(candidate: str, baseline: str, *, num_hanchans: int = 8, seed: int = 1, workers: int = 1) -> MatchReport:

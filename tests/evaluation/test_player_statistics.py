@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.player_statistics import game_row, placement_of, player_statistics, summarise_rows
-from suphx.riichi.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
-from suphx.riichi.gamelog import GameLog, KyokuLog, empty_result, move
-from suphx.riichi.mjlog import parse_mjlog
-from suphx.riichi.rules import tenhou
-from suphx.riichi.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN, TRIPLE_RON_DRAW, WIN_RESULT
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, empty_result, move
+from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+from suphx.games.riichi.table.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN, TRIPLE_RON_DRAW, WIN_RESULT
 
 ANNA, BEN, CLEO, DAN = range(4)
 NAMES = ("Anna", "Ben", "Cleo", "Dan")

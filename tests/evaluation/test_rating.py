@@ -4,7 +4,7 @@ import numpy as np
 
 from suphx.evaluation.rating import Rating, rate_agents
 from suphx.evaluation.tournament import LineupResult
-from suphx.riichi.record import I8
+from suphx.kernel.record import I8
 
 NUM_WALLS = 12
 

@@ -8,7 +8,7 @@ import pytest
 from suphx.evaluation import tournament
 from suphx.evaluation.rating import rate_agents
 from suphx.evaluation.tournament import LineupResult, all_lineups, head_to_head, placements_of, play_lineups
-from suphx.riichi.rules import tonpuu
+from suphx.games.riichi.table.rules import tonpuu
 
 UKEIRE, TSUMOGIRI, RANDOM = 0, 1, 2
 AGENTS = ("ukeire", "tsumogiri", "random", "ukeire")

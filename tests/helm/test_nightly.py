@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import kubernetes_validate
 
-from suphx_pipelines.tournament_recipe import load_tournament_recipe
-from suphx_platform.cli import build_parser
+from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
 from tests.helm.everything import Render, find
 from tests.repository import RECIPES
 

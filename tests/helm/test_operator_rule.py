@@ -12,7 +12,7 @@ from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec
 from tests.helm.restricted_pod import violations
-from tests.suphx_platform.cluster_store import RAYJOB_FIELDS
+from tests.suphx_platform.cluster.runs.cluster_store import RAYJOB_FIELDS
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from suphx_pipelines.recipe import Recipe, load_recipe
-from suphx_platform.cli import build_parser
-from suphx_platform.run_manifest import job_of, run_objects
-from suphx_platform.run_resize import resized_job
+from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
+from suphx_platform.cluster.runs.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules, cluster_spec, groups
@@ -53,7 +53,7 @@ def test_a_run_saves_before_its_head_ends(render: Render) -> None:
     for name, group in groups(job(render, "small", "demo-1")):
         (container,) = group["template"]["spec"]["containers"]
         hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
-        assert hook == (["python", "-m", "suphx_platform.driver_end", "demo-1"] if name == "head" else None)
+        assert hook == (["python", "-m", "suphx_platform.cluster.driver_end", "demo-1"] if name == "head" else None)
     long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
     assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
 

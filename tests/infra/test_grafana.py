@@ -21,7 +21,7 @@ import pytest
 import ray
 import yaml
 
-from suphx_platform.metrics import COUNTERS, GAUGES
+from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
 from tests.suphx_platform.selfplay.small_controller import new_controller

@@ -59,8 +59,8 @@ def test_a_negative_temperature_is_refused() -> None:
 def test_places_choose_actions_in_proportion_and_never_an_illegal_one() -> None:
     logits = torch.tensor([[1.0, 5.0, 0.0, 0.0]]).repeat(1001, 1)
     masks = torch.tensor([[1, 0, 1, 1]]).repeat(1001, 1)
-    places = torch.linspace(0, 1, 1001)
-    actions, log_probs = actions_at(logits, masks, places)
+    uniforms = torch.linspace(0, 1, 1001)
+    actions, log_probs = actions_at(logits, masks, uniforms)
     shares = torch.bincount(actions, minlength=4) / 1001
     probabilities = torch.softmax(torch.tensor([1.0, -torch.inf, 0.0, 0.0]), dim=0)
     torch.testing.assert_close(shares, probabilities, atol=0.002, rtol=0)
@@ -75,12 +75,12 @@ def test_the_ends_of_a_certain_choice_are_that_choice() -> None:
 
 def test_a_cpu_and_a_gpu_choose_alike() -> None:
     torch.manual_seed(0)
-    logits, places = 5 * torch.randn(500, 34), torch.rand(500)
+    logits, uniforms = 5 * torch.randn(500, 34), torch.rand(500)
     masks = (torch.rand(500, 34) < 0.3).byte()
     masks[:, 3] = 1
     for legal in (masks, torch.zeros(500, 0)):
-        actions, log_probs = actions_at(logits, legal, places)
-        other_actions, _ = _actions_of_tensors(logits, legal, places)
+        actions, log_probs = actions_at(logits, legal, uniforms)
+        other_actions, _ = _actions_of_tensors(logits, legal, uniforms)
         assert (actions == other_actions).float().mean() > 0.99, "only a rounding error at a border may differ"
         torch.testing.assert_close(
             log_probs, torch.log_softmax(masked_logits(logits, legal), 1).gather(1, actions[:, None])[:, 0]

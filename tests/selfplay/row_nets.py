@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.features.encoder import Encoder
-from suphx.features.head import DISCARD
-from suphx.riichi.record import I16, I64, U8, Records
+from suphx.games.riichi.features.encoder import Encoder
+from suphx.games.riichi.features.head import DISCARD
+from suphx.kernel.record import I16, I64, U8, Records
 from suphx.selfplay.decision import decide
-from suphx.selfplay.question import F32, Questions, Replies
+from suphx.selfplay.observation import F32, Observations, PolicyOutputs
 
 YES_SHARE = 0.3
 
 
-def forward(head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
+def forward(head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
     """Answer as the forward of the decision flow."""
     fractions = row_fractions(rows)
     if head == DISCARD:
@@ -23,15 +23,15 @@ def forward(head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
     return np.where(fractions < YES_SHARE, 0.5 + fractions, 0).astype(np.float32)
 
 
-def reply(questions: Questions, version: int = 0) -> Replies:
-    """Answer a group's questions in the same way; log-probs tell the rows apart."""
-    scores = forward(questions.head, questions.rows, questions.masks, questions.places)
-    is_discard = questions.head == DISCARD
+def answer(observations: Observations, version: int = 0) -> PolicyOutputs:
+    """Answer the observations of a group in the same way; log-probs tell the rows apart."""
+    scores = forward(observations.head, observations.rows, observations.masks, observations.uniforms)
+    is_discard = observations.head == DISCARD
     actions = scores.argmax(axis=1) if is_discard else scores > 0.5
-    return Replies(
+    return PolicyOutputs(
         actions=actions.astype(np.int16),
         scores=np.zeros(len(scores), np.float32) if is_discard else scores,
-        log_probs=-row_fractions(questions.rows).astype(np.float32),
+        log_probs=-row_fractions(observations.rows).astype(np.float32),
         versions=np.full(len(scores), version, np.int32),
     )
 

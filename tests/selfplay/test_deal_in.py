@@ -6,24 +6,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suphx.features.encoder import find_encoder
-from suphx.features.head import DISCARD
-from suphx.features.samples import fill_discard_mask
-from suphx.riichi.action import PASS, RIICHI, RON, TSUMOGIRI
-from suphx.riichi.kyoku import start_kyoku
-from suphx.riichi.record import I32, U8, Records
-from suphx.riichi.rules import Rules, apply_rules, tenhou
-from suphx.riichi.simulator import Simulator
-from suphx.riichi.suit_table import load_suits
-from suphx.riichi.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
-from suphx.selfplay.agent import BaselineAgent
+from suphx.games.riichi.bots.win_rule import should_win
+from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.samples import fill_discard_mask
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
+from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
+from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
+from suphx.kernel.record import I32, U8, Records
+from suphx.selfplay.agents.agent import BaselineAgent
 from suphx.selfplay.deal_in import deal_in_costs
 from suphx.selfplay.decision import discard_action
 from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.win_rule import should_win
-from tests.riichi.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
-from tests.riichi.table_builder import Deal
-from tests.selfplay.row_nets import reply
+from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
+from tests.games.riichi.builders.table_builder import Deal
+from tests.selfplay.row_nets import answer
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p: a straight with pinfu
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p, too
@@ -179,7 +179,7 @@ def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     )
     num_paid = 0
     for _ in range(500):
-        ended = group.reply([reply(questions) for questions in group.ask()])
+        ended = group.step([answer(observations) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
         part = ended.with_rewards(gains)[0]
         taken = 100 * part.costs[np.arange(len(part)), part.actions].astype(np.int32)

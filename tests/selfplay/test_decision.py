@@ -3,17 +3,29 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.features.encoder import ENCODERS
-from suphx.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
-from suphx.riichi.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, NINE_TERMINALS, PASS, PON, RON, TSUMO, TSUMOGIRI
-from suphx.riichi.action import RIICHI as RIICHI_ACTION
-from suphx.riichi.record import U8, Records
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import ENCODERS
+from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+)
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.rules import tenhou
+from suphx.kernel.record import U8, Records
 from suphx.selfplay.decision import Forward, decide
-from suphx.selfplay.question import F32
+from suphx.selfplay.observation import F32
+from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.builders.tile_kind import kind
-from tests.riichi.table_builder import Deal
 
 TENPAI = "123456789m1123p"
 FAR = "1478m258p19s1236z"
@@ -27,7 +39,7 @@ class Nets:
         self._discard = discard
         self.asked: list[tuple[int, int]] = []
 
-    def __call__(self, head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
+    def __call__(self, head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
         self.asked.append((head, len(rows)))
         if head == DISCARD:
             scores = np.where(masks == 1, 0.0, -np.inf)
@@ -210,7 +222,7 @@ def test_only_the_tables_asked_for_are_decided() -> None:
 def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
-    def forward(head: int, rows: U8, masks: U8, places: F32) -> np.ndarray:
+    def forward(head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
         if head == DISCARD:
             return np.where(masks == 1, rng.random(masks.shape), -np.inf)
         scores: np.ndarray = rng.random(len(rows)).astype(np.float32)

@@ -6,15 +6,15 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from suphx.features.encoder import find_encoder
-from suphx.features.head import DISCARD, HEAD_NAMES, RIICHI
-from suphx.riichi.rules import tenhou
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.observation import FIRST_OLDER, LATEST, WEAK
 from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.question import FIRST_OLDER, LATEST, WEAK
-from suphx.selfplay.rollout import play_games
+from suphx.selfplay.rollouts.rollout import play_games
 from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.trajectory import KyokuEnds, Transitions, concatenate
-from tests.selfplay.row_nets import RowAgent, reply
+from suphx.selfplay.trajectory import Decisions, KyokuEnds, concatenate
+from tests.selfplay.row_nets import RowAgent, answer
 
 MINI = find_encoder("mini")
 ALL_HEADS = tuple(range(len(HEAD_NAMES)))
@@ -25,11 +25,11 @@ def new_group(num_tables: int = 3, first_seed: int = 100, **config: object) -> T
     return TableGroup(settings, MINI, tenhou(), first_seed=first_seed)
 
 
-def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnds], list[Transitions]]:
+def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnds], list[Decisions]]:
     """Play ``steps`` decisions a table; return how deals ended and what the first head decided in them."""
     kyokus, transitions = [], []
     for _ in range(steps):
-        ended = group.reply([reply(questions, version) for questions in group.ask()])
+        ended = group.step([answer(observations, version) for observations in group.observe()])
         ends = ended.kyokus
         kyokus.append(ends)
         rewards = (ends.scores_after - ends.scores_before).astype(np.float32)
@@ -69,7 +69,7 @@ def test_a_game_does_not_depend_on_the_tables_beside_it() -> None:
 
 def test_tables_may_begin_one_after_another_and_play_the_same_games() -> None:
     slow = new_group(num_tables=5, first_steps=10)
-    num_asked = [slow.reply([reply(questions) for questions in slow.ask()]).num_answered for _ in range(12)]
+    num_asked = [slow.step([answer(observations) for observations in slow.observe()]).num_answered for _ in range(12)]
     assert num_asked == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 5, 5]
     at_once, slowly = final_scores(play(new_group(num_tables=5), 1500)[0]), final_scores(play(slow, 1500)[0])
     first_games = set(range(100, 105)) & set(at_once)
@@ -81,7 +81,7 @@ def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play()
     group = new_group(num_tables=2)
     num_deals = 0
     for version in range(400):
-        ended = group.reply([reply(questions, version) for questions in group.ask()])
+        ended = group.step([answer(observations, version) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
         decisions = ended.decisions[0]
         transitions = decisions.with_rewards(gains)
@@ -100,13 +100,13 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
     asked: dict[bytes, tuple[int, float]] = {}
     kept = []
     for version in range(200):
-        questions = group.ask()
-        replies = [reply(part, version) for part in questions]
-        for part, answer in zip(questions, replies, strict=True):
+        observations = group.observe()
+        outputs = [answer(part, version) for part in observations]
+        for part, output in zip(observations, outputs, strict=True):
             if part.head == DISCARD:
-                for row, action, log_prob in zip(part.rows, answer.actions, answer.log_probs, strict=True):
+                for row, action, log_prob in zip(part.rows, output.actions, output.log_probs, strict=True):
                     asked[row.tobytes()] = (int(action), float(log_prob))
-        ended = group.reply(replies)
+        ended = group.step(outputs)
         kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
     transitions = concatenate(kept)
     assert len(transitions) > 100
@@ -119,7 +119,7 @@ def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
     group = new_group(num_tables=100, heads=ALL_HEADS)
     counts = dict.fromkeys(ALL_HEADS, 0)
     for _ in range(300):
-        ended = group.reply([reply(questions) for questions in group.ask()])
+        ended = group.step([answer(observations) for observations in group.observe()])
         for part in ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32)):
             counts[part.head] += len(part)
             assert part.head == DISCARD or set(part.actions.tolist()) <= {0, 1}
@@ -130,7 +130,7 @@ def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
 def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None:
     mixture = OpponentConfig(latest=0.2, older=0.5, weak=0.3, num_older=2)
     group = new_group(num_tables=400, opponents=mixture)
-    seats = np.concatenate([part.policies for part in group.ask() if part.head == DISCARD])
+    seats = np.concatenate([part.policies for part in group.observe() if part.head == DISCARD])
     shares = np.bincount(seats, minlength=FIRST_OLDER + 2) / len(seats)
     learner = 1 / 4
     expected = [learner + 0.75 * 0.2, 0.75 * 0.3, 0.75 * 0.25, 0.75 * 0.25]

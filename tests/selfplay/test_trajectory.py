@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.features.head import DISCARD
-from suphx.selfplay.question import Questions, Replies
-from suphx.selfplay.trajectory import TrajectoryStore, Transitions, concatenate, no_transitions
+from suphx.games.riichi.features.head import DISCARD
+from suphx.selfplay.observation import Observations, PolicyOutputs
+from suphx.selfplay.trajectory import Decisions, TrajectoryStore, concatenate, no_transitions
 
 ROW_BYTES = 3
 
@@ -13,7 +13,7 @@ def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: li
     """Add decisions whose every column can be told from their action."""
     n = len(actions)
     numbers = np.array(actions)
-    questions = Questions(
+    observations = Observations(
         DISCARD,
         np.repeat(numbers[:, None], ROW_BYTES, axis=1).astype(np.uint8),
         np.ones((n, 34), np.uint8),
@@ -21,8 +21,8 @@ def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: li
         np.zeros(n, np.float32),
     )
     floats = numbers.astype(np.float32)
-    replies = Replies(numbers.astype(np.int16), floats, -floats, numbers.astype(np.int32))
-    store.add(np.array(tables), np.array(seats), questions, replies, np.arange(n))
+    outputs = PolicyOutputs(numbers.astype(np.int16), floats, -floats, numbers.astype(np.int32))
+    store.add(np.array(tables), np.array(seats), observations, outputs, np.arange(n))
 
 
 def taken_actions(store: TrajectoryStore, table: int) -> list[int]:
@@ -104,6 +104,6 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
     assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
-    again = Transitions.from_arrays(DISCARD, whole.arrays())
+    again = Decisions.from_arrays(DISCARD, whole.arrays())
     for name, array in whole.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)

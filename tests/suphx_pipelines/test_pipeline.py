@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from suphx.features.head import HEAD_NAMES
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx_cli import cli
 from suphx_pipelines.pipeline import run_recipe
-from suphx_pipelines.recipe import load_recipe
-from suphx_pipelines.runner import Runner, RunResult
-from suphx_pipelines.supervised import TRAINING_ORDER
-from suphx_platform import cli
-from suphx_platform.console import Console
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.stages.supervised import TRAINING_ORDER
+from suphx_platform.console.console import Console
 from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
 
 _SUMMARY = "learning_curve/summary"
@@ -32,7 +32,7 @@ START_SECONDS = 300
 
 def command(runs: Path) -> list[str]:
     settings = [part for key, value in SMALL.items() for part in ("--set", f"{key}={value}")]
-    suphx = [sys.executable, "-m", "suphx_platform.cli"]
+    suphx = [sys.executable, "-m", "suphx_cli.cli"]
     return [*suphx, "run", str(RECIPE), "--runs", str(runs), "--json", *settings]
 
 

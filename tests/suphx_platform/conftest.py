@@ -11,12 +11,12 @@ import pytest
 import yaml
 from helm_python import Chart
 
-from suphx_platform import cli
+from suphx_cli import cli
 from tests.repository import REPOSITORY
-from tests.suphx_platform.fake_api_server import Cluster, api_server
-from tests.suphx_platform.fake_operator import Operator
-from tests.suphx_platform.launched_run import KEYS, RECIPE, Command
-from tests.suphx_platform.s3_server import BUCKET, S3Server, missing_programs, s3_server
+from tests.suphx_platform.cluster.fake_api_server import Cluster, api_server
+from tests.suphx_platform.cluster.runs.fake_operator import Operator
+from tests.suphx_platform.cluster.runs.launched_run import KEYS, RECIPE, Command
+from tests.suphx_platform.storage.s3_server import BUCKET, S3Server, missing_programs, s3_server
 
 
 @pytest.fixture(scope="session")
@@ -67,9 +67,9 @@ def cluster(
         monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
         monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        monkeypatch.setattr("suphx_platform.run_wait.POLL_SECONDS", 0.02)
-        monkeypatch.setattr("suphx_platform.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
-        monkeypatch.setattr("suphx_platform.run_traces.last_checkpoint", lambda *_: None)
+        monkeypatch.setattr("suphx_platform.cluster.runs.run_wait.POLL_SECONDS", 0.02)
+        monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_PAUSE_SECONDS", 0.01)
+        monkeypatch.setattr("suphx_platform.cluster.runs.run_progress.last_checkpoint", lambda *_: None)
         cluster.put("configmaps", json.loads(json.dumps(chart_objects["run/template.yaml"])))
         cluster.rules = chart_objects["access/roles.yaml"]["rules"]
         yield cluster

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.features.head import DISCARD
-from suphx.features.planes import layout
-from suphx.features.samples import Samples
-from suphx.models.net_config import NetConfig
-from suphx.training.head_data import HeadData
-from suphx.training.split import KyokuSplit
-from suphx.training.stream_config import StreamConfig
-from suphx.training.supervised import HeadTraining
-from suphx.training.supervised_config import SupervisedConfig
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.layout.planes import layout
+from suphx.games.riichi.features.samples import Samples
+from suphx.models.nets.net_config import NetConfig
+from suphx.training.data.head_data import HeadData
+from suphx.training.data.split import KyokuSplit
+from suphx.training.data.stream_config import StreamConfig
+from suphx.training.supervised.supervised import HeadTraining
+from suphx.training.supervised.supervised_config import SupervisedConfig
 
 LAYOUT = layout("test", 1, [("legal", 1, "what may be discarded"), ("noise", 1, "nothing of use")])
 ROWS_A_KYOKU = 20

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.riichi.rules import Rules, tenhou
-from suphx.riichi.store import KyokuStore, StoreWriter
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
+from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 
 
 def played_store(folder: Path, num_games: int, *, rules: Rules | None = None, player: str = "tsumogiri") -> KyokuStore:

@@ -42,7 +42,7 @@ spec:
       lifecycle:
         # The driver saves the run before the head terminates, so that a drained node loses no training.
         preStop:
-          exec: {command: [python, -m, suphx_platform.driver_end, {{ .run }}]}
+          exec: {command: [python, -m, suphx_platform.cluster.driver_end, {{ .run }}]}
       {{- end }}
   {{- include "suphx.rayVolumes" . | nindent 2 }}
 {{- end -}}

@@ -11,21 +11,21 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from suphx.features.encoder import find_encoder
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.table.rules import tenhou
+from suphx.kernel.record import I64, U8, Records
 from suphx.models.device import torch_threads
-from suphx.models.net_config import NetConfig, Size
-from suphx.models.policy import PolicyNet
-from suphx.riichi.record import I64, U8, Records
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator
-from suphx.selfplay.agent import NetAgent
-from suphx.selfplay.deal_play import DEFAULT_TABLES, SeatDecisions
-from suphx.selfplay.deal_start import draw_starts
-from suphx.selfplay.player import random_player
-from suphx.training.adaptation import copy_for_adaptation
-from suphx.training.adaptation_config import AdaptationConfig
-from suphx.training.adapter import Adapter
-from suphx_platform.agent_loading import load_net_agent
+from suphx.models.nets.net_config import NetConfig, Size
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions
+from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.training.adaptation.adaptation import copy_for_adaptation
+from suphx.training.adaptation.adaptation_config import AdaptationConfig
+from suphx.training.adaptation.adapter import Adapter
+from suphx_platform.agents.agent_loading import load_net_agent
 
 ROUNDS = 3
 _PLAY_STEPS = 16
@@ -51,8 +51,8 @@ class AdaptCase:
         """Return the agent; ValueError for one without nets and for an unknown encoder."""
         if not self.agent:
             encoder = find_encoder(self.encoder)
-            player = random_player(encoder, NetConfig(size=self.size), self.seed)
-            return NetAgent("untrained", player.nets, encoder)
+            policy_set = random_player(encoder, NetConfig(size=self.size), self.seed)
+            return NetAgent("untrained", policy_set.nets, encoder)
         return load_net_agent(self.agent)
 
 
@@ -83,7 +83,7 @@ class _Round:
     rollout_seconds: float
     update_seconds: float
     num_discards: int
-    """Questions to the discard net in the rollouts, of all seats."""
+    """Observations to the discard net in the rollouts, of all seats."""
     num_decisions: int
     """That were learned from."""
     play_seconds: float

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from suphx.features.head import CHOW, DISCARD, KONG, PONG
-from suphx.features.samples import has_choice, list_claims, list_own_kans
-from suphx.riichi.action import PASS
-from suphx.riichi.archive import Quarantine, iter_records
-from suphx.riichi.gamelog import GameLog
-from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import start_kyoku
-from suphx.riichi.record import I64, Records
-from suphx.riichi.replay import follow, recorded_action
-from suphx.riichi.rules import apply_rules, tenhou
-from suphx.riichi.simulator import Simulator
-from suphx.riichi.suit_table import load_suits
-from suphx.riichi.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
-from suphx.selfplay.agent import BaselineAgent
+from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG
+from suphx.games.riichi.features.samples import has_choice, list_claims, list_own_kans
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.replay import follow, recorded_action
+from suphx.games.riichi.table.action import PASS
+from suphx.games.riichi.table.rules import apply_rules, tenhou
+from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, Records
+from suphx.selfplay.agents.agent import BaselineAgent
 
 _PLAYED_TABLES = 64
 _MAX_CANDIDATES = 40

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.features.batch import encode_batch
-from suphx.features.encoder import Encoder, find_encoder
-from suphx.features.head import DISCARD, KONG
-from suphx.riichi.record import I64, U8, Records
+from suphx.games.riichi.features.batch import encode_batch
+from suphx.games.riichi.features.encoder import Encoder, find_encoder
+from suphx.games.riichi.features.head import DISCARD, KONG
+from suphx.kernel.record import I64, U8, Records
 from suphx_platform.bench.decision import played_positions, questions, recorded_positions
 from suphx_platform.bench.peer import RiichiEnvPeer
 from suphx_platform.bench.timing import compare_rates

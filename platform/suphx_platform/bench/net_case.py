@@ -8,14 +8,14 @@ from pathlib import Path
 
 import torch
 
-from suphx.features.encoder import find_encoder
-from suphx.features.head import head_index
-from suphx.features.planes import Layout
-from suphx.features.samples import Samples
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import head_index
+from suphx.games.riichi.features.layout.planes import Layout
+from suphx.games.riichi.features.samples import Samples
 from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
-from suphx.models.net_config import NetConfig, Normalization, Size
-from suphx.models.policy import PolicyNet, num_weights
+from suphx.models.nets.net_config import NetConfig, Normalization, Size
+from suphx.models.nets.policy import PolicyNet, num_weights
 from suphx_platform.bench.positions import collect_samples
 
 PEAK_SECONDS = 0.5

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.riichi.yaku import (
+from suphx.games.riichi.hand.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
     IS_FIRST_TURN,

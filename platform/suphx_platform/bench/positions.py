@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.features.samples import Samples, encode_kyokus
-from suphx.riichi.archive import Quarantine, parse_all
-from suphx.riichi.gamelog import GameLog
-from suphx.riichi.replay import Replayer
-from suphx.riichi.rules import tenhou
-from suphx.riichi.store import KyokuStore, StoreWriter
-from suphx.selfplay.agent import load_agent
-from suphx.selfplay.rollout import play_games
+from suphx.games.riichi.features.samples import Samples, encode_kyokus
+from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
+from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 
 PLAYER = "ukeire"
 GAMES_A_BATCH = 8

@@ -9,9 +9,9 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from suphx.riichi.rules import tenhou
-from suphx.riichi.table import TABLE
-from suphx.selfplay.random_play import play_random
+from suphx.games.riichi.bots.random_play import play_random
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import TABLE
 from suphx_platform.bench.peer import RiichiEnvPeer
 from suphx_platform.bench.timing import compare_rates
 
@@ -20,8 +20,8 @@ SIMULATOR_PEERS = ("riichienv",)
 # What anybody's first program does; every decision takes the first legal action.
 _FIRST_GAME = """
 import numpy as np
-from suphx.riichi.rules import tenhou
-from suphx.riichi.simulator import Simulator
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.engine.simulator import Simulator
 simulator = Simulator(1, tenhou())
 simulator.reset([0])
 while (waiting := simulator.waiting()).size:

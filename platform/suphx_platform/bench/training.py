@@ -10,24 +10,24 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.features.head import head_index
-from suphx.features.samples import Samples
+from suphx.games.riichi.features.head import head_index
+from suphx.games.riichi.features.samples import Samples
+from suphx.kernel.record import I64
 from suphx.models.device import torch_threads
-from suphx.models.flops import training_flops
-from suphx.models.net_config import NetConfig
-from suphx.riichi.record import I64
-from suphx.training.dataset import take
-from suphx.training.head_data import HeadData
-from suphx.training.split import KyokuSplit
-from suphx.training.stream_config import StreamConfig
-from suphx.training.supervised import HeadTraining, Report, train_head
-from suphx.training.supervised_config import SupervisedConfig
+from suphx.models.nets.flops import training_flops
+from suphx.models.nets.net_config import NetConfig
+from suphx.training.data.dataset import take
+from suphx.training.data.head_data import HeadData
+from suphx.training.data.split import KyokuSplit
+from suphx.training.data.stream_config import StreamConfig
+from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_platform.bench.net_case import PEAK_SECONDS, NetCase, Rate
 from suphx_platform.bench.peak import measure_peak
 
 CPU_BATCHES = (512,)
 GPU_BATCHES = (992, 1984, 3968)
-"""Whole waves of tiles on an H200 (models/inference.py)."""
+"""Whole waves of tiles on an H200 (models/inference/inference.py)."""
 
 _BATCHES_OF_ROWS = 4  # different batches' worth of samples, shuffled anew in every epoch
 _ROWS_A_BLOCK = 64

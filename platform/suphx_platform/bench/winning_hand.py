@@ -6,18 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suphx.riichi.action import RON, TSUMO
-from suphx.riichi.hanchan import start_game
-from suphx.riichi.jit import jit
-from suphx.riichi.kyoku import step
-from suphx.riichi.kyoku_end import count_dora, count_red
-from suphx.riichi.legal import circumstances_of, dealer_of, score_win
-from suphx.riichi.record import I32, Records
-from suphx.riichi.rules import apply_rules, tenhou
-from suphx.riichi.score import base_points, pay_win
-from suphx.riichi.simulator import deal_next, finish_kyoku
-from suphx.riichi.suit_table import Suits, load_suits
-from suphx.riichi.table import (
+from suphx.games.riichi.bots.baseline import choose_ukeire
+from suphx.games.riichi.engine.hanchan import start_game
+from suphx.games.riichi.engine.kyoku import step
+from suphx.games.riichi.engine.kyoku_end import count_dora, count_red
+from suphx.games.riichi.engine.legal import circumstances_of, dealer_of, score_win
+from suphx.games.riichi.engine.simulator import deal_next, finish_kyoku
+from suphx.games.riichi.hand.score import base_points, pay_win
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.games.riichi.table.action import RON, TSUMO
+from suphx.games.riichi.table.rules import apply_rules, tenhou
+from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CHI_MELD,
     GAME_END,
@@ -28,9 +27,10 @@ from suphx.riichi.table import (
     PON_MELD,
     TABLE,
 )
-from suphx.riichi.tile import kind_of_face
-from suphx.riichi.wall import DORA, URA
-from suphx.selfplay.baseline import choose_ukeire
+from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.riichi.table.wall import DORA, URA
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I32, Records
 
 CHI, PON, ANKAN, MINKAN, KAKAN = CHI_MELD, PON_MELD, ANKAN_MELD, MINKAN_MELD, KAKAN_MELD
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suphx_pipelines.recipe import Recipe, load_recipe
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
 from tests.repository import RECIPES
 
 SMALL = {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 
 ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", group_rows=1))
-LOCKSTEP = replace(ALONE, cluster=ClusterConfig(on_ray=True, pace="lockstep"))
+LOCKSTEP = replace(ALONE, cluster=RayLayoutConfig(on_ray=True, pace="lockstep"))
 FREE = replace(
     ALONE,
     max_updates=24,
-    cluster=ClusterConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
+    cluster=RayLayoutConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
 )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from suphx_platform.cluster_config import ClusterConfig
-from suphx_platform.metrics import COUNTERS
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.selfplay.metrics import COUNTERS
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 
 ON_RAY = replace(
-    CONFIG, max_updates=0, max_minutes=3.0, evaluate_every=30, save_seconds=1.0, cluster=ClusterConfig(on_ray=True)
+    CONFIG, max_updates=0, max_minutes=3.0, evaluate_every=30, save_seconds=1.0, cluster=RayLayoutConfig(on_ray=True)
 )
 
 

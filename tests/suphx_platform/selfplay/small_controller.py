@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from suphx.models.tensor_file import read_tensors
+from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.opponents import OpponentConfig
-from suphx_platform.controller import Controller
-from suphx_platform.flow import SelfPlay
-from suphx_platform.learner_config import LearnerConfig
-from suphx_platform.reinforcement_config import ReinforcementConfig
-from suphx_platform.replay_buffer_config import ReplayBufferConfig
-from suphx_platform.simulator_config import SimulatorConfig
+from suphx_platform.backend.local_backend import SelfPlay
+from suphx_platform.parts.learner_config import LearnerConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.simulator_config import SimulatorConfig
+from suphx_platform.selfplay.controller import Controller
 from tests.models.small_predictor import PREDICTION
-from tests.suphx_platform.small_player import SMALL_PLAIN, small_player
+from tests.suphx_platform.parts.small_player import SMALL_PLAIN, small_player
 
 CONFIG = ReinforcementConfig(
     max_updates=12,
-    publish_every=2,
+    weight_sync_interval=2,
     steps=8,
     report_every=3,
     evaluation_hanchans=8,

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from suphx.riichi.hanchan import end_kyoku
-from suphx.riichi.rules import Rules, apply_rules
-from suphx.riichi.table import (
+from suphx.games.riichi.engine.hanchan import end_kyoku
+from suphx.games.riichi.table.rules import Rules, apply_rules
+from suphx.games.riichi.table.table import (
     KYOKU_END,
     KYOKU_START,
     TABLE,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.riichi.rules import apply_rules, tenhou
-from suphx.riichi.table import CLAIM, OWN_TURN, PON_MELD, TABLE
-from suphx.riichi.tile import parse_kinds
-from suphx.riichi.wall import DORA
+from suphx.games.riichi.table.rules import apply_rules, tenhou
+from suphx.games.riichi.table.table import CLAIM, OWN_TURN, PON_MELD, TABLE
+from suphx.games.riichi.table.tile import parse_kinds
+from suphx.games.riichi.table.wall import DORA
 
 
 def table_with(tiles: str, indicator: str = "9s", kyoku: int = 0, seat: int = 1, pon: str = "") -> np.void:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from suphx.riichi.rules import Rules, rule_flags, tenhou
-from suphx.riichi.tile import parse_kinds
-from suphx.riichi.yaku import (
+from suphx.games.riichi.hand.yaku import (
     YAKU_NAMES,
     score_hand,
 )
-from tests.riichi.table_builder import counts_of, melds_of
+from suphx.games.riichi.table.rules import Rules, rule_flags, tenhou
+from suphx.games.riichi.table.tile import parse_kinds
+from tests.games.riichi.builders.table_builder import counts_of, melds_of
 
 EAST, SOUTH, WEST, NORTH = 27, 28, 29, 30
 TENHOU = tenhou()

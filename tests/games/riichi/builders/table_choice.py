@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suphx.riichi.record import I64, Records
+from suphx.kernel.record import I64, Records
 
 
 def choose(tables: Records, indices: I64) -> I64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suphx.riichi.tile import parse_kinds
+from suphx.games.riichi.table.tile import parse_kinds
 
 
 def kind(tile: str) -> int:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from suphx.atomic_file import write_atomically
-from suphx.features.encoder import find_encoder
-from suphx.riichi.rules import mahjong_soul, tenhou, tenhou_no_red
-from suphx.selfplay.agent import Agent, BaselineAgent, NetAgent
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.table.rules import mahjong_soul, tenhou, tenhou_no_red
+from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
 from tests.games.riichi.playthroughs.hasty_agent import HastyAgent
 from tests.games.riichi.playthroughs.narrator import tell_game
 from tests.repository import GOLDEN
-from tests.suphx_pipelines.tile_keeper import keeper
+from tests.suphx_pipelines.runs.tile_keeper import keeper
 
 FOLDER = GOLDEN / "games"
 

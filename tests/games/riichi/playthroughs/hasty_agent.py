@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.riichi.action import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
-from suphx.riichi.record import I16, I64, Records
-from suphx.riichi.shanten import standard_shanten
-from suphx.riichi.suit_table import load_suits
-from suphx.riichi.tile import kind_of_face
+from suphx.games.riichi.hand.shanten import standard_shanten
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.table.action import ANKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.tile import kind_of_face
+from suphx.kernel.record import I16, I64, Records
 
 FIRST = (TSUMO, RON, RIICHI, NINE_TERMINALS)
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from suphx.riichi.action import PASS, TSUMOGIRI, action_name
-from suphx.riichi.game_text import hand_text
-from suphx.riichi.rules import Rules
-from suphx.riichi.simulator import Simulator
-from suphx.riichi.table import (
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.records.log.game_text import hand_text
+from suphx.games.riichi.table.action import PASS, TSUMOGIRI, action_name
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import (
     CALL_DISCARD,
     CHI_MELD,
     CLAIM,
@@ -26,10 +27,9 @@ from suphx.riichi.table import (
     ROB_KAN,
     WIN_RESULT,
 )
-from suphx.riichi.tile import face_name, face_of_id, format_faces
-from suphx.riichi.wall import DORA, URA
-from suphx.riichi.yaku import YAKU_NAMES
-from suphx.selfplay.agent import Agent
+from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
+from suphx.games.riichi.table.wall import DORA, URA
+from suphx.selfplay.agents.agent import Agent
 
 SEATS = "ABCD"
 WINDS = ("East", "South", "West", "North")

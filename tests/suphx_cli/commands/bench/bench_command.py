@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform import cli
+from suphx_cli import cli
 
 
 def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""Records that were set aside, as a person reads them: how many for each reason, what to do, and the first ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_platform.console.table_text import count_text, text_table
+
+if TYPE_CHECKING:
+    from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
+
+MAX_SHOWN = 10
+
+
+def quarantine_json(quarantine: Quarantine) -> dict[str, object]:
+    """Return the keys that every command on records has: ``quarantined``, ``quarantined_by_reason``, ``quarantine``."""
+    return {
+        "quarantined": quarantine.count,
+        "quarantined_by_reason": quarantine.by_reason,
+        "quarantine": [
+            {"file": entry.file, "position": entry.position, "reason": entry.reason, "remedy": entry.remedy}
+            for entry in quarantine.entries[:MAX_SHOWN]
+        ],
+    }
+
+
+def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> list[str]:
+    """Return the lines of a table of reasons and of the first records; none if nothing was set aside.
+
+    ``written_to``: the file that has the complete list.
+    """
+    from suphx.games.riichi.records.log.record_error import REMEDIES
+
+    if not quarantine.count:
+        return []
+    records = count_text(quarantine.count, "record was", "records were")
+    rows = [[reason, f"{count:,}", REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
+    lines = ["", f"{records} set aside:"]
+    lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
+    shown = _first_of_each_reason(quarantine)
+    lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
+    for entry in shown:
+        place = f"{entry.file}, {entry.position}" if entry.position else entry.file
+        lines.append(f"  {place}: {entry.reason}")
+    if written_to is not None:
+        lines.append(f"All are listed in {written_to}")
+    return lines
+
+
+def _first_of_each_reason(quarantine: Quarantine) -> list[QuarantinedRecord]:
+    """Return at most MAX_SHOWN entries in their order, as many of each reason as there is room for."""
+    most = max(1, MAX_SHOWN // max(1, len(quarantine.by_reason)))
+    counts: Counter[str] = Counter()
+    shown = []
+    for entry in quarantine.entries:
+        counts[entry.kind] += 1
+        if counts[entry.kind] <= most or quarantine.count <= MAX_SHOWN:
+            shown.append(entry)
+    return shown[:MAX_SHOWN]

@@ -1,0 +1,114 @@
+"""The ``suphx`` command: parses arguments, runs one sub-command, turns errors into one line and an exit code.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 stopped with Ctrl-C, 141 the output's reader has closed its pipe.
+This module imports next to nothing, so that Ctrl-C during the imports is one line too. Sub-commands import what is
+heavy (torch, numba, mlflow) only after they have checked their arguments.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from suphx_platform.console.console import Console
+
+STOPPED = 130  # as shells report it
+PIPE_CLOSED = 141
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    from suphx_cli.command_parser import new_parser
+
+    return new_parser()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code; wrong usage raises SystemExit(2) as argparse does."""
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()  # here, so that a closed pipe is noticed in this function
+    except KeyboardInterrupt:
+        print("suphx: stopped", file=sys.stderr, flush=True)
+        return STOPPED
+    except OSError as error:
+        from suphx_platform.console.closed_pipe import is_lost_output, silence_output
+
+        if not is_lost_output(error):
+            raise
+        silence_output()
+        return PIPE_CLOSED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    import argparse
+
+    from suphx_platform.console.console import Console
+    from suphx_platform.console.interrupt import take_interrupts
+
+    take_interrupts()
+    parser = build_parser()
+    if not arguments:
+        parser.print_help()
+        return 0
+    args = parser.parse_args(arguments, argparse.Namespace(json=False, debug=False, verbosity="normal"))
+    return _execute(args, Console(is_json=args.json, verbosity=args.verbosity))
+
+
+def _execute(args: argparse.Namespace, console: Console) -> int:
+    from contextlib import redirect_stdout
+
+    try:
+        with redirect_stdout(sys.stderr):
+            result = args.execute(args, console)
+        if result is not None:
+            console.result(result)
+    except Exception as error:
+        from suphx_platform.console.closed_pipe import is_lost_output
+
+        if is_lost_output(error):
+            raise
+        if args.debug:
+            import traceback
+
+            traceback.print_exc()
+        console.error(f"suphx: {describe(error)}")
+        return 1
+    return 0
+
+
+def describe(error: Exception) -> str:
+    """Return one line that says what went wrong, where, and what to do."""
+    if isinstance(error, ValueError) or type(error).__module__.startswith("suphx"):
+        text = str(error)
+    elif isinstance(error, OSError):
+        text = _describe_os_error(error)
+    else:
+        text = f"unexpected {type(error).__name__}: {error}; add --debug for the traceback"
+    return " ".join(text.split())
+
+
+def _describe_os_error(error: OSError) -> str:
+    if error.filename is None:  # raised by our own code with the whole message as its text, or no more is known
+        return error.strerror or str(error)
+    remedy = _REMEDIES.get(type(error), "check that the disk has free space and the folder is writable, then retry")
+    return f"{error.strerror}: {error.filename}: {remedy}"
+
+
+_REMEDIES: dict[type[OSError], str] = {
+    FileNotFoundError: "check the path",
+    NotADirectoryError: "name a folder",
+    IsADirectoryError: "name a file",
+    PermissionError: "choose a place that you can read and write",
+    FileExistsError: "choose another name or remove it",
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

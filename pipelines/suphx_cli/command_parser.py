@@ -1,0 +1,186 @@
+"""The parser of the command line: its commands in groups, and errors of one line with "did you mean"."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn, Protocol
+
+from suphx.suggestion import did_you_mean
+from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
+
+GROUPS = (
+    ("learn", ("run", "recipes", "runs", "ui", "reference")),
+    ("evaluate", ("evaluate", "tournament", "adapt")),
+    ("records", ("records",)),
+    ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
+    ("measure", ("bench", "warmup")),
+)
+
+
+class Command(Protocol):
+    """A module of suphx_cli.commands."""
+
+    def add_parser(self, commands: Any, options: argparse.ArgumentParser) -> None:
+        """Add its parser to those of ``commands``; ``options`` is a parent of each."""
+        ...
+
+
+def command_modules() -> Sequence[Command]:
+    """Return all modules of commands, in the order of the help."""
+    from suphx_cli.commands import (
+        adapt,
+        cluster,
+        evaluate,
+        recipes,
+        records,
+        reference,
+        run,
+        runs,
+        tournament,
+        ui,
+        warmup,
+    )
+    from suphx_cli.commands.bench import bench
+
+    return (run, recipes, runs, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
+
+
+def new_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    options = _shared_options()
+    parser = _Parser(
+        prog="suphx",
+        description="Train, evaluate and inspect Suphx, a Riichi Mahjong agent.",
+        epilog=examples(
+            "suphx run laptop",
+            "suphx recipes",
+            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
+        ),
+        parents=[options],
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in command_modules():
+        command.add_parser(commands, options)
+    return parser
+
+
+def _shared_options() -> argparse.ArgumentParser:
+    """Return a parent of all parsers: its defaults are suppressed, so that an option may precede the command."""
+    options = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    options.add_argument("--json", action="store_true", help="print one JSON object as the last line on stdout")
+    for name, text in (("quiet", "print only warnings, errors and the result"), ("verbose", "print all details")):
+        options.add_argument(f"-{name[0]}", f"--{name}", action="store_const", const=name, dest="verbosity", help=text)
+    options.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    return options
+
+
+class _Help(argparse.HelpFormatter):
+    """Keeps the lines of examples; all other text is filled."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(EXAMPLES_TITLE) else super()._fill_text(text, width, indent)
+
+
+class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """Sub-commands, whose help is also their description unless they have a longer one."""
+
+    def add_parser(self, name: str, **kwargs: Any) -> Any:
+        kwargs.setdefault("description", _sentence(kwargs.get("help", "")))
+        return super().add_parser(name, **kwargs)
+
+
+class _Version(argparse.Action):
+    """Prints the version, which takes a while to look up."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from importlib.metadata import version
+
+        print(f"suphx {version('suphx')}")
+        parser.exit()
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one line, and that knows its commands by group."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, "allow_abbrev": False, **kwargs})
+        self.register("action", "parsers", _Commands)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse all of ``args``: what is unknown is an error of the parser that it was meant for."""
+        commands = self._commands()
+        if commands is not None:
+            self._check_options_before_command(args or ())
+        parsed, unknown = super().parse_known_args(args, namespace or argparse.Namespace())
+        if unknown:
+            self._refuse(unknown[0])
+        return parsed, unknown
+
+    def format_help(self) -> str:
+        """Return the help; the commands of the whole command line are in groups."""
+        commands = self._commands()
+        if commands is None or self.prog != "suphx":
+            return super().format_help()
+        formatter = self._get_formatter()
+        formatter.add_usage("suphx COMMAND …", [], [], prefix="usage: ")
+        formatter.add_text(self.description)
+        for title, actions in _grouped(commands):
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.start_section("options")
+        formatter.add_arguments(action for action in self._actions if action is not commands)
+        formatter.end_section()
+        formatter.add_text(self.epilog)
+        formatter.add_text("`suphx COMMAND --help` explains one command.")
+        return formatter.format_help()
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        choices = [str(choice) for choice in action.choices]
+        hint = did_you_mean(str(value), choices)
+        what = "there is no command" if isinstance(action, argparse._SubParsersAction) else "invalid choice:"
+        raise argparse.ArgumentError(
+            None if action.dest is argparse.SUPPRESS or isinstance(action, argparse._SubParsersAction) else action,
+            f"{what} {value!r}: {hint or 'use one of ' + ', '.join(choices)}".rstrip(),
+        )
+
+    def _commands(self) -> argparse._SubParsersAction[argparse.ArgumentParser] | None:
+        return next((action for action in self._actions if isinstance(action, argparse._SubParsersAction)), None)
+
+    def _check_options_before_command(self, args: Sequence[str]) -> None:
+        """Refuse an unknown option before argparse asks for the command instead."""
+        for text in args:
+            if not text.startswith("-") or text == "--":
+                return
+            if text not in self._option_string_actions:
+                self._refuse(text)
+
+    def _refuse(self, text: str) -> NoReturn:
+        if not text.startswith("-"):
+            self.error(f"unexpected argument {text!r}")
+        name = text.partition("=")[0]
+        self.error(f"unknown option {name}: {did_you_mean(name, self._option_string_actions)}".rstrip(": "))
+
+
+def _grouped(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+) -> Iterator[tuple[str, list[argparse.Action]]]:
+    """Yield each group with the lines of its commands; those of no group come last."""
+    lines = {action.dest: action for action in commands._get_subactions()}
+    for title, names in GROUPS:
+        yield title, [lines.pop(name) for name in names if name in lines]
+    if lines:
+        yield "more", list(lines.values())
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,5 @@
+"""The commands, one file each.
+
+Imports arguments/.
+Start in run.py.
+"""

@@ -1,0 +1,151 @@
+"""``suphx adapt``: run-time policy adaptation on many initial hands, and whether it helps (paper, section 4.3)."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import ExitStack
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from suphx.training.adaptation.adaptation_config import AdaptationConfig, RolloutBaseline
+from suphx_cli.arguments.parsing import add_workers, examples, not_negative, positive
+from suphx_platform.agents.agent_forms import check_net_agent
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, AdaptationReport
+    from suphx_platform.console.console import Console
+    from suphx_platform.tracking.tracking import Tracker
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``adapt``."""
+    parser = commands.add_parser(
+        "adapt",
+        parents=[options],
+        help="adapt an agent to initial hands and measure whether that helps",
+        description="Run-time policy adaptation (pMCPA, section 3.4 of the paper): adapt a copy of the discard net to "
+        "each of many initial hands, then compare it with the original net in test deals of the same hand.",
+        epilog=examples(
+            "suphx adapt --agent runs/RUN/supervised --hands 20 --tests 64",
+            "suphx adapt --agent runs/RUN/supervised --rollouts 4096 --runs runs",
+        ),
+    )
+    parser.add_argument("--agent", required=True, metavar="AGENT", help="folder of checkpoints, also with :weak")
+    parser.add_argument("--hands", type=positive, default=200, metavar="N", help="initial hands (default: 200)")
+    parser.add_argument("--tests", type=positive, default=512, metavar="N", help="test deals per hand (default: 512)")
+    parser.add_argument(
+        "--seed", type=not_negative, default=0, metavar="S", help="seed of hands and deals (default: 0)"
+    )
+    parser.add_argument(
+        "--reward-predictor",
+        default="",
+        metavar="FILE",
+        help="checkpoint of a reward predictor, whose prediction is the reward (default: points won)",
+    )
+    parser.add_argument(
+        "--runs", type=Path, metavar="DIR", help="also log the result to the MLflow store of this folder"
+    )
+    add_config(parser)
+    add_workers(parser)
+    parser.set_defaults(execute=execute)
+
+
+def add_config(parser: argparse.ArgumentParser) -> None:
+    """Add the settings of ``AdaptationConfig``, which has the defaults."""
+    defaults = {each.name: each.default for each in fields(AdaptationConfig)}
+    group = parser.add_argument_group("adaptation", argument_default=argparse.SUPPRESS)
+
+    def add(option: str, field: str, text: str, **options: Any) -> None:
+        group.add_argument(option, dest=field, help=f"{text} (default: {defaults[field]})", **options)
+
+    add("--rollouts", "num_rollouts", "trajectories per hand", type=positive, metavar="K")
+    add("--rollouts-per-deal", "rollouts_per_deal", "trajectories that share a deal", type=positive, metavar="N")
+    add("--baseline", "baseline", "what is subtracted from a reward", choices=get_args(RolloutBaseline))
+    add("--temperature", "temperature", "the rollouts sample from logits divided by this", type=float, metavar="X")
+    add(
+        "--kl-target",
+        "kl_target",
+        "mean KL divergence of the adapted net in nats, which sets the length of the steps; 0: steps of Adam",
+        type=float,
+        metavar="X",
+    )
+    add("--learning-rate", "learning_rate", "learning rate of Adam", type=float, metavar="X")
+    add("--epochs", "num_epochs", "passes over the trajectories", type=positive, metavar="N")
+    add("--batch-rollouts", "batch_rollouts", "trajectories per gradient step", type=positive, metavar="N")
+    add("--max-ratio", "max_ratio", "limit of importance ratios; 0: no limit", type=float, metavar="X")
+    add("--trained-blocks", "trained_blocks", "last residual blocks to adapt; -1: all", type=int, metavar="N")
+
+
+def config_of(args: argparse.Namespace) -> AdaptationConfig:
+    """Return the settings that were given, and the defaults for the rest; ValueError for those that are not valid."""
+    given = {field.name: getattr(args, field.name) for field in fields(AdaptationConfig) if hasattr(args, field.name)}
+    return AdaptationConfig(**given)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Run the experiment; ValueError for an agent without nets."""
+    config = config_of(args)
+    check_net_agent(args.agent)
+    if args.reward_predictor and not Path(args.reward_predictor).is_file():
+        raise ValueError(
+            f"--reward-predictor {args.reward_predictor}: no such file: name a reward_predictor.safetensors"
+        )
+    with console.activity("importing"):
+        from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, run_experiment
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console)
+    experiment = AdaptationExperiment(
+        agent=args.agent,
+        num_hands=args.hands,
+        num_tests=args.tests,
+        seed=args.seed,
+        reward_predictor=args.reward_predictor,
+        workers=args.workers,
+        config=config,
+    )
+    started = time.perf_counter()
+    with ExitStack() as stack:
+        tracker = _tracked(experiment, args.runs, stack) if args.runs else None
+        with console.progress("hands", args.hands) as progress:
+            report = run_experiment(experiment, progress=progress.advance)
+        console.say(report.verdict())
+        values = {**report.to_json(), "seconds": round(time.perf_counter() - started, 1)}
+        if tracker is not None:
+            _track(report, tracker)
+            values["run_id"] = tracker.run_id
+    return values
+
+
+def _tracked(experiment: AdaptationExperiment, runs: Path, stack: ExitStack) -> Tracker:
+    """Return the MLflow run of the experiment, which ends when the stack does."""
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    store = TrackingStore(runs)
+    params = {**asdict(experiment), **asdict(experiment.config)}
+    tracker = store.start("adapt", key=f"adapt-{time.time_ns()}", params=params)
+    stack.callback(store.close)
+    return stack.enter_context(tracker)
+
+
+def _track(report: AdaptationReport, tracker: Tracker) -> None:
+    """Write figures and every hand to MLflow."""
+    import json
+    import tempfile
+
+    tracker.log_metrics(
+        {
+            "win_rate_adapted_over_base": report.win_rate,
+            "interval_low": report.win_interval.low,
+            "interval_high": report.win_interval.high,
+            "points_difference": report.points,
+            "seconds_per_hand": float((report.results.rollout_seconds + report.results.update_seconds).mean()),
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hands.json"
+        path.write_text(json.dumps({name: column.tolist() for name, column in asdict(report.results).items()}))
+        tracker.log_artifact(path)

@@ -1,0 +1,5 @@
+"""The commands of `suphx bench`.
+
+Imports arguments/ and commands/.
+Start in bench.py.
+"""

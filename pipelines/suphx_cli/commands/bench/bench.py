@@ -1,0 +1,153 @@
+"""``suphx bench``: the speed of rules and encoder on this machine; bench_*.py have the other subjects."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx.suggestion import did_you_mean
+from suphx_cli.arguments.parsing import examples, positive, seconds
+from suphx_cli.arguments.record_path import check_records
+from suphx_cli.arguments.steps import steps
+from suphx_cli.commands.bench import bench_adapt, bench_net, bench_selfplay
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+SIMULATOR_SECONDS = 1.0
+HANDS_SECONDS = 0.5
+HAND_PEERS = ("mahjong", "riichienv")
+_SECONDS_HELP = "minimum duration per engine in each of 3 rounds (default: %(default)s)"
+_THREADS_HELP = "threads of Suphx's engine (default: 1)"
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``bench`` with its sub-commands."""
+    parser = commands.add_parser(
+        "bench",
+        help="measure the speed of this machine, and compare with other engines",
+        epilog=examples(
+            "suphx bench simulator --peer riichienv",
+            "suphx bench hands --peer mahjong,riichienv",
+            "suphx bench training --size small --batch 256 1024",
+            "suphx bench selfplay --ray",
+        ),
+    )
+    subjects = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_simulator(subjects, options)
+    _add_hands(subjects, options)
+    _add_features(subjects, options)
+    bench_net.add_parsers(subjects, options)
+    bench_selfplay.add_parser(subjects, options)
+    bench_adapt.add_parser(subjects, options)
+
+
+def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser(
+        "simulator", parents=[options], help="measure random hanchans per second, and the start-up time"
+    )
+    parser.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
+    parser.add_argument(
+        "--hanchans", type=positive, default=300, metavar="N", help="games per measured call (default: 300)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.add_argument(
+        "--skip-start", action="store_true", help="do not measure the start-up time, which takes minutes"
+    )
+    parser.set_defaults(execute=execute_simulator)
+
+
+def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser("hands", parents=[options], help="measure scored wins and computed shanten per second")
+    parser.add_argument(
+        "--peer",
+        type=_peers,
+        default=[],
+        metavar="NAME,NAME",
+        help=f"other engines to compare with: {', '.join(HAND_PEERS)}",
+    )
+    parser.add_argument(
+        "--hands", type=positive, default=5000, metavar="N", help="number of different hands (default: 5000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the hands (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=HANDS_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.set_defaults(execute=execute_hands)
+
+
+def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
+    parser = subjects.add_parser("features", parents=[options], help="measure encoded decisions per second")
+    parser.add_argument("--peer", choices=("riichienv",), help="another engine's encoder to compare with")
+    parser.add_argument(
+        "--records", type=Path, metavar="DIR", help="take positions from these games (default: games that ukeire plays)"
+    )
+    parser.add_argument(
+        "--decisions", type=positive, default=20_000, metavar="N", help="number of different decisions (default: 20000)"
+    )
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.set_defaults(execute=execute_features)
+
+
+def execute_features(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure the encoder; ValueError for a peer that is not installed and for a folder without games."""
+    if args.records is not None:
+        check_records(args.records)
+    from suphx_platform.bench.features import bench_features
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "encoder", "scripted games", "replay", "samples")
+
+    with steps(console) as begin:
+        return bench_features(
+            records=args.records,
+            num_decisions=args.decisions,
+            seed=args.seed,
+            num_threads=args.threads,
+            peer=args.peer,
+            seconds=args.seconds,
+            say=begin,
+        )
+
+
+def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure the simulator; ValueError for a peer that is not installed."""
+    from suphx_platform.bench.simulator import bench_simulator
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "random games")
+
+    with steps(console) as begin:
+        return bench_simulator(
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            num_threads=args.threads,
+            peer=args.peer,
+            seconds=args.seconds,
+            skips_start=args.skip_start,
+            say=begin,
+        )
+
+
+def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Measure scoring and shanten; ValueError for a peer that is unknown or not installed."""
+    from suphx_platform.bench.hands import bench_hands
+    from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine")
+
+    with steps(console) as begin:
+        return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=begin)
+
+
+def _peers(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in HAND_PEERS:
+            remedy = did_you_mean(name, HAND_PEERS) or f"use {' or '.join(HAND_PEERS)}"
+            raise argparse.ArgumentTypeError(f"{name!r} is not an engine to compare with: {remedy.strip()}")
+    return names

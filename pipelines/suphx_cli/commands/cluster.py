@@ -1,0 +1,272 @@
+"""``suphx launch | jobs | status | logs | stop | resume | scale | delete``: runs on a Kubernetes cluster."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_recipe, positive, seconds
+from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.kubeconfig import check_configured
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.cluster.cluster_api import Object
+    from suphx_platform.cluster.runs.launcher import Launcher
+    from suphx_platform.cluster.runs.run_manifest import RunObjects
+    from suphx_platform.cluster.runs.run_status import RunStatus
+    from suphx_platform.console.console import Console
+
+ROLES = ("submitter", "head", "simulator", "inference", "learner")
+DRY_RUNS = ("client", "server")
+_WAIT_SECONDS = 600.0
+_TEXTS = {
+    "status": (
+        "show the state of a run on a cluster",
+        "Show the state of a run, its pods by role, and its problems with a next step for each. Metrics are shown if "
+        "MLFLOW_TRACKING_URI is set, the last checkpoint if this machine can read the storage.",
+    ),
+    "logs": (
+        "print the log of a run on a cluster",
+        "Print the log of a run: the driver's, which the submitter pod prints, or that of the pods of another role.",
+    ),
+    "stop": (
+        "save a run on a cluster and stop it",
+        "Save the state of a run, then delete its pods. The command returns when all pods have terminated. "
+        "`suphx resume` continues the run.",
+    ),
+    "resume": (
+        "resume a stopped or failed run on a cluster",
+        "Resume a stopped or failed run from its last checkpoint, after all pods of the last attempt have terminated.",
+    ),
+    "scale": (
+        "change the number of simulator pods of a run",
+        "Change the number of simulator pods of a run. A driver that is already running uses new pods only after "
+        "`suphx stop` and `suphx resume`.",
+    ),
+    "delete": (
+        "delete a run from a cluster",
+        "Delete the RayJob, the pods and the recipe of a run. Its checkpoints and metrics are kept.",
+    ),
+}
+"""Command -> its line in the list of commands, and the description in its own help."""
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add all eight."""
+    place = argparse.ArgumentParser(add_help=False)
+    place.add_argument("--context", metavar="NAME", help="context of your kubeconfig (default: the current one)")
+    place.add_argument("--namespace", metavar="NAME", help="namespace of the chart (default: the context's namespace)")
+    parents = [options, place]
+    _add_launch(commands, parents)
+    jobs = commands.add_parser("jobs", parents=parents, help="list the runs in a namespace of a cluster")
+    jobs.set_defaults(execute=execute_jobs)
+    _add(commands, parents, "status", execute_status)
+    logs = _add(commands, parents, "logs", execute_logs)
+    logs.add_argument("--role", choices=ROLES, default=ROLES[0], help="role of the pods (default: submitter)")
+    logs.add_argument("-f", "--follow", action="store_true", help="keep printing new lines until the run ends")
+    logs.add_argument("--tail", type=positive, metavar="N", help="print only the last N lines of each pod")
+    stop = _add(commands, parents, "stop", execute_stop)
+    stop.add_argument("--now", action="store_true", help="do not save; training since the last checkpoint is lost")
+    _add_wait(stop)
+    _add_wait(_add(commands, parents, "resume", execute_resume))
+    scale = _add(commands, parents, "scale", execute_scale)
+    scale.add_argument("--simulators", type=positive, required=True, metavar="N", help="number of simulator pods")
+    _add_delete(commands, parents)
+
+
+def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
+    launch = commands.add_parser(
+        "launch",
+        parents=parents,
+        help="start a recipe on a cluster",
+        description="Run a recipe as a RayJob on a Kubernetes cluster, with the settings of the installed Helm chart. "
+        "Launching a recipe that is already running does not start it again.",
+    )
+    add_recipe(launch)
+    launch.add_argument("--preset", metavar="P", help="size of the run's cluster (default: the chart's value `preset`)")
+    launch.add_argument("--release", metavar="NAME", help="name of the Helm release, if the namespace has several")
+    launch.add_argument(
+        "--dry-run",
+        type=_dry_run,
+        nargs="?",
+        const="server",
+        metavar="client|server",
+        help="create nothing. client: print the objects as YAML, no cluster is needed; server (default): let "
+        "the API server check them",
+    )
+    launch.add_argument(
+        "--values",
+        type=Path,
+        metavar="FILE",
+        help="values file of the chart for --dry-run=client (default: the chart's own values)",
+    )
+    launch.set_defaults(execute=execute_launch)
+
+
+def _dry_run(text: str) -> str:
+    if text not in DRY_RUNS:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither client nor server: write --dry-run=server or =client")
+    return text
+
+
+def _add_delete(commands: Subparsers, parents: list[argparse.ArgumentParser]) -> None:
+    delete = _add(commands, parents, "delete", execute_delete)
+    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
+    delete.add_argument(
+        "--force", action="store_true", help="also remove the finalizer; only if no KubeRay operator runs"
+    )
+    _add_wait(delete)
+
+
+def _add(
+    commands: Subparsers,
+    parents: list[argparse.ArgumentParser],
+    name: str,
+    execute: Callable[[argparse.Namespace, Console], dict[str, object] | None],
+) -> argparse.ArgumentParser:
+    text, description = _TEXTS[name]
+    parser = commands.add_parser(name, parents=parents, help=text, description=description)
+    parser.add_argument("run", metavar="RUN", help="id of the run; `suphx jobs` lists them")
+    parser.set_defaults(execute=execute)
+    return parser
+
+
+def _add_wait(parser: argparse.ArgumentParser) -> None:
+    text = f"maximum time to wait for the cluster (default: {_WAIT_SECONDS:.0f})"
+    parser.add_argument("--wait", type=seconds, default=_WAIT_SECONDS, metavar="SECONDS", help=text)
+
+
+def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Create the objects of a run; ValueError for a wrong recipe, ClusterError for what the cluster refuses."""
+    if args.values is not None and args.dry_run != "client":
+        raise ClusterError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
+    if args.dry_run == "client":
+        return _render(args, console)
+    _check_recipe(args)
+    check_configured(args.context)
+    launcher = _connect(args, console)
+    objects = _objects(args, launcher.template(args.release))
+    status = launcher.launch(objects, is_dry=args.dry_run is not None)
+    return _shown(status, console) | ({"dry_run": args.dry_run} if args.dry_run else {})
+
+
+def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print the objects that a launch would create."""
+    from suphx_platform.cluster.chart import manifest, rendered_template
+
+    _check_recipe(args)
+    template = rendered_template(args.values, release=args.release, namespace=args.namespace)
+    objects = _objects(args, template)
+    created = [objects.job, objects.recipe]
+    if not console.is_json:
+        console.line(manifest(created))
+        return None
+    return {"run_id": objects.run_id, "dry_run": "client", "objects": created}
+
+
+def _check_recipe(args: argparse.Namespace) -> None:
+    from suphx_pipelines.recipe.recipe_kind import check_kind
+
+    check_kind(args.recipe, "run")
+
+
+def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
+    from suphx_pipelines.recipe.recipe import load_recipe
+    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
+
+    recipe = load_recipe(args.recipe, args.overrides)
+    return run_objects(
+        template,
+        preset=args.preset,
+        run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
+        recipe=to_toml(recipe),
+        overrides=args.overrides,
+    )
+
+
+def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Return all runs of the namespace."""
+    runs = _connect(args, console).runs()
+    if console.is_json:
+        return {"runs": [status.to_json() for status in runs]}
+    return {"runs": {status.run_id: _line(status) for status in runs} or "none: suphx launch RECIPE starts one"}
+
+
+def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
+    from suphx_platform.cluster.runs.run_progress import with_traces
+
+    launcher = _connect(args, console)
+    return _shown(with_traces(launcher.status(args.run), launcher.source(args.run)), console)
+
+
+def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print the lines; with ``--json`` return the status."""
+    launcher = _connect(args, console)
+    launcher.status(args.run)  # an error if there is no such run
+    for line in launcher.log(args.run, args.role).lines(follow=args.follow, tail=args.tail):
+        console.line(line)
+    return launcher.status(args.run).to_json() if console.is_json else None
+
+
+def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Save and stop a run."""
+    return _shown(_connect(args, console).stop(args.run, saves=not args.now, seconds=args.wait), console)
+
+
+def execute_resume(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Continue a run."""
+    return _shown(_connect(args, console).resume(args.run, seconds=args.wait), console)
+
+
+def execute_scale(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Change the number of simulator pods."""
+    return _shown(_connect(args, console).scale(args.run, simulators=args.simulators), console)
+
+
+def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Delete a run from the cluster after a question, and return what was removed and what is kept."""
+    from suphx_platform.cluster.runs.run_progress import last_checkpoint
+
+    launcher = _connect(args, console)
+    if not args.yes:
+        _confirm(launcher.question(args.run), console)
+    source = launcher.source(args.run)
+    deletion = launcher.delete(args.run, seconds=args.wait, forces=args.force)
+    try:
+        checkpoint = last_checkpoint(args.run, source)
+    except OSError:  # the storage cannot be read from here: `kept` names it
+        checkpoint = None
+    return deletion.to_json(checkpoint) if console.is_json else deletion.to_text(checkpoint)
+
+
+def _confirm(question: str, console: Console) -> None:
+    console.warn(f"{question} [y/N]")
+    answer = sys.stdin.readline().strip().lower()
+    if answer not in ("y", "yes"):
+        raise ClusterError("nothing was deleted: answer y, or use --yes")
+
+
+def _shown(status: RunStatus, console: Console) -> dict[str, object]:
+    return status.to_json() if console.is_json else status.to_text()
+
+
+def _line(status: RunStatus) -> str:
+    from suphx_platform.console.table_text import count_text
+
+    problems = f", {count_text(len(status.problems), 'problem')}" if status.problems else ""
+    return f"{status.state}, {status.preset}, {status.to_text().get('pods', 'no pods')}{problems}"
+
+
+def _connect(args: argparse.Namespace, console: Console) -> Launcher:
+    check_configured(args.context)  # before the imports, which take a second
+    from suphx_platform.cluster.cluster_api import ClusterApi
+    from suphx_platform.cluster.runs.launcher import Launcher
+
+    api = ClusterApi(context=args.context, namespace=args.namespace, say=console.say)
+    return Launcher(api, say=console.say)

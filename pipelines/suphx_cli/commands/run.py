@@ -1,0 +1,156 @@
+"""``suphx run RECIPE``: one complete run of a recipe, all its stages.
+
+The only place of the platform that knows the pipelines: the command line is where everything is put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, examples, run_id
+from suphx_cli.arguments.record_path import check_records
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_pipelines.pipeline import PipelineResult
+    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_platform.console.console import Console
+    from suphx_platform.kernels.kernel_warmup import RunKernels
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``run``."""
+    parser = commands.add_parser(
+        "run",
+        parents=[options],
+        help="run a recipe from data to report",
+        description="Run all stages of a recipe. Finished stages are not repeated: the same command resumes a "
+        "run that was stopped.",
+        epilog=examples(
+            "suphx run laptop",
+            "suphx run rl_1 --records DIR",
+            "suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small",
+        ),
+    )
+    add_recipe(parser)
+    parser.add_argument(
+        "--records",
+        type=Path,
+        metavar="DIR",
+        help="game records to learn from (default: games that the recipe's baseline plays)",
+    )
+    add_runs(parser)
+    parser.add_argument(
+        "--run-id",
+        type=run_id,
+        metavar="ID",
+        help="name of the run (default: derived from its settings); an existing run must have the same settings",
+    )
+    add_code_change(parser)
+    parser.add_argument(
+        "--stop-file",
+        type=Path,
+        metavar="FILE",
+        help="save and pause while this file exists (on a cluster, `suphx stop` creates it)",
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Run the recipe; ValueError for a bad recipe or missing records."""
+    from suphx_pipelines.recipe.recipe import load_recipe
+    from suphx_pipelines.recipe.recipe_kind import check_kind
+
+    check_kind(args.recipe, "run")
+    recipe = load_recipe(args.recipe, args.overrides)
+    if args.records is not None:
+        check_records(args.records)
+    from suphx_pipelines.summary.run_summary import command_line
+    from suphx_platform.console.stop_file import STORED, StopFile
+    from suphx_platform.console.stop_request import TwoStepStop
+    from suphx_platform.kernels.kernel_warmup import RunKernels
+
+    plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
+    stop = StopFile(args.stop_file)
+    next_step = f"Continue with: {shlex.join(command_line())}"
+    while True:
+        kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
+        try:
+            with TwoStepStop(next_step), stop, kernels:
+                result = _run(args, recipe, console, kernels)
+            return show(result, args.runs, console)
+        except KeyboardInterrupt as error:
+            if not stop.is_there:
+                console.error(f"{_saved(error, kernels)} {next_step}")
+                raise
+            console.error(f"suphx: {STORED}")
+            stop.wait_gone()
+
+
+def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:
+    with console.activity("importing"):  # kernels are compiled at the same time
+        from suphx_pipelines.pipeline import run_recipe
+    return run_recipe(
+        recipe,
+        records=args.records,
+        runs=args.runs,
+        console=console,
+        run_id=args.run_id,
+        get_ready=kernels.wait,
+        on_code_change=args.on_code_change,
+    )
+
+
+def _saved(error: KeyboardInterrupt, kernels: RunKernels) -> str:
+    """Return what is saved of a run that was stopped."""
+    from suphx_pipelines.engine.stage import Interrupted
+
+    if isinstance(error, Interrupted):
+        return f"Saved at {error}."
+    if not kernels.is_ready:
+        return "Stopped before the first stage; the kernels compiled so far are kept."
+    return "Finished stages, and finished games of a match, are saved."
+
+
+def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
+    """Print what a person wants to know last; return the JSON object if that is wanted instead."""
+    from suphx_platform.console.table_text import result_lines
+
+    values = result.to_json()
+    for line in result_lines(values):
+        console.detail(line)
+    if console.is_json:
+        return values
+    _show_warnings(result, console)
+    if result.run.verdict is not None:
+        console.line(result.run.verdict.sentence)
+    console.line(f"Report: {result.report}")
+    if console.verbosity != "quiet":
+        for line in next_commands(result, runs):
+            console.line(line)
+    return None
+
+
+def _show_warnings(result: PipelineResult, console: Console) -> None:
+    """Repeat the warnings of a long run, which may have left the screen."""
+    count = len(result.run.warnings)
+    if count:
+        console.line(f"{count} {'warning' if count == 1 else 'warnings'}:")
+        for warning in result.run.warnings:
+            console.line(f"  {warning}")
+
+
+def next_commands(result: PipelineResult, runs: Path) -> list[str]:
+    """Return the two commands that one wants after a run."""
+    from suphx_pipelines.summary.run_summary import program_name
+
+    suphx = program_name()
+    place = [] if runs == Path("runs") else ["--runs", str(runs)]
+    lines = [f"All figures and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
+    if result.agent is not None:
+        match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
+        lines.append(f"Another match: {shlex.join(match)}")
+    return lines

@@ -1,0 +1,281 @@
+"""``suphx runs list | show | compare | delete``: the runs in the folder of runs."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import DEFAULT_RUNS, add_runs, examples
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_pipelines.runs.run_list import RunEntry
+    from suphx_platform.console.console import Console
+
+_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "oracle", "supervised")  # the last one first
+_RUN_HELP = "id of a run, or its folder"
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``runs`` with its four sub-commands."""
+    parser = commands.add_parser(
+        "runs",
+        help="list, show, compare or delete runs",
+        epilog=examples(
+            "suphx runs list",
+            "suphx runs show laptop-1f2e3d4c5b",
+            "suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e",
+            "suphx runs delete laptop-1f2e3d4c5b",
+        ),
+    )
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    listing = verbs.add_parser("list", parents=[options], help="list all runs, newest first")
+    listing.set_defaults(execute=execute_list)
+
+    show = verbs.add_parser("show", parents=[options], help="show one run: stages, figures, report, next command")
+    show.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    show.set_defaults(execute=execute_show)
+
+    compare = verbs.add_parser(
+        "compare", parents=[options], help="show the settings that differ between runs, and their figures"
+    )
+    compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
+    compare.set_defaults(execute=execute_compare)
+
+    delete = verbs.add_parser(
+        "delete",
+        parents=[options],
+        help="delete runs: their folders and their figures in MLflow",
+        description="Delete the folders of runs and their figures in the MLflow store of --runs. Stages that other "
+        "runs reuse are kept there. Checkpoints in a bucket and figures on an MLflow server are not deleted.",
+    )
+    delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
+    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
+    delete.set_defaults(execute=execute_delete)
+    for each in (listing, show, compare, delete):
+        add_runs(each)
+
+
+def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print a table of all runs; ValueError if there is no folder of runs."""
+    from suphx_pipelines.runs.run_list import list_runs
+    from suphx_platform.console.table_text import duration_text, wrapped_table
+
+    entries = list_runs(args.runs)
+    if console.is_json:
+        return {"runs": [entry.to_json() for entry in entries]}
+    if not entries:
+        console.line(f"no runs in {args.runs} yet: `suphx run laptop` starts one")
+        return None
+    rows = [
+        (entry.run_id, entry.state, _local(entry.started), duration_text(entry.seconds), _outcome(entry))
+        for entry in entries
+    ]
+    for line in wrapped_table(("run", "state", "started", "time", "verdict"), rows):
+        console.line(line)
+    return None
+
+
+def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print all about one run; ValueError if there is no such run."""
+    from suphx_pipelines.runs.run_list import find_run, headlines
+
+    entry = find_run(args.runs, args.run)
+    metrics = entry.metrics()
+    stages: dict[str, dict[str, object]] = {
+        name: {
+            "status": _stage_state(stage.status, entry.state),
+            "seconds": stage.seconds,
+            "metrics": metrics.get(name, {}),
+        }
+        for name, stage in entry.stages.items()
+    }
+    report = None if entry.report is None else str(entry.report)
+    next_commands = _next_commands(entry, args.runs)
+    if console.is_json:
+        return {**entry.to_json(), "stages": stages, "report": report, "error": entry.error, "next": next_commands}
+    _print_facts(entry, report, console)
+    _print_stages({name: (stage, headlines(metrics.get(name, {}))) for name, stage in stages.items()}, console)
+    for command in next_commands:
+        console.line(f"Next: {command}")
+    return None
+
+
+def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Print differences side by side; ValueError for fewer than two runs or one that does not exist."""
+    from suphx_pipelines.runs.run_list import find_run, headlines
+    from suphx_platform.console.table_text import text_table, value_text
+
+    entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_compared)]
+    if len(entries) < 2:
+        raise ValueError("one run cannot be compared: name two or more different runs")
+    settings = _side_by_side([entry.settings() for entry in entries], keeps_equal=False)
+    metrics = _side_by_side([_flat(entry.metrics()) for entry in entries], keeps_equal=True)
+    names = [entry.run_id for entry in entries]
+    if console.is_json:
+        return {"runs": names, "settings": settings, "metrics": metrics}
+    shown = metrics if console.verbosity == "verbose" else {
+        key: values for key, values in metrics.items() if headlines({key.rpartition(".")[2]: 0.0})
+    }  # fmt: skip
+    facts: dict[str, list[object]] = {
+        "state": [entry.state for entry in entries],
+        "seconds": [entry.seconds for entry in entries],
+    }
+    for title, table in (("run", facts), ("setting", settings), ("figure", shown)):
+        rows = [
+            (
+                "time" if key == "seconds" else key,
+                *(value_text(key.rpartition(".")[2], value) or "-" for value in values),
+            )
+            for key, values in table.items()
+        ]
+        for line in text_table((title, *names), rows):
+            console.line(line)
+        if not rows:
+            console.line(f"  no {title} differs")
+        console.line("")
+    return None
+
+
+def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Delete runs after a question; ValueError for a run that does not exist or is running, before any is deleted."""
+    from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
+    from suphx_pipelines.runs.run_list import find_run
+    from suphx_platform.console.table_text import bytes_text, count_text
+
+    entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_deleted)]
+    for entry in entries:
+        if entry.state == "running":
+            raise ValueError(f"{entry.run_id} is running: stop it first (Ctrl-C where it runs); nothing was deleted")
+    sizes = [freed_bytes(entry.folder) for entry in entries]
+    for entry, size in zip(entries, sizes, strict=True):
+        console.say(f"{entry.folder}: {entry.state}, started {_local(entry.started)}, {bytes_text(size)}")
+    if not args.yes and not _is_confirmed(len(entries)):
+        raise ValueError("nothing was deleted")
+    for entry in entries:
+        delete_run(entry.folder)
+    names = [entry.run_id for entry in entries]
+    in_mlflow, about_mlflow = _delete_in_mlflow(args.runs, names, console)
+    if console.is_json:
+        return {"deleted": names, "freed_bytes": sum(sizes), "deleted_in_mlflow": in_mlflow}
+    deleted = count_text(len(entries), "run was", "runs were")
+    console.line(f"{deleted} deleted, {bytes_text(sum(sizes))} freed. {about_mlflow}".rstrip())
+    return None
+
+
+def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
+    """Delete figures in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
+    from suphx_platform.tracking.mlflow_call import TrackingError
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    store = TrackingStore(runs)
+    if store.is_server:
+        return [], f"Figures on the MLflow server {store.uri} are kept."
+    if not store.is_there:
+        return [], ""
+    try:
+        with console.activity("deleting figures in MLflow"):
+            deleted = [name for name in names if store.delete(name)]
+    except TrackingError as error:
+        console.warn(f"the figures in MLflow were not deleted: {error}")
+        return [], ""
+    return deleted, "The figures in MLflow were deleted too." if deleted else ""
+
+
+def _is_confirmed(count: int) -> bool:
+    """Ask on the terminal; ValueError if there is none."""
+    if not sys.stdin.isatty():
+        raise ValueError("cannot ask for confirmation without a terminal: add --yes; nothing was deleted")
+    sys.stderr.write(f"Delete {'this run' if count == 1 else f'these {count} runs'}? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _print_facts(entry: RunEntry, report: str | None, console: Console) -> None:
+    from suphx_platform.console.table_text import duration_text, result_lines
+
+    facts = {
+        "run_id": entry.run_id,
+        "recipe": entry.recipe,
+        "state": entry.state,
+        "started": _local(entry.started),
+        "time": duration_text(entry.seconds),
+        "machine": entry.machine or None,
+        "command": shlex.join(entry.command) or None,
+        "verdict": entry.verdict,
+        "error": entry.error,
+        "report": report,
+    }
+    for line in result_lines(facts):
+        console.line(line)
+    for warning in [warning for stage in entry.stages.values() for warning in stage.warnings]:
+        console.line(f"warning: {warning}")
+    console.line("")
+
+
+def _print_stages(stages: Mapping[str, tuple[dict[str, object], Mapping[str, float]]], console: Console) -> None:
+    from suphx_platform.console.table_text import value_text, wrapped_table
+
+    rows = [
+        (name, str(stage["status"]), value_text("seconds", stage["seconds"]), value_text("figures", figures))
+        for name, (stage, figures) in stages.items()
+    ]
+    for line in wrapped_table(("stage", "status", "time", "figures"), rows):
+        console.line(line)
+    console.line("")
+
+
+def _stage_state(status: str, run_state: str) -> str:
+    """Return the state of a stage: none is running in a run that is not."""
+    return run_state if status == "running" else status
+
+
+def _next_commands(entry: RunEntry, runs: Path) -> list[str]:
+    """Return what one wants to do next: continue a run that is not finished, look at one that is."""
+    place = [] if runs == DEFAULT_RUNS else ["--runs", str(runs)]
+    if entry.state in ("interrupted", "failed"):
+        has_folder = any(word.partition("=")[0] == "--runs" for word in entry.command)
+        return [shlex.join([*entry.command, *([] if has_folder else place)])] if entry.command else []
+    commands = [shlex.join(["suphx", "ui", entry.run_id, *place])]
+    agent = _agent(entry)
+    if agent is not None and entry.state == "finished":
+        commands.append(shlex.join(["suphx", "evaluate", "--candidate", str(agent), "--baseline", "ukeire"]))
+    return commands
+
+
+def _agent(entry: RunEntry) -> Path | None:
+    """Return the nets of the last stage that has all five."""
+    from suphx.selfplay.agents.checkpoint_folder import has_nets
+
+    folders = (entry.folder / name for name in _AGENT_STAGES)
+    return next((folder for folder in folders if has_nets(folder)), None)
+
+
+def _outcome(entry: RunEntry) -> str:
+    return entry.verdict or (f"failed: {entry.error}" if entry.error and entry.state == "failed" else "")
+
+
+def _side_by_side(tables: Sequence[Mapping[str, object]], *, keeps_equal: bool) -> dict[str, list[object]]:
+    """Return key -> its value in each table, None where it has none; equal ones only if ``keeps_equal``."""
+    keys = dict.fromkeys(key for table in tables for key in table)
+    rows = {key: [table.get(key) for table in tables] for key in keys}
+    return {key: values for key, values in rows.items() if keeps_equal or any(each != values[0] for each in values)}
+
+
+def _flat(metrics: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {f"{stage}.{name}": value for stage, figures in metrics.items() for name, value in figures.items()}
+
+
+def _local(started: str) -> str:
+    """Return a time as the clock on the wall shows it, to the minute."""
+    try:
+        return f"{datetime.fromisoformat(started).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return started

@@ -1,0 +1,57 @@
+"""``suphx tournament RECIPE``: newest checkpoints, champion and baselines play; a clear winner becomes the champion.
+
+Like ``suphx run`` it starts a pipeline: the command line is where everything is put together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, examples
+from suphx_platform.agents.agent_forms import check_agent
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``tournament``."""
+    parser = commands.add_parser(
+        "tournament",
+        parents=[options],
+        help="rate many agents and promote a clear winner to champion",
+        description="Play the tournament of a recipe: the newest checkpoints, the champion and the baselines. "
+        "One tournament is played per night: repeating the command resumes it, or prints its result if it has "
+        "finished.",
+        epilog=examples("suphx tournament nightly", "suphx tournament nightly --set night=second --set pool.newest=5"),
+    )
+    add_recipe(parser)
+    add_runs(parser)
+    add_code_change(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Play the tournament; ValueError for a bad recipe or unknown agents."""
+    from suphx_pipelines.recipe.recipe_kind import check_kind
+    from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+
+    check_kind(args.recipe, "tournament")
+    recipe = load_tournament_recipe(args.recipe, args.overrides)
+    for agent in (*recipe.pool.agents, *filter(None, [recipe.decision.baseline])):
+        check_agent(agent)
+    with console.activity("importing"):
+        from suphx_pipelines.summary.run_summary import command_line
+        from suphx_pipelines.tournament.tournament import run_tournament
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    try:
+        result = run_tournament(recipe, runs=args.runs, console=console, on_code_change=args.on_code_change)
+        return result.to_json()
+    except KeyboardInterrupt:
+        again = shlex.join(command_line())
+        console.error(f"Finished stages and finished parts of a match are saved. Continue with: {again}")
+        raise

@@ -1,0 +1,62 @@
+"""``suphx ui``: MLflow's user interface, opened at the list of runs or at one run."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_runs, port
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``ui``."""
+    parser = commands.add_parser(
+        "ui",
+        parents=[options],
+        help="show runs, figures and models in MLflow",
+        description="Start the MLflow UI on 127.0.0.1, print its link, and serve it until Ctrl-C. "
+        "If MLFLOW_TRACKING_URI is set, print the link to that server and exit.",
+    )
+    parser.add_argument("run_id", nargs="?", metavar="RUN_ID", help="the run to open (default: the list of runs)")
+    parser.add_argument("--port", type=port, default=5000, metavar="N", help="port on 127.0.0.1 (default: 5000)")
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Serve until Ctrl-C; ValueError if there is no store or no such run, or if the port is in use."""
+    from suphx_pipelines.runs.abandoned_run import end_abandoned
+    from suphx_platform.tracking.tracking import TrackingStore
+    from suphx_platform.tracking.tracking_ui import page_address, serve_ui, wait_for_ui
+
+    store = TrackingStore(args.runs)
+    if store.is_server:
+        return {"url": page_address(store, store.uri, args.run_id)}
+    _check_free(args.port)
+    with serve_ui(args.runs, args.port) as process:
+        address = page_address(store, f"http://127.0.0.1:{args.port}", args.run_id)
+        for name in end_abandoned(args.runs, store):
+            console.say(f"the process of run {name} no longer exists: the run is marked as killed in MLflow")
+        with console.activity("starting MLflow"):
+            wait_for_ui(process, args.port)
+        console.result({"url": address})
+        console.say("Press Ctrl-C to stop.")
+        exit_code = process.wait()
+    raise ChildProcessError(f"the MLflow server ended with exit code {exit_code}; its error is printed above")
+
+
+def _check_free(number: int) -> None:
+    with socket.socket() as probe:
+        # As the server does: a port that was closed a moment ago is free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", number))
+        except OSError as error:
+            raise ValueError(
+                f"port {number} on 127.0.0.1 cannot be used ({error.strerror}): choose another with --port"
+            ) from error

@@ -1,0 +1,5 @@
+"""Charts as SVG, in light and dark.
+
+Imports nothing of the pipelines.
+Start in plot.py.
+"""

@@ -1,0 +1,137 @@
+"""Curves over steps, updates or games: raw values behind a smooth line, dots with intervals, dashed levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suphx_pipelines.charts.chart_axis import Unit, span, tick_texts
+from suphx_pipelines.charts.plot import HEIGHT, Plot
+
+MIN_SMOOTHED = 12
+_SMOOTHED_SHARE = 20
+_MOST_POINTS = 400
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """One line of a chart."""
+
+    name: str
+    """What the legend calls it."""
+    points: Sequence[Point]
+    colour: int = 0
+    is_smoothed: bool = False
+    """Draw the points thin, and their moving mean over a twentieth of them as the line."""
+    has_dots: bool = False
+    intervals: Sequence[tuple[float, float]] = ()
+    """One for each point, or none."""
+
+
+def curve_of(
+    name: str,
+    points: Sequence[Mapping[str, Any]],
+    x: str,
+    y: str,
+    colour: int = 0,
+    *,
+    is_smoothed: bool = False,
+    has_dots: bool = False,
+) -> Curve:
+    """Return the curve of one key of plain points; points without it are skipped."""
+    known = [(float(point[x]), float(point[y])) for point in points if point.get(y) is not None]
+    return Curve(name=name, points=known, colour=colour, is_smoothed=is_smoothed, has_dots=has_dots)
+
+
+def line_chart(
+    curves: Sequence[Curve],
+    label: str,
+    *,
+    x_title: str,
+    y_unit: Unit = "number",
+    levels: Sequence[float] = (),
+    least: float | None = None,
+    most: float | None = None,
+    is_log: bool = False,
+    height: float = HEIGHT,
+) -> str:
+    """Return a chart of curves with two points or more; empty text if there is none.
+
+    ``levels`` are dashed lines, which the vertical axis includes; ``least`` and ``most`` bound that axis.
+    """
+    drawn = [curve for curve in curves if len(curve.points) > 1]
+    if not drawn:
+        return ""
+    x_values = [x for curve in drawn for x, _ in curve.points]
+    y_values = [y for curve in drawn for y in (*(y for _, y in curve.points), *(v for i in curve.intervals for v in i))]
+    plot = Plot(
+        x=(min(x_values) / 1.15, max(x_values) * 1.15) if is_log else _from_zero(x_values),
+        y=span([*y_values, *levels], least, most),
+        x_title=x_title,
+        y_unit=y_unit,
+        is_log=is_log,
+        height=height,
+    )
+    for level in levels:
+        plot.level(level)
+    for curve in drawn:
+        _draw(plot, curve, x_title, y_unit)
+    return plot.drawn(label)
+
+
+def reliability_chart(groups: Sequence[Sequence[float]], label: str, *, x_title: str, unit: Unit = "percent") -> str:
+    """Return what happened against what was predicted; groups are [predicted, happened, number]; empty without any."""
+    filled = [group for group in groups if group[2] > 0]
+    if not filled:
+        return ""
+    both = [value for group in filled for value in group[:2]]
+    ends = (0.0, 1.0) if unit == "percent" else span(both)
+    plot = Plot(x=ends, y=ends, x_title=x_title, x_unit=unit, y_unit=unit)
+    plot.diagonal()
+    most = max(group[2] for group in filled)
+    for predicted, happened, number in filled:
+        x, y = tick_texts([predicted], unit)[0], tick_texts([happened], unit)[0]
+        plot.dot(predicted, happened, 0, f"{x} predicted, {y} observed, {number:,.0f} samples", 2 + 5 * number / most)
+    return plot.drawn(label)
+
+
+def moving_mean(points: Sequence[Point]) -> list[Point]:
+    """Return the mean of each point and its neighbours, a twentieth of all points wide."""
+    reach = max(1, len(points) // (2 * _SMOOTHED_SHARE))
+    means = []
+    for place, (x, _) in enumerate(points):
+        near = points[max(0, place - reach) : place + reach + 1]
+        means.append((x, sum(y for _, y in near) / len(near)))
+    return means
+
+
+def _draw(plot: Plot, curve: Curve, x_title: str, unit: Unit) -> None:
+    points = _thinned(curve.points)
+    if curve.is_smoothed and len(points) >= MIN_SMOOTHED:
+        plot.line(points, curve.colour, "raw")
+        points = moving_mean(points)
+    for (x, _), (low, high) in zip(curve.points, curve.intervals, strict=False):
+        plot.interval(x, low, high, curve.colour)
+    plot.line(points, curve.colour)
+    if curve.has_dots:
+        for x, y in curve.points:
+            text = f"{curve.name}: {_exact(y, unit)} at {x_title} {x:,.0f}"
+            plot.dot(x, y, curve.colour, text)
+
+
+def _exact(value: float, unit: Unit) -> str:
+    return f"{100 * value:.2f} %" if unit == "percent" else f"{value:,.4g}"
+
+
+def _thinned(points: Sequence[Point]) -> list[Point]:
+    """Return at most 400 points: more cannot be seen, and make the page heavy."""
+    every = -(-len(points) // _MOST_POINTS)
+    return [*points[:-1:every], points[-1]]
+
+
+def _from_zero(values: Sequence[float]) -> tuple[float, float]:
+    """Return the range of an axis of steps, which begins at zero."""
+    return (min(0.0, *values), max(values) or 1.0)

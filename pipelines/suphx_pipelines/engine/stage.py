@@ -1,0 +1,94 @@
+"""What a stage is and what it is given: the nouns of the runner."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from suphx_pipelines.engine.stage_warning import add_warning
+from suphx_platform.console.console import Console
+from suphx_platform.storage.upload_queue import Save
+from suphx_platform.tracking.tracking import Tracker
+
+
+class RunRecipe(Protocol):
+    """What the runner itself needs of a recipe, which is a frozen dataclass."""
+
+    @property
+    def name(self) -> str:
+        """Part of the run's id."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The seed that the seeds of all stages come from."""
+        ...
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys, such as ``supervised.threads``, that change how a run is carried out but not what it gives."""
+        ...
+
+
+R = TypeVar("R", bound=RunRecipe)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageContext(Generic[R]):
+    """All that a stage may use. It writes into ``folder`` only, and reads the folders of the stages that it needs."""
+
+    folder: Path
+    """The stage's own folder. What a killed attempt with the same inputs left there is still there."""
+    recipe: R
+    upstream: Mapping[str, Path]
+    """Stage name -> folder, for the stages that it needs."""
+    records: Path | None
+    """Game records given by the user; None if there are none or the stage does not read records."""
+    tracker: Tracker
+    console: Console
+    seed: int
+    """From the recipe's seed and the stage's name: 0 <= seed < 2**56."""
+    storage_name: str
+    """What the folder is called in the storage, if the run has one."""
+    keep: Save
+    """Has the folder stored as it is at this step, so that another machine can go on; nothing without a storage.
+    Returns at once: files must be replaced, not changed in place. Raises OSError of an earlier step's."""
+
+    def warn(self, text: str) -> None:
+        """Warn that something is wrong with the stage's result; the run's summary and report show it too."""
+        self.console.warn(text)
+        add_warning(self.folder, text)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A stage was asked to stop and has saved its state; the text says where, such as ``update 13``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage(Generic[R]):
+    """One step of a pipeline. Its result is used until something changes that it declares here, or its code.
+
+    The code is the module of ``run`` with all modules that it imports (stage_code.py).
+    """
+
+    name: str
+    """Also its folder in the run; slashes make folders: ``supervised/discard``."""
+    run: Callable[[StageContext[R]], dict[str, float]]
+    """Does the work and returns its metrics, which must be finite."""
+    recipe_keys: tuple[str, ...] = ()
+    """Keys or tables of the recipe that change the result, such as ``supervised.discard``. The seed always counts."""
+    needs: tuple[str, ...] = ()
+    """Names of earlier stages whose folders it reads."""
+    reads_records: bool = False
+    artifacts: tuple[str, ...] = ()
+    """Glob patterns in its folder: what is copied to MLflow at the end."""
+    is_summary: bool = False
+    """It only combines results of other stages, in seconds: run again without a question when its code has changed."""
+
+
+def stage_seed(seed: int, name: str) -> int:
+    """Return the seed of a stage, 0 <= seed < 2**56, different for every name."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:7])

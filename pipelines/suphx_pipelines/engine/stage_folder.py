@@ -1,0 +1,125 @@
+"""A stage's folder on disk: when it is finished, when it may continue, and when it must start over.
+
+``started.json`` holds the inputs that the files in the folder were made from; ``done.json`` is written last of all.
+Both appear whole or not at all, so that a kill at any moment leaves one of three clear states.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_platform.storage.linked_copy import copy_linked
+
+DONE = "done.json"
+STARTED = "started.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """The content of ``done.json``."""
+
+    digest: str
+    """Of all inputs."""
+    inputs: Mapping[str, Any]
+    """What the digest was made of: recipe values, digests of upstream stages, of record files and of the code."""
+    metrics: Mapping[str, float]
+    seconds: float
+    """Of work, over all attempts only the last."""
+    run_id: str
+    """The run that did the work; another one's if the result was reused."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Path -> digest of the sources of the stage's code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The content of ``started.json``; the fields are those of Done."""
+
+    digest: str
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_done(folder: Path, digest: str | None = None) -> Done | None:
+    """Return what ``done.json`` says if the stage is finished, and that with these inputs if ``digest`` is given."""
+    path = folder / DONE
+    return parse_done(read_json(path), path, digest) if path.is_file() else None
+
+
+def parse_done(content: Mapping[str, Any], path: Path, digest: str | None = None) -> Done | None:
+    """Return the content of a ``done.json``; None if its format or its ``digest`` is another one."""
+    if {"sources", *content} != {each.name for each in fields(Done)} or digest not in (None, content["digest"]):
+        return None  # other inputs, or another version of this program
+    content = {"sources": {}, **content}
+    kinds = {"digest": str, "inputs": dict, "metrics": dict, "seconds": float | int, "run_id": str, "sources": dict}
+    wrong = [name for name, kind in kinds.items() if not isinstance(content[name], kind)]
+    if wrong or not all(isinstance(value, float | int) for value in content["metrics"].values()):
+        raise ValueError(f"{path} is damaged ({', '.join(wrong) or 'metrics'}): remove it and run again")
+    return Done(**content)
+
+
+def read_started(folder: Path) -> Started | None:
+    """Return the inputs of the attempt that left files in the folder; None if there is none."""
+    path = folder / STARTED
+    return parse_started(read_json(path)) if path.is_file() else None
+
+
+def parse_started(content: Mapping[str, Any]) -> Started:
+    """Return the content of a ``started.json``; of another format, only what is known of it."""
+    digest, inputs, sources = (content.get(name) for name in ("digest", "inputs", "sources"))
+    return Started(
+        digest=digest if isinstance(digest, str) else "",
+        inputs=inputs if isinstance(inputs, dict) else {},
+        sources=sources if isinstance(sources, dict) else {},
+    )
+
+
+def write_done(folder: Path, done: Done) -> None:
+    """Mark the stage as finished: the last thing that is written."""
+    write_json(folder / DONE, asdict(done))
+
+
+def prepare(folder: Path, started: Started, continues: str | None = None) -> bool:
+    """Make the folder ready for work; tell whether the files of an earlier attempt are kept, else it is emptied.
+
+    They are kept if their digest is that of ``started``, or ``continues``.
+    """
+    before = read_started(folder)
+    is_kept = before is not None and before.digest in (started.digest, continues)
+    if not is_kept:
+        _empty(folder)
+    if before != started or not is_kept:
+        write_json(folder / STARTED, asdict(started))
+    return is_kept
+
+
+def find_finished(runs: Path, stage_name: str, digest: str) -> tuple[Path, Done] | None:
+    """Return the stage's folder in any run where it is finished with exactly these inputs, or None."""
+    return next((found for found in all_finished(runs, stage_name) if found[1].digest == digest), None)
+
+
+def all_finished(runs: Path, stage_name: str) -> Iterator[tuple[Path, Done]]:
+    """Yield the stage's folder in every run where it is finished."""
+    for path in sorted(runs.glob(f"*/{stage_name}/{DONE}")):
+        done = read_done(path.parent)
+        if done is not None:
+            yield path.parent, done
+
+
+def copy_result(source: Path, target: Path) -> None:
+    """Give ``target`` the files of a finished stage, as hard links where the disk allows; ``done.json`` is left out."""
+    _empty(target)
+    copy_linked(source, target, DONE, STARTED, ".*")
+
+
+def _empty(folder: Path) -> None:
+    for name in (DONE, STARTED):  # first, so that a kill in between leaves nothing that looks whole
+        (folder / name).unlink(missing_ok=True)
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)

@@ -1,0 +1,204 @@
+"""What a run does with each of its stages: decided, and shown, before the first of them begins.
+
+A result or an unfinished attempt in the run's folder may have been made by other code than that of now: an update of
+this program, other versions of its libraries. It is never replaced unless the user has asked for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from suphx_pipelines.engine.provenance import digest_json
+from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_code import StageCode, changes, stage_code
+from suphx_pipelines.engine.stage_folder import Done, all_finished
+from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.engine.stage_work import CONTINUED, StageWork, local_work
+from suphx_platform.console.console import Console
+from suphx_platform.console.table_text import duration_text
+from suphx_platform.storage.storage import CheckpointVersion
+
+CodeChange = Literal["stop", "keep", "redo"]
+"""What to do with results of other code: stop before anything is changed, keep them, or replace them."""
+CODE_CHANGES: tuple[CodeChange, ...] = get_args(CodeChange)
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedStage:
+    """How one stage of a run is finished."""
+
+    inputs: Mapping[str, Any]
+    digest: str
+    """Of the inputs; those of the existing result if that is used."""
+    sources: Mapping[str, str]
+    work: StageWork | None = None
+    """What there is and is used: a result, or an attempt to continue. None: the stage is run from its start."""
+    change: str = ""
+    """What has changed since its result, or an attempt, was made; empty if nothing has."""
+    replaced: StageWork | None = None
+    """What there is and is not used."""
+    is_summary: bool = False
+    """As for Stage."""
+    elsewhere: Path | None = None
+    """Folder of a result with the same settings that was made by other code in another run."""
+
+    @property
+    def versions(self) -> Sequence[CheckpointVersion]:
+        """Versions in the storage that are fetched before the stage: the first that is not damaged."""
+        return self.work.versions if self.work else ()
+
+    @property
+    def needs_consent(self) -> bool:
+        """Tell whether work is replaced that takes more than seconds to repeat."""
+        return self.replaced is not None and not self.is_summary
+
+    @property
+    def change_of_result(self) -> str:
+        """What has changed since the result, or a part of it, was made that is used; empty if nothing has."""
+        return self.change if self.work else ""
+
+    @property
+    def reason(self) -> str:
+        """The change in parentheses; empty if there is none."""
+        return f" ({self.change})" if self.change else ""
+
+    @property
+    def action(self) -> str:
+        """Return what is done, in a few words."""
+        if self.work:
+            return "use the result" if self.work.done else "continue"
+        return "run again" if self.replaced else "run"
+
+
+class StagePlanner:
+    """Usage::
+
+    planner = StagePlanner(runs / "laptop-1f2e", storage, settings, "stop")
+    plan = planner.plan(stages)  # stage name -> PlannedStage
+    check_plan(plan, "laptop-1f2e", console)  # ValueError: the user has to decide
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        storage: StageStorage,
+        settings: Callable[[Stage[Any]], dict[str, Any]],
+        on_code_change: CodeChange,
+    ) -> None:
+        """``folder``: the run's; ``settings``: the inputs of a stage without its code and the stages that it needs."""
+        self._folder = folder
+        self._storage = storage
+        self._settings = settings
+        self._on_code_change = on_code_change
+
+    def plan(self, stages: Sequence[Stage[Any]]) -> dict[str, PlannedStage]:
+        """Return stage name -> what is done with it. Writes nothing. Raises ValueError for a damaged folder."""
+        plan: dict[str, PlannedStage] = {}
+        for stage in stages:
+            plan[stage.name] = self._plan_stage(stage, {name: plan[name] for name in stage.needs})
+        return plan
+
+    def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
+        code = stage_code(stage.run)
+        digests = {name: planned.digest for name, planned in upstream.items()}
+        inputs = {**self._settings(stage), "upstream": digests, **code.inputs()}
+        digest = digest_json([stage.name, inputs])
+        work = self._find(stage.name, digest)
+        if work is None:
+            place = self._find_elsewhere(stage, digest, upstream)
+            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=place)
+        if work.is_of(stage.name, digest):
+            return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
+        change = _change_text(work, inputs, code)
+        if stage.is_summary or self._on_code_change != "keep":
+            return PlannedStage(
+                inputs=inputs,
+                digest=digest,
+                sources=code.sources,
+                change=change,
+                replaced=work,
+                is_summary=stage.is_summary,
+            )
+        if work.done is None:
+            inputs[CONTINUED] = work.digest
+            digest = digest_json([stage.name, inputs])
+        else:
+            inputs, digest = dict(work.inputs), work.digest
+        return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, work=work, change=change)
+
+    def _find(self, name: str, digest: str) -> StageWork | None:
+        """Return what there is of a stage: made with these inputs if possible, and as far as possible."""
+        here = local_work(self._folder / name)
+        is_same = here is not None and here.is_of(name, digest)
+        if here is not None and is_same and here.done:
+            return here
+        stored = self._storage.further_work(name, self._folder / name)
+        same = next((work for work in stored if work.is_of(name, digest)), None)
+        if same is not None or is_same:
+            return same or here
+        return stored[0] if stored else here
+
+    def _find_elsewhere(self, stage: Stage[Any], digest: str, upstream: Mapping[str, PlannedStage]) -> Path | None:
+        """Return the folder of another run's result with the same settings if none is of this code."""
+        if stage.is_summary:
+            return None
+        settings = self._settings(stage)
+
+        def is_alike(done: Done) -> bool:
+            used = done.inputs.get("upstream") or {}
+            is_same = all(used.get(name) == planned.digest or planned.elsewhere for name, planned in upstream.items())
+            return is_same and digest_json({key: done.inputs.get(key) for key in settings}) == digest_json(settings)
+
+        found = list(all_finished(self._folder.parent, stage.name))
+        if any(done.digest == digest for _, done in found):
+            return None
+        return next((path for path, done in found if is_alike(done)), None)
+
+
+def _change_text(work: StageWork, inputs: Mapping[str, Any], code: StageCode) -> str:
+    before = StageCode(sources=work.sources, libraries=work.inputs.get("libraries") or {})
+    upstream = work.inputs.get("upstream") or {}
+    parts = []
+    if not before.sources:
+        parts = ["made by another version of Suphx"]
+    elif differing := changes(before, code):
+        parts = [f"changed: {', '.join(differing)}"]
+    names = [name for name, digest in inputs["upstream"].items() if upstream.get(name) != digest]
+    if names:
+        parts.append(f"its input has changed: {', '.join(names)}")
+    return "; ".join(parts) or "other settings"
+
+
+def check_plan(plan: Mapping[str, PlannedStage], run_id: str, console: Console) -> None:
+    """Print the plan and raise ValueError if it replaces work that is not repeated in seconds."""
+    lost = [name for name, stage in plan.items() if stage.needs_consent]
+    if not lost:
+        return
+    console.say(f"run {run_id}: the code has changed since the last attempt")
+    for name, stage in plan.items():
+        console.say(f"  {name}: {_existing_text(stage) if stage.needs_consent else stage.action}{stage.reason}")
+    names = ", ".join(lost[:_SHOWN]) + (f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else "")
+    raise ValueError(
+        f"the code of run {run_id} has changed since these stages were run: {names}. Nothing was changed. Use "
+        "--on-code-change keep to use their results, or --on-code-change redo to replace them"
+    )
+
+
+def show_plan(plan: Mapping[str, PlannedStage], console: Console) -> None:
+    """Print what is done with each stage if the code of any has changed; nothing otherwise."""
+    for name, stage in plan.items():
+        if stage.elsewhere:
+            console.say(f"{name}: the result in {stage.elsewhere} has the same settings but other code; it is not used")
+    if any(stage.change for stage in plan.values()):
+        console.say("the code has changed since the last attempt:")
+        for name, stage in plan.items():
+            console.say(f"  {name}: {stage.action}{stage.reason}")
+
+
+def _existing_text(stage: PlannedStage) -> str:
+    done = stage.replaced.done if stage.replaced else None
+    return f"finished in {duration_text(done.seconds)}" if done else "unfinished"

@@ -1,0 +1,75 @@
+"""The stage folders of a run in the storage, so that another machine can go on where this one stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.stage_work import StageWork, stored_work
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import FINISHED, CheckpointVersion, Storage
+from suphx_platform.storage.upload_queue import UploadQueue
+
+_MARK = ".stored.json"  # begins with a dot: it says something of this machine's folder and is not stored itself
+
+
+class StageStorage:
+    """Fetches and keeps stage folders under ``<run id>/<stage name>``; without a storage it does nothing."""
+
+    def __init__(self, storage: Storage | None, run_id: str, console: Console) -> None:
+        self._storage = storage
+        self._uploads = None if storage is None else UploadQueue(storage, max_waiting=storage.config.max_waiting)
+        self._run_id = run_id
+        self._console = console
+
+    def uploads(self) -> AbstractContextManager[object]:
+        """Return a context at whose end everything that was to be kept is stored."""
+        return nullcontext() if self._uploads is None else self._uploads
+
+    def name(self, stage_name: str) -> str:
+        """Return what the stage's folder is called in the storage."""
+        return f"{self._run_id}/{stage_name}"
+
+    def further_work(self, stage_name: str, folder: Path) -> list[StageWork]:
+        """Return what the storage has that is further than what this machine has stored itself, the newest first."""
+        if self._storage is None:
+            return []
+        stored = self._stored_path(folder)
+        versions = [version for version in self._storage.versions(self.name(stage_name)) if version.path > stored]
+        return stored_work(self._storage, versions)
+
+    def fetch(self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion]) -> None:
+        """Replace ``folder`` by the first of ``versions`` that is not damaged."""
+        if self._storage is None or not versions:
+            return
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        version = self._storage.load_first(versions, folder)
+        if version is not None:
+            self._mark(folder, version)
+            self._console.say(f"{stage_name}: fetched from the storage ({version.path})")
+
+    def remove(self, stage_name: str) -> None:
+        """Remove what the storage has of a stage that is run again."""
+        if self._storage is not None:
+            self._storage.delete(self.name(stage_name))
+
+    def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
+        """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
+
+        Returns at once; raises the OSError of an earlier one that could not be stored.
+        """
+        if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
+            return
+        then = partial(self._mark, folder)
+        self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=then)
+
+    def _mark(self, folder: Path, version: CheckpointVersion) -> None:
+        write_json(folder / _MARK, {"version": version.path})
+
+    def _stored_path(self, folder: Path) -> str:
+        mark = folder / _MARK
+        path = str(read_json(mark)["version"]) if mark.is_file() else ""
+        return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken

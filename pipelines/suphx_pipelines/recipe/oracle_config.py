@@ -1,0 +1,66 @@
+"""The settings of the stages of oracle guiding (paper, section 3.3); all else is as under [reinforcement]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleStageConfig:
+    """Self-play of nets that see everything (gamma 1)."""
+
+    max_updates: int = 0
+    """Updates of self-play at gamma 1; 0 = no oracle guiding."""
+
+    def __post_init__(self) -> None:
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no oracle guiding) or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDecayConfig:
+    """Hidden tiles disappear step by step; after that the nets continue without them."""
+
+    steps: int = 0
+    """Number of steps in which gamma falls from 1 to 0. 0 = gamma stays 1 and the nets of the oracle stage are the last
+    ones."""
+    ratio: float = 0.0
+    """Each step multiplies gamma by this, and the last one sets it to 0; 0 = equal steps, as in the paper."""
+    updates_per_step: int = 100
+    """Updates at each gamma, a multiple of reinforcement.weight_sync_interval."""
+    continued_updates: int = 100
+    """Updates after the decay, without oracle planes."""
+    learning_rate_share: float = 0.1
+    """Learning rate in ``continued_updates``, as a share of the usual one (the paper: a tenth)."""
+    reject_ratio: float = 2.0
+    """In ``continued_updates``, decisions with a larger importance ratio are not learned from; they are counted (the
+    paper gives no value)."""
+
+    def __post_init__(self) -> None:
+        OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)
+        if self.continued_updates < 1:
+            raise ValueError(f"continued_updates is {self.continued_updates}: use at least 1")
+        if not 0 < self.learning_rate_share <= 1:
+            raise ValueError(f"learning_rate_share is {self.learning_rate_share}: use a share above 0, such as 0.1")
+        if not self.reject_ratio > 1:
+            raise ValueError(f"reject_ratio is {self.reject_ratio}: use a ratio above 1, such as 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleDistillationConfig:
+    """The paper's second method: nets without hidden tiles stay close to those of the oracle stage while they learn."""
+
+    max_updates: int = 0
+    """Updates of self-play with the oracle as teacher; 0 = no distillation."""
+    weight: float = 1.0
+    """Weight in the loss of the distance above the bound (suphx/training/reinforcement/distillation.py)."""
+    bound: float = 0.05
+    """Mean KL(oracle || policy) in nats below which there is no loss."""
+
+    def __post_init__(self) -> None:
+        DistillationConfig(weight=self.weight, bound=self.bound)
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 (no distillation) or more")

@@ -1,0 +1,224 @@
+"""A recipe: one TOML file that says everything about one run.
+
+The settings of each part stand beside that part; this class only puts them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from suphx.evaluation.match_config import MatchConfig
+from suphx.evaluation.target_reward import TargetRewardConfig
+from suphx.games.riichi.features.head import HEAD_NAMES, check_heads
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.selfplay.agents.choice import BASELINES
+from suphx.training.data.split import SplitConfig
+from suphx.training.data.stream_config import StreamConfig
+from suphx.training.reward import reward_learning_config
+from suphx.training.reward.reward_learning_config import RewardLearningConfig
+from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
+from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_platform.parts import reinforcement_config
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.supervised.data_parallel_config import DataParallelConfig
+
+EncoderName = Literal["mini", "suphx", "suphx-plain"]
+AgentName = Literal["sl", "sl_weak", "rl_basic", "rl_1", "rl_2"]
+AGENT_TITLES = {"sl": "SL", "sl_weak": "SL-weak", "rl_basic": "RL-basic", "rl_1": "RL-1", "rl_2": "RL-2"}
+"""What the paper calls the agents of its Figure 8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsConfig:
+    """Which games the records stage reads or plays."""
+
+    max_games: int = 0
+    """Use only the first games, in the order of the files; 0 = all."""
+    played_games: int = 1000
+    """Number of games that the run plays to learn from when no records are given."""
+    player: str = "ukeire"
+    """Agent that plays them at all four seats: a shipped baseline, or the path of a folder of checkpoints."""
+
+    def __post_init__(self) -> None:
+        if self.max_games < 0:
+            raise ValueError(f"max_games is {self.max_games}: use 0 (all) or more")
+        if self.played_games < 3:
+            raise ValueError(f"played_games is {self.played_games}: use at least 3 (training, validation, test)")
+        if self.player not in BASELINES and "/" not in self.player:
+            raise ValueError(
+                f"player is {self.player!r}: use {', '.join(BASELINES)}, or the path of a folder of checkpoints"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningCurveConfig:
+    """Further nets trained on fewer games, to measure what more games bring."""
+
+    games: tuple[int, ...] = ()
+    """Numbers of training games, ascending. The nets trained on all games are the last point. Empty = no curve."""
+    heads: tuple[str, ...] = HEAD_NAMES
+    """Heads to train."""
+
+    def __post_init__(self) -> None:
+        if list(self.games) != sorted(set(self.games)) or (self.games and self.games[0] < 1):
+            raise ValueError(f"games is {list(self.games)}: use different numbers from 1 on, ascending")
+        check_heads(self.heads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AblationConfig:
+    """Planes to compare, with equal nets that learn the same number of samples from the same games."""
+
+    encoders: tuple[EncoderName, ...] = ()
+    """Encoders; each is compared with the first. Empty = no ablation."""
+    heads: tuple[str, ...] = ("discard",)
+    """Heads to train."""
+    seeds: int = 3
+    """Nets per encoder, with different initial weights and order of samples."""
+    games: int = 0
+    """Number of training games; 0 = all."""
+    max_steps: int = 2000
+    """Steps of each training; the other settings are those of [supervised]."""
+
+    def __post_init__(self) -> None:
+        if len(self.encoders) == 1 or len(set(self.encoders)) < len(self.encoders):
+            raise ValueError(f"encoders is {list(self.encoders)}: name two or more different ones, or none")
+        check_heads(self.heads)
+        for name, least in (("seeds", 1), ("games", 0), ("max_steps", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardStageConfig:
+    """The reward predictor, trained on the whole hanchans of the records."""
+
+    is_wanted: bool = False
+    """Train it even if no self-play of this run needs it."""
+    target: TargetRewardConfig = field(default_factory=TargetRewardConfig)
+    """Quantity that it predicts."""
+    net: RewardPredictorConfig = field(default_factory=RewardPredictorConfig)
+    """Sizes of the net."""
+    learning: RewardLearningConfig = field(default_factory=RewardLearningConfig)
+    """How it is trained."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntropyStudyConfig:
+    """Additional self-play with a fixed entropy coefficient, to measure what entropy control brings."""
+
+    alphas: tuple[float, ...] = ()
+    """Coefficients; each gets its own self-play with all settings of [reinforcement]. Empty = no study."""
+    max_updates: int = 0
+    """Stop each of these after this many updates; 0 = the limit of [reinforcement]."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.alphas)) < len(self.alphas) or min(self.alphas, default=0.0) < 0:
+            raise ValueError(f"alphas is {list(self.alphas)}: use different numbers from 0 on, or none")
+        if self.max_updates < 0:
+            raise ValueError(f"max_updates is {self.max_updates}: use 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentComparisonConfig:
+    """Comparison of the agents in the paper's Figure 8, all from the same supervised nets and with the same amount of
+    self-play."""
+
+    agents: tuple[AgentName, ...] = ()
+    """Agents to train and compare. Empty = none."""
+    hanchans: int = 1000
+    """Games of each agent against three SL-weak, a multiple of 4, all on the same walls."""
+    workers: int = 2
+    """Processes that play these games; the result does not depend on it."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
+        MatchConfig(hanchans=self.hanchans, workers=self.workers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """All settings of a run."""
+
+    name: str
+    """First part of the run's id: lower-case letters, digits, - and _."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` prints it)."""
+    needs_records: bool = False
+    """Whether the recipe is meant for your own game records (``--records DIR``). Without records it learns from games
+    of the baseline."""
+    minutes: int = 0
+    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
+    seed: int = 1
+    """The seeds of all stages are derived from it."""
+    encoder: EncoderName = "mini"
+    """Planes that the nets see (docs/features.md): mini, suphx (the paper's), or suphx-plain (without look-ahead)."""
+    records: RecordsConfig = field(default_factory=RecordsConfig)
+    """Source of the games."""
+    net: NetConfig = field(default_factory=NetConfig)
+    """The five nets."""
+    split: SplitConfig = field(default_factory=SplitConfig)
+    """Games for training, validation and test."""
+    stream: StreamConfig = field(default_factory=StreamConfig)
+    """How samples reach the learner."""
+    supervised: SupervisedConfig = field(default_factory=SupervisedConfig)
+    """How each net learns from records."""
+    learning_curve: LearningCurveConfig = field(default_factory=LearningCurveConfig)
+    """Further nets trained on fewer games."""
+    ablation: AblationConfig = field(default_factory=AblationConfig)
+    """Equal nets trained on different planes."""
+    data_parallel: DataParallelConfig = field(default_factory=DataParallelConfig)
+    """Number and placement of the processes that train a net."""
+    evaluation: MatchConfig = field(default_factory=MatchConfig)
+    """Match of the supervised nets."""
+    reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
+    """Net that predicts the final reward of a game after each kyoku, for the rewards of self-play."""
+    reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
+    """Self-play. It is off unless max_updates or max_minutes is set."""
+    entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
+    """Self-play with a fixed entropy coefficient."""
+    oracle: OracleStageConfig = field(default_factory=OracleStageConfig)
+    """Self-play of nets that see hidden tiles."""
+    oracle_decay: OracleDecayConfig = field(default_factory=OracleDecayConfig)
+    """How the nets of the oracle stage learn to play without hidden tiles."""
+    oracle_distillation: OracleDistillationConfig = field(default_factory=OracleDistillationConfig)
+    """A second way to learn from the nets of the oracle stage."""
+    agent_comparison: AgentComparisonConfig = field(default_factory=AgentComparisonConfig)
+    """Comparison of the agents in the paper's Figure 8."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Bucket or folder where results are kept besides the folder of runs."""
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+        return _FREE_KEYS
+
+
+_FREE_KEYS = (
+    *("about", "needs_records", "minutes"),
+    "data_parallel",
+    "evaluation.workers",
+    "agent_comparison.workers",
+    *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
+    "reward_predictor.is_wanted",
+    *(f"reward_predictor.learning.{key}" for key in reward_learning_config.FREE_KEYS),
+    "storage",
+    "stream.num_workers",
+    "stream.prefetch_batches",
+    *(
+        f"supervised.{name}"
+        for name in ("compilation", "device", "formulation", "report_every", "save_seconds", "threads")
+    ),
+)
+
+
+def load_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> Recipe:
+    """Read a recipe with ``("a.b", "value")`` overrides; ValueError names the file, the key and what is allowed."""
+    return load_config(Recipe, path, overrides)

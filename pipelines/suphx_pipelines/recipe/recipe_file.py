@@ -1,0 +1,284 @@
+"""TOML into frozen dataclasses and back: strict keys, strict types, every error names the file and the key.
+
+A field with a default may be left out; a field without must be there. ``T | None`` is None when left out (TOML has no
+null). A whole number is accepted for a float; true and false are no numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import tomllib
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from suphx.suggestion import closest, did_you_mean
+from suphx_pipelines.recipe.recipe_lookup import find_recipe
+
+C = TypeVar("C")
+Table = dict[str, Any]
+
+
+def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] = ()) -> C:
+    """Read a recipe as ``cls``, a dataclass of dataclasses, with ``("a.b", "value")`` overrides on top.
+
+    ``path`` is a TOML file or the name of a shipped recipe (recipe_lookup.py). A file with ``extends = "other.toml"``
+    changes the recipe of that name or path, relative to its own folder. Raises ValueError for unknown and missing keys,
+    wrong types, and values that ``__post_init__`` refuses.
+    """
+    table = read_table(path)
+    for key, text in overrides:
+        _set(table, key, text)
+    return typing.cast(C, _build(cls, table, _Place(str(path), "")))
+
+
+def read_table(path: Path) -> Table:
+    """Return the tables of a recipe, by path or name, and of those that it extends; ValueError if there is none."""
+    return _read(find_recipe(path), ())
+
+
+def to_table(config: object) -> Table:
+    """Return a config as nested dicts of plain values; fields that are None are left out."""
+    table: Table = {}
+    for field in dataclasses.fields(typing.cast(Any, config)):
+        value = getattr(config, field.name)
+        if value is not None:
+            table[field.name] = to_plain(value)
+    return table
+
+
+def to_plain(value: Any) -> Any:
+    """Return a value of a config as TOML and JSON know it: tables, lists and plain values."""
+    if dataclasses.is_dataclass(value):
+        return to_table(value)
+    if isinstance(value, tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_plain(item) for key, item in value.items()}
+    return value
+
+
+def to_toml(config: object) -> str:
+    """Return a config as TOML text that ``load_config`` reads back to an equal one."""
+    import tomlkit  # a tenth of a second, which commands that only read do not need
+
+    return tomlkit.dumps(to_table(config))
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return ``{"a": {"b": 1}}`` as ``{"a.b": 1}``."""
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def without(table: Mapping[str, Any], keys: Sequence[str], prefix: str = "") -> Table:
+    """Return a copy of ``table`` without the ``keys``, which are written as ``a.b``."""
+    kept: Table = {}
+    for key, value in table.items():
+        if prefix + key not in keys:
+            kept[key] = without(value, keys, f"{prefix}{key}.") if isinstance(value, Mapping) else value
+    return kept
+
+
+def look_up(table: Mapping[str, Any], key: str) -> Any:
+    """Return the value at ``a.b``; None if it is not there."""
+    value: Any = table
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Override:
+    """The text of ``--set``, which gets its type from the field that it is for."""
+
+    key: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a value stands, for error messages."""
+
+    file: str
+    key: str
+    override: _Override | None = None
+
+    def inside(self, key: str) -> _Place:
+        return _Place(self.file, f"{self.key}.{key}" if self.key else key)
+
+    def error(self, text: str) -> ValueError:
+        if self.override is not None:
+            return ValueError(f"--set {self.override.key}={self.override.text}: {text}")
+        return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
+
+
+def _read(path: Path, below: tuple[Path, ...]) -> Table:
+    """Return the tables of a file and of those that it extends; ``below``: the files that extend it."""
+    if path.resolve() in below:
+        raise ValueError(f"{path}: extends: it extends itself: name another file, or remove the key")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from error
+    extended = table.pop("extends", None)
+    if extended is None:
+        return table
+    if not isinstance(extended, str):
+        raise ValueError(f"{path}: extends: {extended!r} is not a text in quotes: name a recipe or a TOML file")
+    try:
+        base = find_recipe(Path(extended), near=path.parent)
+    except ValueError as error:
+        raise ValueError(f"{path}: extends: {error}") from error
+    return _merged(_read(base, (*below, path.resolve())), table)
+
+
+def _merged(base: Table, changes: Table) -> Table:
+    """Return ``base`` with all values of ``changes``, table by table."""
+    merged = dict(base)
+    for key, value in changes.items():
+        both_tables = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _merged(base[key], value) if both_tables else value
+    return merged
+
+
+def _set(table: Table, key: str, text: str) -> None:
+    *parents, last = key.split(".")
+    for parent in parents:
+        table = table.setdefault(parent, {})
+        if not isinstance(table, dict):
+            raise ValueError(f"--set {key}={text}: {parent} is a value and has no keys: use --set {parent}=VALUE")
+    table[last] = _Override(key, text)
+
+
+def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any:
+    """Return an instance of ``cls``; what the table leaves out is as in ``base``, else as the class has it."""
+    hints = typing.get_type_hints(cls)
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    for key, value in table.items():
+        if key not in fields:
+            there = _Place(place.file, place.inside(key).key, _override_in(value))
+            meant = _meant_key(cls, key)
+            remedy = f"use {', '.join(fields)}" if meant is None else f"did you mean {place.inside(meant).key}?"
+            raise there.error(f"there is no such key: {remedy}")
+    values = {}
+    for name, field in fields.items():
+        if name in table:
+            values[name] = _convert(hints[name], table[name], place.inside(name), _default_of(field, base))
+        elif base is not None:
+            values[name] = getattr(base, name)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            if not _is_optional(hints[name]):
+                raise place.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
+            values[name] = None
+    try:
+        return cls(**values)
+    except ValueError as error:
+        raise place.error(str(error)) from error
+
+
+def _override_in(value: Any) -> _Override | None:
+    """Return the ``--set`` that a value comes from, also if it made a table around it; None for one of a file."""
+    if isinstance(value, dict):
+        return next((found for item in value.values() if (found := _override_in(item)) is not None), None)
+    return value if isinstance(value, _Override) else None
+
+
+def _meant_key(cls: type[Any], key: str) -> str | None:
+    """Return the key that was probably meant: the same one in a table below, or a similar one."""
+    keys = list(_keys_of(cls))
+    below = [path for path in keys if path.endswith(f".{key}")]
+    if below:
+        return min(below, key=lambda path: path.count("."))
+    return closest(key, [path for path in keys if "." not in path])
+
+
+def _keys_of(cls: type[Any], prefix: str = "") -> Iterator[str]:
+    """Yield all keys of a config, ``a`` and ``a.b``."""
+    for name, hint in typing.get_type_hints(cls).items():
+        yield prefix + name
+        if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+            yield from _keys_of(hint, f"{prefix}{name}.")
+
+
+def _default_of(field: dataclasses.Field[Any], base: Any) -> Any:
+    """Return the table that a table in a recipe changes some keys of; None for values and where there is none."""
+    if base is not None:
+        return getattr(base, field.name)
+    return None if field.default_factory is MISSING else field.default_factory()
+
+
+def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
+    if isinstance(value, _Override):
+        place = dataclasses.replace(place, override=value)
+        value = _typed(hint, value.text)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        if not isinstance(value, dict):
+            keys = ", ".join(field.name for field in dataclasses.fields(hint))
+            remedy = f"set {place.key}.KEY, with KEY one of {keys}" if place.override else f"write [{place.key}]"
+            raise place.error(f"{value!r} is a value: this is a table, {remedy}")
+        return _build(hint, value, place, default)
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _convert(next(a for a in arguments if a is not type(None)), value, place, default)
+    if origin is tuple and isinstance(value, list):
+        return tuple(_convert(arguments[0], item, place) for item in value)
+    if origin is dict and isinstance(value, dict):
+        return {key: _convert(arguments[1], item, place.inside(key)) for key, item in value.items()}
+    if origin is typing.Literal and type(value) is str and value in arguments:
+        return value
+    if hint is float and type(value) in (int, float) and math.isfinite(value):
+        return float(value)
+    if hint in (bool, int, str) and type(value) is hint:
+        return value
+    example = (
+        f""": write --set '{place.key}={_list_example(arguments[0])}'""" if origin is tuple and place.override else ""
+    )
+    hint_text = did_you_mean(value, arguments) if origin is typing.Literal and type(value) is str else ""
+    raise place.error(f"{value!r} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
+
+
+def _typed(hint: Any, text: str) -> Any:
+    """Read the text of an override as TOML, or as plain text where that is what it must be or all that it can be."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    wants_text = hint is str or typing.get_origin(hint) is typing.Literal
+    return text if wants_text and not isinstance(value, str) else value
+
+
+def _list_example(hint: Any) -> str:
+    """Return a list of such values as TOML has it."""
+    allowed = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+    values = allowed[:2] or {int: (1, 2), float: (0.1, 0.5), bool: (True, False)}.get(hint, ("a", "b"))
+    return f"[{', '.join(json.dumps(value) for value in values)}]"
+
+
+def _is_optional(hint: Any) -> bool:
+    return type(None) in typing.get_args(hint)
+
+
+def type_name(hint: Any) -> str:
+    """Return in words what a field of that type takes, such as "a list, each a whole number"."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return "one of " + ", ".join(repr(argument) for argument in arguments)
+    if origin is tuple:
+        return f"a list, each {type_name(arguments[0])}"
+    if origin in (typing.Union, types.UnionType):
+        return type_name(next(a for a in arguments if a is not type(None)))
+    if dataclasses.is_dataclass(hint) or origin is dict:
+        return "a table"
+    names = {bool: "true or false", int: "a whole number", float: "a finite number", str: "a text in quotes"}
+    return names.get(hint, str(hint))

@@ -1,0 +1,111 @@
+"""The recipe of a tournament: who plays, how much, and what it takes to become the champion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
+from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.tracking.model_registry import RegistryConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolConfig:
+    """Participants besides the champion, which always plays."""
+
+    agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
+    """Agents (docs/agents.md). Nets among them are for comparison only: they cannot become the champion."""
+    newest: int = 3
+    """Number of newest checkpoints that play; one of them may become the champion."""
+    newest_from: str = ""
+    """Where to look for them: a folder of runs, or ``s3://bucket/prefix`` (the ``storage.address`` of runs). Empty: the
+    tournament's own storage if that is a bucket, else its folder of runs."""
+
+    def __post_init__(self) -> None:
+        if len(set(self.agents)) < len(self.agents):
+            raise ValueError(f"agents is {list(self.agents)}: name each once")
+        if self.newest < 0:
+            raise ValueError(f"newest is {self.newest}: use 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRobinConfig:
+    """Games of every lineup of four agents."""
+
+    walls: int = 25
+    """Walls per lineup, each played four times with rotated seats: six agents play 60 games per wall."""
+
+    def __post_init__(self) -> None:
+        if self.walls < 2:
+            raise ValueError(f"walls is {self.walls}: use at least 2")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionConfig:
+    """The deciding match: the newest checkpoint with the best rating against three champions, on fresh walls."""
+
+    hanchans: int = 1000
+    """Games of the candidate, a multiple of 4 and at least 24: fewer cannot show that it is better. About one night in
+    40 promotes a candidate that is no better than the champion."""
+    baseline: str = "ukeire"
+    """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
+    champion."""
+
+    def __post_init__(self) -> None:
+        check_hanchans(self.hanchans)
+        if self.hanchans < SEATS * MIN_CLUSTERS:
+            raise ValueError(
+                f"hanchans is {self.hanchans}: use at least {SEATS * MIN_CLUSTERS}, fewer cannot show who is better"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TournamentRecipe:
+    """All settings of a tournament."""
+
+    name: str
+    """First part of the run's id: lower-case letters, digits, - and _."""
+    about: str = ""
+    """What the recipe does, in one line."""
+    needs_records: bool = False
+    """Whether it is meant for your own game records: never, in a tournament."""
+    minutes: int = 0
+    """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
+    seed: int = 1
+    """The walls are derived from it and from the night."""
+    night: str = ""
+    """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
+    (UTC)."""
+    workers: int = 2
+    """Processes that play; the result does not depend on it."""
+    pool: PoolConfig = field(default_factory=PoolConfig)
+    """Participants."""
+    round_robin: RoundRobinConfig = field(default_factory=RoundRobinConfig)
+    """Games for the leaderboard."""
+    decision: DecisionConfig = field(default_factory=DecisionConfig)
+    """Match that decides about the promotion."""
+    registry: RegistryConfig = field(default_factory=RegistryConfig)
+    """Where the champion is registered."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Where results are kept besides the folder of runs, and how buckets are reached."""
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ValueError(f"workers is {self.workers}: use 1 or more")
+        if "/" in self.night or "'" in self.night:
+            raise ValueError(f"night is {self.night!r}: use a date such as 2026-11-21, or another name without / and '")
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a tournament is carried out, not what it gives."""
+        return ("about", "needs_records", "minutes", "storage", "workers")
+
+
+def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:
+    """Read a recipe with ``("a.b", "value")`` overrides, its night settled; ValueError names the file and the key."""
+    recipe = load_config(TournamentRecipe, path, overrides)
+    return recipe if recipe.night else replace(recipe, night=f"{datetime.now(UTC):%Y-%m-%d}")

@@ -1,0 +1,5 @@
+"""The HTML report of a run.
+
+Imports stages/ and charts/.
+Start in report.py.
+"""

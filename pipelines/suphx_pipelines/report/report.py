@@ -1,0 +1,221 @@
+"""The report stage: one self-contained HTML file from the JSON files that the other stages leave in their folders.
+
+Read here, all in the folders of the stages that this stage needs; a missing file leaves its section out. The keys of
+all files are in docs/architecture.md ("What stages leave for each other"); any number may be null where there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from suphx.atomic_file import write_atomically
+from suphx.games.riichi.features.head import HEAD_NAMES, head_index
+from suphx_pipelines.charts.tile_drawing import tile_symbols
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.report import (
+    report_agent_comparison,
+    report_comparison,
+    report_game,
+    report_match,
+    report_nets,
+    report_page,
+    report_reward,
+    report_self_play,
+    report_summary,
+)
+from suphx_pipelines.report.report_number import number
+from suphx_pipelines.stages.curve_file import read_curve
+from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
+from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
+
+REPORT_NAME = "report.html"
+_MAX_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What the stages of a run have left, as plain JSON values; empty where a stage is not part of the run."""
+
+    records: Mapping[str, Any]
+    supervised: Mapping[str, Mapping[str, Any]]
+    """By head."""
+    curve: Mapping[str, Sequence[Mapping[str, Any]]]
+    """By head: accuracy for each number of training games."""
+    ablation: Mapping[str, Mapping[str, Any]]
+    """By head: accuracy with the planes of each encoder."""
+    match: Mapping[str, Any]
+    self_play: Mapping[str, Any]
+    oracle: Sequence[Mapping[str, Any]] = ({}, {}, {}, {})
+    """Self-play that sees hidden tiles; sees fewer and fewer; sees none; stays near a teacher that sees them."""
+    entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By the alpha that was fixed."""
+    reward_predictor: Mapping[str, Any] = field(default_factory=dict)
+    agent_comparison: Mapping[str, Any] = field(default_factory=dict)
+    entropy_targets: Mapping[str, float] = field(default_factory=dict)
+    """By head that learned in self-play."""
+    curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """By head: points of the training (curve_file.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the report shows about the run itself."""
+
+    title: str
+    verdict: Verdict
+    recipe: str
+    """As TOML."""
+    machine: Mapping[str, str]
+    """Versions and the machine (provenance.py)."""
+    summary: RunSummary | None = None
+
+
+_ORACLE_TITLES = (
+    "Self-play with visible hidden tiles (oracle)",
+    "Hidden tiles are removed step by step",
+    "Self-play after oracle guiding",
+    "Self-play with a teacher",
+)
+_ORACLE_TEXTS = (
+    "These nets see all hidden tiles as additional inputs (oracle guiding, section 3.3 of the paper). They are an "
+    "upper bound, and the starting point of the next stages.",
+    "The hidden tiles are masked more and more often, until the nets no longer see them.",
+    "The nets no longer see hidden tiles and continue to learn at a lower rate.",
+    "The nets see no hidden tiles; their distance to the nets that see them is part of the loss.",
+)
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Write ``report.html`` into the stage's folder."""
+    self_play = context.recipe.reinforcement
+    entropy = self_play.learner.entropy
+    absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
+    targets = {head: target for head, target in absolute.items() if target}
+    results = replace(read_results(context.upstream), entropy_targets=targets)
+    path = context.folder / REPORT_NAME
+    about = Run(
+        title=f"Suphx: {context.recipe.name}",
+        verdict=find_verdict(context.recipe, stage_metrics(context.upstream)),
+        recipe=to_toml(context.recipe),
+        machine=environment(),
+        summary=RunSummary.read(context.folder.parent),
+    )
+    write_atomically(path, [render(about, results).encode()])
+    return {"bytes": path.stat().st_size}
+
+
+def read_results(folders: Mapping[str, Path]) -> Results:
+    """Read the JSON files of finished stages, given by stage name."""
+    return Results(
+        records=_read(folders.get("records"), "summary.json"),
+        supervised={
+            head: metrics
+            for head in HEAD_NAMES
+            if (metrics := _read(folders.get(f"supervised/{head}"), "metrics.json"))
+        },
+        curve=_read(folders.get("learning_curve/summary"), "curve.json"),
+        ablation=_read(folders.get("ablation/summary"), "ablation.json"),
+        match=_read(folders.get("evaluation"), "match.json"),
+        curves={
+            head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
+        },
+        self_play=_read(folders.get("reinforcement"), "metrics.json"),
+        reward_predictor=_read(folders.get("reward_predictor"), "metrics.json"),
+        agent_comparison=_read(folders.get("agent_comparison/match"), "agent_comparison.json"),
+        oracle=[
+            _read(folders.get(ORACLE), "metrics.json"),
+            _read(folders.get(DECAY), f"{DECAY_PART}/metrics.json"),
+            _read(folders.get(DECAY), "metrics.json"),
+            _read(folders.get(DISTILLATION), "metrics.json"),
+        ],
+        entropy_study={
+            name.removeprefix(STAGE_PREFIX): _read(folder, "metrics.json")
+            for name, folder in folders.items()
+            if name.startswith(STAGE_PREFIX)
+        },
+    )
+
+
+def render(run: Run, results: Results) -> str:
+    """Return the whole report as HTML."""
+    game = results.match.get("sample_game") or {}
+    sections = [
+        ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
+        ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
+        ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
+        *_oracle(results),
+        (
+            "What the entropy term does",
+            report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
+        ),
+        ("Reward predictor", report_reward.section(results.reward_predictor)),
+        (
+            "Test accuracy",
+            report_nets.accuracies(results.supervised, is_played=results.records.get("source") == "played"),
+        ),
+        ("Training", report_nets.learning(results.supervised, results.curves)),
+        ("What more games bring", report_comparison.curve(results.curve)),
+        ("What the planes bring", report_comparison.ablation(results.ablation)),
+        ("Calibration", report_nets.calibration(results.supervised)),
+        ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
+        ("A game", report_game.section(game)),
+        ("Data", _data(results.records)),
+        ("Settings", _settings(run)),
+    ]
+    head = report_summary.verdict_card(run.verdict)
+    head += report_page.flags("Needs attention", report_summary.warnings(results, run.summary))
+    head += report_summary.run_facts(run.summary, run.machine)
+    head += report_page.tiles(report_summary.main_figures(results))
+    return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if game.get("deals") else "")
+
+
+def _oracle(results: Results) -> list[tuple[str, str]]:
+    """Return the sections on oracle guiding, each with what it is."""
+    bodies = [report_self_play.section(result, results.entropy_targets) for result in results.oracle]
+    return [
+        (title, report_page.paragraph(text) + body if body else "")
+        for title, text, body in zip(_ORACLE_TITLES, _ORACLE_TEXTS, bodies, strict=True)
+    ]
+
+
+def _settings(run: Run) -> str:
+    recipe = report_page.folded("The whole recipe", report_page.preformatted(run.recipe))
+    return report_page.facts(run.machine) + recipe
+
+
+def _read(folder: Path | None, name: str) -> dict[str, Any]:
+    path = None if folder is None else folder / name
+    return {} if path is None or not path.is_file() else read_json(path)
+
+
+def _data(records: Mapping[str, Any]) -> str:
+    if not records:
+        return ""
+    is_given = records.get("source") == "given"
+    origin = "The nets learned from the game records that were given to the run." if is_given else (
+        "No records were given, so a baseline played games against itself and the nets learned from these."
+    )  # fmt: skip
+    names = {"games": "games", "kyoku": "deals", "decisions": "decisions", "quarantined": "records set aside"}
+    body = report_page.paragraph(origin)
+    body += report_page.tiles([(number(records.get(name)), text) for name, text in names.items()])
+    if records.get("samples"):
+        columns = ("net", "training samples", "validation samples", "test samples")
+        rows = [
+            (head, *(number(counts.get(side)) for side in ("train", "validation", "test")))
+            for head, counts in records["samples"].items()
+        ]
+        body += report_page.table(columns, rows, about="Samples of each net; no game is in two of the three parts.")
+    if records.get("quarantine"):
+        entries = [(e["file"], str(e["position"]), e["reason"]) for e in records["quarantine"][:_MAX_SHOWN]]
+        shown = report_page.table(("file", "position", "reason"), entries, is_text=True)
+        body += report_page.folded(f"Records set aside (first {len(entries)})", shown)
+    return body

@@ -1,0 +1,58 @@
+"""The report's section on the match: placements of our agent and of the baseline, and how they play."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_name import short_names
+from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
+
+PLACE_LEGEND = [(f"place{place}", name) for place, name in enumerate(PLACES)]
+
+
+def section(match: Mapping[str, Any]) -> str:
+    """Return the section; empty without a match."""
+    if not match:
+        return ""
+    found = match["paired_difference"]
+    value, bounds = found["average_placement"], found["interval"]
+    players = match["players"]
+    names = short_names([player["name"] for player in players])
+    us = names[0][:1].upper() + names[0][1:]
+    body = report_page.paragraph(
+        f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
+        "(once with our agent in each seat). The baseline in the same seats would average 2.5; our agent differs from "
+        f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
+    )
+    counts = [(name, player["placements"]) for name, player in zip(names, players, strict=True)]
+    picture = placement_chart(counts, f"How often {', '.join(names)} came first to fourth")
+    note = "Equal players come first to fourth in 25 % of the games each (dashed lines)."
+    chart = report_page.figure(picture, "Placements", note, PLACE_LEGEND)
+    return body + report_page.side_by_side(chart, _table(match, names))
+
+
+def _table(match: Mapping[str, Any], names: list[str]) -> str:
+    figures = [_figures(player) for player in match["players"]]
+    rows = [(name, *(column[name] for column in figures)) for name in figures[0]]
+    about = f"Rates are per deal, points per win or deal-in. Wall seed {match.get('seed')}."
+    if any(column["stable rank (dan)"] != "–" for column in figures):
+        about += " The stable rank is the Tenhou dan that a player with these placements keeps, with its 95 % interval."
+    rows = [row for row in rows if any(value != "–" for value in row[1:])]
+    return "<div>" + report_page.table(("", *names), rows, about=about) + "</div>"
+
+
+def _figures(player: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "games": number(player.get("hanchans")),
+        "average placement": decimal(player.get("average_placement"), 3),
+        "stable rank (dan)": stable_rank(player.get("stable_rank"), player.get("stable_rank_interval")),
+        "deals won": percent(player.get("win_rate")),
+        "deals dealt in": percent(player.get("deal_in_rate")),
+        "deals with riichi": percent(player.get("riichi_rate")),
+        "deals with a call": percent(player.get("call_rate")),
+        "points of a win": number(player.get("average_win")),
+        "points of a deal-in": number(player.get("average_deal_in")),
+    }

@@ -1,0 +1,104 @@
+"""The top of the report: the verdict with its interval, what the run was, what needs attention, the main figures."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from suphx_pipelines.charts.interval_chart import Row, interval_chart
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number, percent
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_platform.console.table_text import count_text
+
+_COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
+_FEWEST_LEARNED = 0.52
+"""Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
+
+
+def verdict_card(verdict: Verdict) -> str:
+    """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
+    text = f"<div><strong>{report_page.escape(verdict.sentence)}</strong></div>"
+    return f'<div class="verdict {verdict.outcome}">{text}{_bar(verdict)}</div>\n'
+
+
+def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
+    """Return when, where and how the run was made."""
+    commit = machine.get("commit", "unknown")
+    if summary is None:
+        return report_page.facts({"commit": _short(commit)})
+    values = {
+        "run": summary.run_id,
+        "started": _date(summary.started),
+        "time spent": duration(summary.seconds),
+        "machine": summary.machine or machine.get("processor", "–"),
+        "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
+    }
+    return report_page.facts(values, whole={"command": shlex.join(summary.command)})
+
+
+def warnings(results: Any, summary: RunSummary | None) -> list[str]:
+    """Return a sentence for everything that needs attention: what the stages warned of, and what the results show."""
+    found = list(summary.warnings) if summary else []
+    for head, metrics in results.supervised.items():
+        balanced = metrics["test"].get("balanced_accuracy")
+        is_named = any(head in text for text in found)
+        has_answers = metrics["test"].get("recall_yes") is not None and balanced is not None
+        if has_answers and balanced < _FEWEST_LEARNED and not is_named:
+            found.append(f"The {head} net nearly always gives the same answer (balanced accuracy {percent(balanced)}).")
+    aside = results.records.get("quarantined")
+    if aside:
+        found.append(f"{count_text(aside, 'record was', 'records were')} set aside: see Data.")
+    for result in (results.self_play, *results.oracle):
+        faults = [
+            f"{name.replace('_', ' ')} {count_text(count, 'time')}"
+            for name, count in sorted(result.get("faults", {}).items())
+        ]
+        if faults:
+            found.append(f"Faults during self-play: {', '.join(faults)}.")
+    return found
+
+
+def main_figures(results: Any) -> list[tuple[str, str]]:
+    """Return the figures of the run as (figure, what it is)."""
+    if not results.supervised:
+        return []  # the other sections begin with their own figures
+    figures = [(number(results.records.get("games")), "games learned from"),
+               (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
+    for player in results.match.get("players", [])[:1]:
+        figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
+    figures += [
+        (percent(net["test"].get("accuracy")), f"{head}: test accuracy") for head, net in results.supervised.items()
+    ]
+    return figures
+
+
+def _bar(verdict: Verdict) -> str:
+    if verdict.difference is None or verdict.low is None or verdict.high is None:
+        return ""
+    row = Row(value=verdict.difference, low=verdict.low, high=verdict.high, colour=_COLOURS[verdict.outcome])
+    picture = interval_chart(
+        [row],
+        f"Difference in average placement {difference(verdict.difference)}, 95 % interval "
+        f"{interval((verdict.low, verdict.high), 3)}",
+        axis_title="difference in average placement, with 95 % interval",
+        zero=0.0,
+        sides=("better", "worse"),
+    )
+    return f"<div>{picture}</div>"
+
+
+def _date(started: str) -> str:
+    """Return an ISO time as "2026-11-22 04:05 UTC"; other texts as they are."""
+    try:
+        return datetime.fromisoformat(started).strftime("%Y-%m-%d %H:%M %Z").strip()
+    except ValueError:
+        return started
+
+
+def _short(commit: str) -> str:
+    name, _, mark = commit.partition("-")
+    return name[:10] + (f"-{mark}" if mark else "")

@@ -1,0 +1,275 @@
+"""Runs the stages of a recipe: finished ones are kept, a killed run continues, everything is tracked.
+
+A run's id is derived from its recipe and its records, so the same command finds the same run; keys that only change how
+the work is done (threads, workers) are not part of it. A stage whose inputs are those of a finished stage of another
+run reuses that result: a changed recipe key repeats only what depends on it. Its code is one of a stage's inputs; the
+user decides what becomes of results in the run's folder that were made by other code (stage_plan.py).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal
+
+from suphx.atomic_file import write_atomically
+from suphx_pipelines.engine.provenance import digest_files, digest_json, git_commit
+from suphx_pipelines.engine.stage import R, Stage, StageContext, stage_seed
+from suphx_pipelines.engine.stage_folder import (
+    Done,
+    Started,
+    copy_result,
+    find_finished,
+    prepare,
+    read_done,
+    write_done,
+)
+from suphx_pipelines.engine.stage_plan import CodeChange, PlannedStage, StagePlanner, check_plan, show_plan
+from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
+from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
+from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
+from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
+from suphx_pipelines.summary.run_page import RunPage
+from suphx_platform.console.console import Console
+from suphx_platform.console.table_text import count_text, duration_text
+from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.tracking.tracking import Tracker, TrackingStore
+
+if TYPE_CHECKING:
+    from suphx_pipelines.summary.verdict import Verdict
+
+StageStatus = Literal["finished", "kept", "reused"]
+_STATUS_WORDS = {"kept": "already finished", "reused": "result of another run reused"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """How a stage came to be finished: by work now, by work before, or by another run's."""
+
+    status: StageStatus
+    seconds: float
+    """Spent in this call."""
+    metrics: Mapping[str, float]
+
+
+@dataclass(slots=True, kw_only=True)
+class RunResult:
+    """What a run has done."""
+
+    run_id: str
+    folder: Path
+    tracking_uri: str
+    stages: dict[str, StageResult] = field(default_factory=dict)
+    verdict: Verdict | None = None
+    """What came out of it; None if the runner was given no way to find it."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with the results of its stages."""
+
+
+class Runner(Generic[R]):
+    """Usage::
+
+    runner = Runner(recipe, stages, runs=Path("runs"), records=None, console=Console())
+    result = runner.run()
+    """
+
+    def __init__(
+        self,
+        recipe: R,
+        stages: Sequence[Stage[R]],
+        *,
+        runs: Path,
+        records: Path | None,
+        console: Console,
+        storage: Storage | None = None,
+        run_id: str | None = None,
+        find_verdict: FindVerdict | None = None,
+        get_ready: Callable[[], None] | None = None,
+        on_code_change: CodeChange = "stop",
+    ) -> None:
+        """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
+
+        ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
+        ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when
+        the run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
+        """
+        _check_names(recipe.name, stages)
+        self._recipe = recipe
+        self._table = to_table(recipe)
+        self._identity = without(self._table, recipe.free_keys)
+        self._stages = stages
+        self._runs = runs
+        self._records = records
+        self._console = console
+        self._find_verdict = find_verdict
+        self._get_ready = get_ready
+        files = {} if records is None else self._digest_records(records)
+        records_digest = digest_json(files) if files else None
+        self._records_digest = records_digest or "none given"
+        self._is_named = run_id is not None
+        self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
+        self.folder = runs / self.run_id
+        self._storage = StageStorage(storage, self.run_id, console)
+        self._on_code_change = on_code_change
+        self._plan: Mapping[str, PlannedStage] = {}
+
+    def run(self) -> RunResult:
+        """Finish every stage in order.
+
+        Consumes: the recipe, the records. Produces: a folder a stage, runs in MLflow. Raises whatever a stage raises,
+        and ValueError if another process works on the same run, the run was named and has other settings, or results
+        were made by other code and nothing says what to do with them.
+        """
+        store = TrackingStore(self._runs)
+        with self._console.activity("opening the MLflow store"):
+            store.reach()  # before anything is written
+        if self._is_named:
+            check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with locked(self.folder):
+            planner = StagePlanner(self.folder, self._storage, self._settings, self._on_code_change)
+            self._plan = planner.plan(self._stages)
+            if self._on_code_change == "stop":
+                check_plan(self._plan, self.run_id, self._console)
+            names = [stage.name for stage in self._stages]
+            journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
+            return self._run_tracked(store, journal)
+
+    def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
+        params = flatten(self._identity)
+        with (
+            closing(store),
+            store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
+            RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
+            journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
+            self._storage.uploads(),
+        ):
+            if journal.is_continued:
+                self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
+            else:
+                self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
+            show_plan(self._plan, self._console)
+            recipe_file = self.folder / RECIPE_FILE
+            write_atomically(recipe_file, [to_toml(self._recipe).encode()])
+            tracker.log_artifact(recipe_file)
+            if self._get_ready is not None:
+                self._get_ready()
+            result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
+            self._run_stages(result, tracker, journal, page)
+            if self._find_verdict is not None:
+                result.verdict = self._find_verdict({name: stage.metrics for name, stage in result.stages.items()})
+                journal.set_verdict(result.verdict)
+                page.add_verdict(result.verdict)
+        result.warnings = tuple(journal.summary.warnings)
+        return result
+
+    def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
+        for number, stage in enumerate(self._stages, 1):
+            started = time.monotonic()
+            with journal.stage(stage.name):
+                status, done = self._finish(stage, self._plan[stage.name], tracker)
+            seconds = round(time.monotonic() - started, 3)
+            warnings = self._warnings(stage.name)
+            journal.end_stage(stage.name, status, warnings)
+            page.add_stage(stage.name, done)
+            how = f"finished in {duration_text(round(seconds))}" if status == "finished" else _STATUS_WORDS[status]
+            self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {how}")
+            if status != "finished":
+                for warning in warnings:
+                    self._console.warn(warning)
+            result.stages[stage.name] = StageResult(status=status, seconds=seconds, metrics=done.metrics)
+
+    def _warnings(self, name: str) -> list[str]:
+        """Return what is wrong with the result of a stage."""
+        change = self._plan[name].change_of_result
+        own = [f"{name}: its result was made by other code ({change})"] if change else []
+        return own + read_warnings(self.folder / name)
+
+    def _digest_records(self, records: Path) -> dict[str, str]:
+        with self._console.activity(f"reading the files in {records.name or records}"):
+            return digest_files(records)
+
+    def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
+        folder = self.folder / stage.name
+        self._storage.fetch(stage.name, folder, plan.versions)
+        done = read_done(folder, plan.digest)
+        if done is not None:
+            self._storage.keep(stage.name, folder, FINISHED)
+            return "kept", done
+        found = find_finished(self._runs, stage.name, plan.digest)
+        key = f"{self.run_id}/{stage.name}/{plan.digest[:16]}"
+        with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
+            if found is not None:
+                source, done = found
+                self._console.say(f"{stage.name}: reusing the result of {source}")
+                copy_result(source, folder)
+            else:
+                done = self._work(stage, plan, tracker)
+            with self._console.activity(f"{stage.name}: saving"):
+                tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
+                for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
+                    tracker.log_artifact(path)
+        write_done(folder, done)
+        self._storage.keep(stage.name, folder, FINISHED)
+        return "finished" if found is None else "reused", done
+
+    def _work(self, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
+        number = self._stages.index(stage) + 1
+        folder = self.folder / stage.name
+        begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
+        is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
+        self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
+        if plan.replaced and not is_continued:
+            self._storage.remove(stage.name)
+        clear_warnings(folder)
+        context = StageContext(
+            folder=folder,
+            recipe=self._recipe,
+            upstream={name: self.folder / name for name in stage.needs},
+            records=self._records if stage.reads_records else None,
+            tracker=tracker,
+            console=self._console,
+            seed=stage_seed(self._recipe.seed, stage.name),
+            storage_name=self._storage.name(stage.name),
+            keep=partial(self._storage.keep, stage.name, folder),
+        )
+        started = time.monotonic()
+        metrics = stage.run(context)
+        seconds = round(time.monotonic() - started, 3)
+        return Done(**asdict(begun), metrics=metrics, seconds=seconds, run_id=self.run_id)
+
+    def _settings(self, stage: Stage[R]) -> dict[str, Any]:
+        """Return the inputs of a stage without its code and the stages that it needs."""
+        settings: dict[str, Any] = {
+            "seed": self._recipe.seed,
+            "recipe": {key: look_up(self._identity, key) for key in stage.recipe_keys},
+        }
+        if stage.reads_records:
+            settings["records"] = self._records_digest
+        return settings
+
+
+def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", recipe_name):
+        raise ValueError(
+            f"name is {recipe_name!r}: use lower-case letters, digits, - and _, as it becomes a folder name"
+        )
+    seen: set[str] = set()
+    for stage in stages:
+        missing = set(stage.needs) - seen
+        if missing or stage.name in seen:
+            raise ValueError(
+                f"stage {stage.name} is listed twice or before what it needs: {', '.join(sorted(missing))}"
+            )
+        seen.add(stage.name)
+
+
+def _tags() -> dict[str, str]:
+    return {"mlflow.source.git.commit": git_commit()}

@@ -1,0 +1,5 @@
+"""The stages of a recipe, one file each.
+
+Imports engine/ and recipe/.
+Start in supervised.py and reinforcement.py.
+"""

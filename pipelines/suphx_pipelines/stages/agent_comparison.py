@@ -1,0 +1,168 @@
+"""The agents of the paper's Figure 8: what self-play, global rewards and oracle guiding bring, one after another.
+
+Stages ``agent_comparison/<agent>`` let each agent learn by self-play, all from the same supervised nets, on the same
+walls and with the settings of [reinforcement]: RL-basic is paid round scores, RL-1 differences of the reward
+predictor. RL-2 is what the stage ``oracle_decay`` of the run leaves, paid as RL-1. The last stage,
+``agent_comparison/match``, has every agent play against three SL-weak on the same walls and leaves
+``agent_comparison.json``: ``{"hanchans", "agents": [{"agent", "placements": [4], "average_placement", "interval":
+[2], "stable_rank", "stable_rank_interval": [2], "compared_with", "difference", "difference_interval": [2]}]}``. An
+agent is compared with the one named before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.training.reward.reward_config import RewardName
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.recipe.recipe import AgentName, Recipe
+from suphx_pipelines.stages import oracle, reinforcement
+
+STAGE_PREFIX = "agent_comparison/"
+MATCH_STAGE = f"{STAGE_PREFIX}match"
+AGENT_COMPARISON_FILE = "agent_comparison.json"
+
+_SUPERVISED: dict[AgentName, str] = {"sl": "", "sl_weak": ":weak"}
+_REWARDS: dict[AgentName, RewardName] = {"rl_basic": "round_score", "rl_1": "global_prediction"}
+
+
+def agent_comparison_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stages that the agents of the recipe need, and their match; none if it names no agents."""
+    agents = recipe.agent_comparison.agents
+    if not agents:
+        return []
+    learned = [agent for agent in agents if agent in _REWARDS]
+    if "rl_2" in agents:
+        _check_rl_2(recipe)
+    if learned and not recipe.reinforcement.is_wanted:
+        raise ValueError("agent_comparison.agents names agents of self-play: set reinforcement.max_updates")
+    if recipe.reinforcement.start == "random":
+        raise ValueError("agent_comparison.agents begin with supervised nets: set reinforcement.start to supervised")
+    nets = tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    match: Stage[Recipe] = Stage(
+        name=MATCH_STAGE,
+        run=run_match,
+        recipe_keys=("agent_comparison",),
+        needs=(*nets, *(_stage_name(agent) for agent in agents if agent not in _SUPERVISED)),
+        artifacts=(AGENT_COMPARISON_FILE,),
+    )
+    return [*(_self_play_stage(recipe, agent) for agent in learned), match]
+
+
+def run_match(context: StageContext[Recipe]) -> dict[str, float]:
+    """Let all agents play, write the table and return average placements and differences."""
+    config = context.recipe.agent_comparison
+    supervised = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    reports: list[MatchReport] = []
+    with context.console.progress("hanchans", config.hanchans * len(config.agents)) as progress:
+        for agent in config.agents:
+            folder = supervised if agent in _SUPERVISED else context.upstream[_stage_name(agent)]
+            reports.append(
+                play_match(
+                    f"{folder}{_SUPERVISED.get(agent, '')}",
+                    f"{supervised}:weak",
+                    num_hanchans=config.hanchans,
+                    seed=context.seed % MAX_WALL_SEED,
+                    workers=config.workers,
+                    progress=progress.advance,
+                    kept=KeptResults(context.folder / GAMES_FOLDER / agent),
+                )
+            )
+    entries = table(config.agents, reports)
+    write_json(context.folder / AGENT_COMPARISON_FILE, {"hanchans": config.hanchans, "agents": entries})
+    figures = {}
+    for entry in entries:
+        context.console.say(_sentence(entry))
+        figures[f"{entry['agent']}_average_placement"] = float(entry["average_placement"])
+        if entry["compared_with"]:
+            figures[f"{entry['agent']}_difference"] = float(entry["difference"])
+    return figures
+
+
+def table(agents: Sequence[str], reports: Sequence[MatchReport]) -> list[dict[str, Any]]:
+    """Return a line for each agent; ``reports`` are of matches on the same walls."""
+    entries = []
+    for number, (agent, report) in enumerate(zip(agents, reports, strict=True)):
+        statistics = report.statistics
+        figures = statistics.to_json()
+        before = reports[number - 1] if number else None
+        difference = None if before is None else _difference(report, before)
+        placement = statistics.intervals["average_placement"]
+        entries.append(
+            {
+                "agent": agent,
+                "placements": figures["placements"],
+                "average_placement": figures["average_placement"],
+                "interval": [placement.low, placement.high],
+                "stable_rank": figures["stable_rank"],
+                "stable_rank_interval": figures["stable_rank_interval"],
+                "compared_with": agents[number - 1] if number else None,
+                "difference": None if difference is None else difference.mean,
+                "difference_interval": None
+                if difference is None
+                else [difference.interval.low, difference.interval.high],
+            }
+        )
+    return entries
+
+
+def _difference(report: MatchReport, before: MatchReport) -> PairedDifference:
+    walls = np.repeat(np.arange(report.walls), 4)
+    return paired_difference(report.placements, before.placements, walls)
+
+
+def _sentence(entry: dict[str, Any]) -> str:
+    low, high = entry["interval"]
+    text = f"{entry['agent']}: average placement {entry['average_placement']:.3f} ({low:.3f} to {high:.3f})"
+    if entry["stable_rank"] is not None:
+        text += f", stable rank {entry['stable_rank']:.2f}"
+    if entry["compared_with"]:
+        low, high = entry["difference_interval"]
+        text += f"; against {entry['compared_with']} {entry['difference']:+.3f} ({low:+.3f} to {high:+.3f})"
+    return text
+
+
+def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
+    return Stage(
+        name=_stage_name(agent),
+        run=partial(_learn, agent=agent),
+        recipe_keys=reinforcement.RECIPE_KEYS,
+        needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
+        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+    )
+
+
+def _stage_name(agent: AgentName) -> str:
+    """Return the stage whose folder is the agent."""
+    return oracle.DECAY if agent == "rl_2" else f"{STAGE_PREFIX}{agent}"
+
+
+def _check_rl_2(recipe: Recipe) -> None:
+    if not (recipe.oracle.max_updates and recipe.oracle_decay.steps):
+        raise ValueError("agent_comparison.agents names rl_2: set oracle.max_updates and oracle_decay.steps")
+    if recipe.reinforcement.reward != "global_prediction":
+        raise ValueError("agent_comparison.agents names rl_2: set reinforcement.reward to global_prediction")
+
+
+def _with_agent(recipe: Recipe, agent: AgentName) -> Recipe:
+    """Return the recipe with the one setting of self-play that makes the agent."""
+    if agent not in _REWARDS:
+        return recipe
+    return replace(recipe, reinforcement=replace(recipe.reinforcement, reward=_REWARDS[agent]))
+
+
+def _learn(context: StageContext[Recipe], agent: AgentName) -> dict[str, float]:
+    seed = stage_seed(context.recipe.seed, reinforcement.STAGE_NAME)  # the same walls for all agents
+    return reinforcement.run(replace(context, recipe=_with_agent(context.recipe, agent), seed=seed))

@@ -1,0 +1,48 @@
+"""What controlling the entropy is good for: self-play with alpha fixed, beside that in which it follows its target.
+
+Stages ``entropy_study/<alpha>`` are the reinforcement stage once more, from the same weights and on the same walls,
+with another alpha that never moves. The paper (section 3.2) names what is to be seen: too small and the policy
+collapses, too large and it stays close to random.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import reinforcement
+
+STAGE_PREFIX = "entropy_study/"
+
+
+def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return a stage for each fixed alpha; none if there is no self-play."""
+    if not recipe.reinforcement.is_wanted:
+        return []
+    return [
+        Stage(
+            name=f"{STAGE_PREFIX}{alpha:g}",
+            run=partial(_run, alpha=alpha),
+            recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study"),
+            needs=reinforcement.needed_stages(recipe),
+            artifacts=("metrics.json",),
+        )
+        for alpha in recipe.entropy_study.alphas
+    ]
+
+
+def fixed_alpha(config: EntropyConfig, alpha: float) -> EntropyConfig:
+    """Return the settings with an ``alpha`` that stays what it is."""
+    return replace(config, alpha=alpha, max_alpha=max(alpha, config.max_alpha), rate=0.0, gain=0.0)
+
+
+def _run(context: StageContext[Recipe], alpha: float) -> dict[str, float]:
+    config = context.recipe.reinforcement
+    learner = replace(config.learner, entropy=fixed_alpha(config.learner.entropy, alpha))
+    max_updates = context.recipe.entropy_study.max_updates or config.max_updates
+    recipe = replace(context.recipe, reinforcement=replace(config, learner=learner, max_updates=max_updates))
+    seed = stage_seed(recipe.seed, reinforcement.STAGE_NAME)
+    return reinforcement.run(replace(context, recipe=recipe, seed=seed))

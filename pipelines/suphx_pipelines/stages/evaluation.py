@@ -1,0 +1,88 @@
+"""The evaluation stage: the nets that were just learned, with the decision flow, against three copies of a baseline.
+
+Leaves ``match.json`` (keys in docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, first_game, play_match
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages.sample_game import sample_game
+
+CANDIDATE_NAME = "our agent"
+
+
+def evaluation_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(
+        name="evaluation",
+        run=run,
+        recipe_keys=("evaluation",),
+        needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        artifacts=("match.json",),
+    )
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play the match and return its figures."""
+    config = context.recipe.evaluation
+    # All checkpoints stand in one folder with a folder for each head.
+    candidate = str(context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent)
+    if config.answers != "probable":
+        candidate += f":{config.answers}"
+    seed = context.seed % MAX_WALL_SEED
+    start = time.monotonic()
+    kept = KeptResults(context.folder / GAMES_FOLDER)
+    if len(kept):
+        context.console.say(f"match: continuing, {len(kept)} finished parts of it are kept")
+    with context.console.progress("hanchans", config.hanchans, name="match") as progress:
+        match = play_match(
+            candidate,
+            config.baseline,
+            num_hanchans=config.hanchans,
+            seed=seed,
+            workers=config.workers,
+            progress=progress.advance,
+            kept=kept,
+        )
+    seconds = time.monotonic() - start
+    with context.console.activity("playing the sample game of the report"):
+        sample = first_game(candidate, config.baseline, seed=seed)
+    write_json(context.folder / "match.json", match_json(match, sample, seconds))
+    context.console.detail(match.verdict())
+    figures = {
+        "average_placement": match.statistics.average_placement,
+        "stable_rank": match.statistics.stable_rank,
+        "win_rate": match.statistics.win_rate,
+        "deal_in_rate": match.statistics.deal_in_rate,
+        "paired_difference": match.difference.mean,
+        "paired_difference_low": match.difference.interval.low,
+        "paired_difference_high": match.difference.interval.high,
+        "hanchans": match.hanchans,
+    }
+    return {name: value for name, value in figures.items() if abs(value) < float("inf")}
+
+
+def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str, Any]:
+    """Return what the report shows of a match."""
+    players = []
+    for name, statistics in ((CANDIDATE_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
+        figures = statistics.to_json()
+        players.append({**figures, "name": name, "hanchans": figures["games"]})
+    values: dict[str, Any] = match.to_json()
+    baselines = [f"{match.baseline} {number}" for number in range(1, len(sample.names))]
+    return {
+        **{name: values[name] for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference")},
+        "seconds": seconds,
+        "players": players,
+        "sample_game": sample_game(sample, [CANDIDATE_NAME, *baselines]),
+    }

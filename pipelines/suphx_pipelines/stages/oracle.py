@@ -1,0 +1,137 @@
+"""Oracle guiding (paper, section 3.3): self-play that sees everything, then less and less, then nothing hidden.
+
+Stage ``oracle`` is the reinforcement stage once more, from the same nets, with the oracle planes as further inputs.
+Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` gamma falls to 0, with an agent in ``gamma-…/`` at
+the end of each step; then nets without oracle planes learn on, more slowly, and leave the decisions out whose
+importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see everything), optimisers
+and entropy control are carried from part to part. Stage ``oracle_distillation`` is the
+reinforcement stage with the nets of ``oracle`` as teachers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
+from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
+from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import reinforcement
+from suphx_platform.parts.learner_config import LearnerConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+
+ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
+DECAY_PART = "decay"
+"""Folder in that of the stage ``oracle_decay``: while gamma falls."""
+
+
+def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stages that the recipe asks for, perhaps none."""
+    if not recipe.oracle.max_updates:
+        return []
+    start = reinforcement.needed_stages(recipe)
+    stages = [_stage(ORACLE, _see_everything, (ORACLE,), start)]
+    if recipe.oracle_decay.steps:
+        stages.append(_stage(DECAY, _see_less, (ORACLE, DECAY), (*start, ORACLE)))
+    if recipe.oracle_distillation.max_updates:
+        stages.append(_stage(DISTILLATION, _stay_near, (ORACLE, DISTILLATION), (*start, ORACLE)))
+    return stages
+
+
+def _stage(
+    name: str, run: Callable[[StageContext[Recipe]], dict[str, float]], keys: tuple[str, ...], needs: tuple[str, ...]
+) -> Stage[Recipe]:
+    nets = tuple(checkpoint_name(head) for head in HEAD_NAMES)
+    return Stage(
+        name=name,
+        run=run,
+        recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
+        needs=needs,
+        artifacts=("metrics.json", f"{DECAY_PART}/metrics.json", *nets),
+    )
+
+
+def guided(config: ReinforcementConfig, max_updates: int) -> ReinforcementConfig:
+    """Return the settings of self-play that sees everything."""
+    learner = _with_critic_that_sees_all(config.learner)
+    return replace(config, max_updates=max_updates, max_minutes=0.0, learner=learner, oracle=OracleConfig(policy=True))
+
+
+def decaying(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
+    """Return the settings of self-play that sees less and less."""
+    oracle = OracleConfig(policy=True, steps=decay.steps, ratio=decay.ratio, updates_per_step=decay.updates_per_step)
+    learner = _with_critic_that_sees_all(config.learner)
+    return replace(config, max_updates=oracle.num_updates, max_minutes=0.0, learner=learner, oracle=oracle)
+
+
+def continued(config: ReinforcementConfig, decay: OracleDecayConfig) -> ReinforcementConfig:
+    """Return the settings of self-play after that."""
+    learner = replace(
+        _with_critic_that_sees_all(config.learner),
+        learning_rate=config.learner.learning_rate * decay.learning_rate_share,
+        gradient=replace(config.learner.gradient, reject_ratio=decay.reject_ratio),
+    )
+    updates = decay.continued_updates
+    return replace(config, max_updates=updates, max_minutes=0.0, learner=learner, oracle=OracleConfig())
+
+
+def _with_critic_that_sees_all(config: LearnerConfig) -> LearnerConfig:
+    """Return the settings with critics that see what is hidden, in all stages the same: they are carried over."""
+    return replace(config, oracle_critic=config.gradient.baseline == "critic")
+
+
+def distilling(config: ReinforcementConfig, distillation: OracleDistillationConfig) -> ReinforcementConfig:
+    """Return the settings of self-play that stays near a teacher."""
+    settings = DistillationConfig(weight=distillation.weight, bound=distillation.bound)
+    learner = replace(config.learner, distillation=settings)
+    return replace(config, max_updates=distillation.max_updates, max_minutes=0.0, learner=learner)
+
+
+def _see_everything(context: StageContext[Recipe]) -> dict[str, float]:
+    config = guided(context.recipe.reinforcement, context.recipe.oracle.max_updates)
+    as_without = _like_reinforcement(context)
+    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without))
+
+
+def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
+    """Return the context with the seed of the reinforcement stage: the same first weights, the same walls."""
+    return replace(context, seed=stage_seed(context.recipe.seed, reinforcement.STAGE_NAME))
+
+
+def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
+    recipe = context.recipe
+    encoder = find_encoder(recipe.encoder)
+    folder = context.folder / DECAY_PART
+    config = decaying(recipe.reinforcement, recipe.oracle_decay)
+    start = load_policy_set(context.upstream[ORACLE], encoder)
+    part = replace(context, folder=folder, seed=stage_seed(recipe.seed, f"{DECAY}/{DECAY_PART}"))
+    figures = reinforcement.play_and_learn(part, config, start, _weak(context, start), carried=context.upstream[ORACLE])
+    decayed = seeing_nothing_hidden(load_policy_set(folder, encoder))
+    last = reinforcement.play_and_learn(
+        context,
+        continued(recipe.reinforcement, recipe.oracle_decay),
+        decayed,
+        _weak(context, decayed),
+        carried=folder,
+        first_update=config.max_updates,
+    )
+    return {f"{DECAY_PART}_{name}": value for name, value in figures.items()} | last
+
+
+def _weak(context: StageContext[Recipe], start: PolicySet) -> PolicySet:
+    """Return the weak nets; of random ones there are none but ``start``."""
+    return start if context.recipe.reinforcement.start == "random" else reinforcement.first_players(context)[1]
+
+
+def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
+    recipe = context.recipe
+    teacher = load_policy_set(context.upstream[ORACLE], find_encoder(recipe.encoder))
+    config = distilling(recipe.reinforcement, recipe.oracle_distillation)
+    as_without = _like_reinforcement(context)
+    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without), teacher=teacher)

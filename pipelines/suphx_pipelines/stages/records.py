@@ -1,0 +1,114 @@
+"""The records stage: games become a store that the supervised stages stream from.
+
+Leaves ``store/`` (suphx.games.riichi.records.archive.store), ``quarantine.jsonl`` and ``summary.json``
+(docs/architecture.md). Every game is replayed through the rules first: one that contradicts them is set aside, like one
+that cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
+from suphx.games.riichi.records.archive.record_writer import write_records
+from suphx.games.riichi.records.archive.store import StoreWriter
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.record_error import AGAINST_THE_RULES, DUPLICATE
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+
+STORE_FOLDER = "store"
+MAX_SHOWN = 50
+
+
+@dataclass(slots=True)
+class _Counts:
+    games: int = 0
+    kyoku: int = 0
+
+
+def records_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(name="records", run=run, recipe_keys=("records",), reads_records=True, artifacts=("*.json*",))
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Fill the store; ValueError if there is no game to learn from."""
+    source = context.records or play_records(context)
+    quarantine = Quarantine()
+    replayer = Replayer()
+    counts = _Counts()
+    logs = parse_all([source], os.cpu_count() or 1, quarantine=quarantine)
+    sound = _sound(logs, replayer, quarantine)
+    config = context.recipe.records
+    total = config.max_games or None
+    if context.records is None:
+        total = min(total or config.played_games, config.played_games)
+    with (
+        context.console.progress("games", total, name="checking") as progress,
+        StoreWriter(context.folder / STORE_FOLDER) as writer,
+    ):
+        for log in progress.count(islice(sound, config.max_games or None)):
+            writer.add(log)
+            counts.games += 1
+            counts.kyoku += len(log.kyokus)
+    if not counts.games:
+        raise ValueError(f"{source} has no usable game: {_first_reason(quarantine)}")
+    quarantine.write(context.folder / "quarantine.jsonl")
+    figures = {**asdict(counts), "decisions": replayer.num_decisions, "quarantined": quarantine.count}
+    entries = [asdict(entry) for entry in quarantine.entries[:MAX_SHOWN]]
+    write_json(
+        context.folder / "summary.json",
+        {"source": "given" if context.records else "played", **figures, "quarantine": entries},
+    )
+    return {name: float(value) for name, value in figures.items()} | {"played": float(context.records is None)}
+
+
+def play_records(context: StageContext[Recipe]) -> Path:
+    """Let the recipe's player play games against itself and return the folder of their records (mjlog in a table)."""
+    config = context.recipe.records
+    agent = load_agent(config.player)
+    seating = np.zeros((config.played_games, 4), np.int64)
+    first = 2**61 + context.seed % 2**40 * 2**20  # above the walls of matches, and apart from those of other seeds
+    seeds = range(first, first + config.played_games)
+    folder = context.folder / "games"
+    folder.mkdir(exist_ok=True)
+    with context.console.progress("hanchans", config.played_games, name="playing") as progress:
+        games = play_games([agent], seating, seeds, tenhou(), progress=progress.advance)
+        write_records(games, folder / "games.tsv.xz", "mjlog")
+    return folder
+
+
+def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) -> Iterator[GameLog]:
+    """Pass on the games that agree with the rules, each once; set the others aside."""
+    seen: set[str] = set()
+    for log in logs:
+        if log.id in seen:
+            quarantine.add(log.id, "whole game", "the same game was already there", kind=DUPLICATE)
+            continue
+        seen.add(log.id)
+        differences = replayer.replay(log)
+        if differences:
+            first = differences[0]
+            place = f"kyoku {first.kyoku}, step {first.step}"
+            quarantine.add(log.id, place, first.what, kind=AGAINST_THE_RULES)
+        else:
+            yield log
+
+
+def _first_reason(quarantine: Quarantine) -> str:
+    if not quarantine.entries:
+        return "it holds no records"
+    first = quarantine.entries[0]
+    return f"the first of {quarantine.count:,} that were set aside: {first.file}, {first.position}: {first.reason}"

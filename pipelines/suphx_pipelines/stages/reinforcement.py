@@ -1,0 +1,211 @@
+"""The reinforcement stage: the nets play against themselves and learn from it (paper, section 3.2; Figure 6).
+
+Leaves what ``suphx_platform.selfplay.controller`` writes: an agent (``<head>.safetensors``), ``start/``,
+``metrics.json`` (keys in docs/architecture.md) and the state from which a killed stage goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from suphx.evaluation.match_config import few_games_note
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
+from suphx.models.nets.reward_predictor import weights_of
+from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_player, sharpened
+from suphx.training.reward.global_reward import Prediction
+from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import reward_predictor
+from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_platform.backend.self_play_match import match_figures
+from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.table_text import count_text
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.tracking.tracking import Tracker
+
+STAGE_NAME = "reinforcement"
+_BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
+RECIPE_KEYS = ("encoder", "net", "reinforcement")
+
+
+def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
+    """Return the stage: it needs the supervised nets unless it begins with random ones."""
+    return Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=RECIPE_KEYS,
+        needs=needed_stages(recipe),
+        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+    )
+
+
+def needed_stages(recipe: Recipe) -> tuple[str, ...]:
+    """Return the names of the stages whose nets self-play begins with or is rewarded by."""
+    nets = () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play and learn, or continue, and return the figures at the end."""
+    return play_and_learn(context, context.recipe.reinforcement, *first_players(context))
+
+
+def play_and_learn(
+    context: StageContext[Recipe],
+    config: ReinforcementConfig,
+    start: PolicySet,
+    weak: PolicySet,
+    *,
+    teacher: PolicySet | None = None,
+    carried: Path | None = None,
+    first_update: int = 0,
+) -> dict[str, float]:
+    """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
+
+    ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimisers
+    and entropy control are used further; ``first_update``: updates of the stage before this part of it.
+    """
+    # RLlib takes seconds: only when it is needed
+    from suphx_platform.backend.carried_state import load_learner_state
+    from suphx_platform.backend.local_backend import SelfPlay
+    from suphx_platform.selfplay.controller import STATE_FILE, Controller
+
+    recipe = context.recipe
+    play = SelfPlay(
+        start=start,
+        weak=weak,
+        encoder=recipe.encoder,
+        rules_version=RULES_VERSION,
+        seed=context.seed,
+        prediction=_prediction(context),
+        extra={"recipe": recipe.name},
+        teacher=teacher,
+        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
+    )
+    with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
+        progress.reach(0, "setting up")
+        report = _Report(context.tracker, progress, config, first_update)
+
+        def keep(updates: int) -> None:
+            context.keep(first_update + updates)
+
+        say = context.console.say
+        controller = Controller(
+            config, play, context.folder, report=report.add, keep=keep, say=say, progress=report.show
+        )
+        if controller.updates:
+            say(f"{context.folder.name}: continuing from update {controller.updates:,}")
+            progress.resume(PERCENT * min(1.0, controller.share_done))
+        try:
+            metrics = controller.run()
+        except KeyboardInterrupt as stop:
+            if stop.args:  # saved
+                raise Interrupted(f"{stop} of {context.folder.name}") from stop
+            raise
+        progress.reach(PERCENT)
+    _say_end(metrics, config, context.console)
+    figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
+    return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
+
+
+class _Report:
+    """Consumes: points of the curves. Produces: figures in MLflow and the line of progress."""
+
+    def __init__(self, tracker: Tracker, progress: Progress, config: ReinforcementConfig, first_update: int) -> None:
+        self._tracker, self._progress, self._config = tracker, progress, config
+        self._first_update = first_update
+        self._note = "first games"
+
+    def add(self, point: Mapping[str, float]) -> None:
+        """Take a point of self-play, or one of a match."""
+        self._tracker.log_metrics(point, step=self._first_update + int(point["updates"]))
+        if "seconds" in point:
+            self._note = _note(point, self._config.heads[0])
+
+    def show(self, share_done: float, note: str) -> None:
+        """Show how much is done; ``note``: what is going on if that is not learning."""
+        self._progress.reach(PERCENT * share_done, note or self._note)
+
+
+def first_players(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
+    """Return the nets to begin with, and the weak ones."""
+    recipe = context.recipe
+    encoder = find_encoder(recipe.encoder)
+    if recipe.reinforcement.start == "random":
+        policy_set = _sharpened(random_player(encoder, recipe.net, context.seed % 2**31), recipe)
+        return policy_set, policy_set
+    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    return _sharpened(load_policy_set(folder, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)
+
+
+def _sharpened(policy_set: PolicySet, recipe: Recipe) -> PolicySet:
+    config = recipe.reinforcement
+    if config.start_temperature == 1:
+        return policy_set
+    return sharpened(policy_set, config.head_numbers, config.start_temperature)
+
+
+def _prediction(context: StageContext[Recipe]) -> Prediction | None:
+    """Return what rewards are differences of; None: they are round scores."""
+    config = context.recipe.reinforcement
+    if config.reward == "round_score":
+        return None
+    own = config.global_reward
+    folder = context.upstream[reward_predictor.STAGE_NAME] if config.needs_predictor else None
+    predictor, header = load_reward_predictor(folder / REWARD_PREDICTOR_FILE if folder else Path(own.predictor))
+    return Prediction(
+        weights=weights_of(predictor),
+        points=header.points,
+        exchange_rate=own.exchange_rate,
+        last_kyoku=own.last_kyoku,
+    )
+
+
+def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: Console) -> None:
+    """Tell the results of the matches after the last update."""
+    if metrics["hanchans"] == 0:
+        console.say(
+            f"no hanchan was finished: all {config.simulator.num_tables} tables are still playing their first one "
+            "(reinforcement.max_updates is small)"
+        )
+    for match in metrics["matches"]:
+        if match["updates"] == metrics["updates"] and match["is_final"]:
+            low, high = match["interval"]
+            opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
+            opponent += ", both sampled" if match["policy"] == "sampled" else ""
+            console.say(
+                f"after {count_text(match['updates'], 'update')} against {opponent}: average placement "
+                f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
+                f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
+            )
+
+
+def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Return the figures of the last match against each opponent."""
+    figures: dict[str, float] = {}
+    for match in matches:
+        figures |= match_figures(match)
+    return figures
+
+
+def _note(point: Mapping[str, float], head: str) -> str:
+    learned = ""
+    if f"{head}_entropy" in point:
+        target = point.get(f"{head}_entropy_target")
+        of_target = f" of {target:.2f}" if target else ""
+        learned = f"entropy {point[f'{head}_entropy']:.2f}{of_target}, alpha {point[f'{head}_alpha']:.4f}, "
+        if f"{head}_kl_to_start" in point:
+            learned += f"KL to start {point[f'{head}_kl_to_start']:.3f}, "
+        if f"{head}_explained_share" in point:
+            learned += f"critic explains {point[f'{head}_explained_share']:.0%}, "
+    return (
+        f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
+        f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "
+        f"staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
+        f"learning {point['learning_share']:.0%}"
+    )

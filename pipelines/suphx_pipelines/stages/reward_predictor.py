@@ -1,0 +1,124 @@
+"""The stage that learns the reward predictor from the games of the records stage (paper, section 3.2; Figure 7).
+
+Leaves ``reward_predictor.safetensors``, the state from which a killed stage goes on, and ``metrics.json``: ``{"points":
+[4], "net", "num_weights", "games": {"train", "validation", "test", "left_out"}, "history": [{"step", "seconds",
+"train_loss", "validation_loss"}], "test": {predictor: {"loss", "difference", "interval": [2], "margin"}},
+"calibration": [[predicted, paid, number]], "sums": {"mean", "mean_absolute"}, "examples": [...]}``. Losses are those of
+equation 4 in squared points; differences are the net's loss minus a naive predictor's, on the same games.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.statistics import paired_difference
+from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE
+from suphx.models.nets.policy import num_weights
+from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.training.data.split import KyokuSplit, split_by_game
+from suphx.training.reward.game_history import GameHistories, game_histories
+from suphx.training.reward.reward_comparison import (
+    calibration,
+    compared_predictions,
+    example_games,
+    game_losses,
+    paid,
+    sum_gap,
+)
+from suphx.training.reward.reward_learning import EpochReport, RewardLearning, learn_rewards
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+
+STAGE_NAME = "reward_predictor"
+METRICS_FILE = "metrics.json"
+NUM_EXAMPLES = 3
+
+
+def reward_predictor_stage() -> Stage[Recipe]:
+    """Return the stage."""
+    return Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=("reward_predictor", "split.validation_fraction", "split.test_fraction"),
+        needs=("records",),
+        artifacts=(METRICS_FILE, REWARD_PREDICTOR_FILE),
+    )
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Train the predictor, or continue its training, and return the figures of its test."""
+    recipe = context.recipe
+    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    histories = game_histories(store)
+    games = split_by_game(histories.game_ids, np.arange(len(histories)), recipe.split)
+    config = recipe.reward_predictor
+    learning = RewardLearning(
+        histories=histories,
+        train=games.train,
+        validation=games.validation,
+        points=config.target.by_place(),
+        net=config.net,
+        config=replace(config.learning, seed=(context.seed + config.learning.seed) % 2**31),
+        digest=f"{store.digest}, {recipe.split.validation_fraction}, {recipe.split.test_fraction}",
+        rules_version=RULES_VERSION,
+        extra={"recipe": recipe.name},
+    )
+    predictor, history = _learn(context, learning)
+    metrics = {
+        "points": list(learning.points),
+        "net": asdict(learning.net),
+        "num_weights": num_weights(predictor),
+        "games": {name: len(getattr(games, name)) for name in ("train", "validation", "test")}
+        | {"left_out": histories.num_left_out},
+        "history": history,
+        **_test(predictor, histories, games),
+    }
+    write_json(context.folder / METRICS_FILE, metrics)
+    margins = {name: figures["margin"] for name, figures in metrics["test"].items() if "margin" in figures}
+    shown = ", ".join(f"{margin:.1%} below {_NAMES[name]}" for name, margin in margins.items())
+    context.console.say(f"reward predictor: test loss {metrics['test']['net']['loss']:,.0f}, {shown}")
+    return {"loss": metrics["test"]["net"]["loss"], **{f"margin_to_{name}": value for name, value in margins.items()}}
+
+
+_NAMES = {"mean": "the mean", "place_now": "the place now", "place_and_kyoku": "place and kyoku"}
+
+
+def _learn(
+    context: StageContext[Recipe], learning: RewardLearning
+) -> tuple[RewardPredictor, list[dict[str, Any]]]:  # fmt: skip
+    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress:
+
+        def report(epoch: EpochReport) -> None:
+            losses = {"train_loss": epoch.train_loss, "validation_loss": epoch.validation_loss}
+            progress.reach(PERCENT * epoch.share_done, f"step {epoch.step:,}, loss {epoch.validation_loss:,.0f}")
+            context.tracker.log_metrics(losses, step=epoch.step)
+
+        predictor, state = learn_rewards(learning, context.folder, report=report, keep=context.keep)
+    return predictor, state.history
+
+
+def _test(predictor: RewardPredictor, histories: GameHistories, games: KyokuSplit) -> dict[str, Any]:
+    lengths, rewards = histories.lengths[games.test], paid(histories, games.test, predictor.points)
+    predictions = compared_predictions(predictor, histories, games.train, games.test)
+    losses = {name: game_losses(values, rewards, lengths) for name, values in predictions.items()}
+    test: dict[str, Any] = {name: {"loss": float(values.mean())} for name, values in losses.items()}
+    for name in _NAMES:
+        if test[name]["loss"] > 0:
+            test[name]["margin"] = 1 - test["net"]["loss"] / test[name]["loss"]
+        if len(games.test) > 1:
+            difference = paired_difference(losses["net"], losses[name])
+            test[name]["difference"] = difference.mean
+            test[name]["interval"] = [difference.interval.low, difference.interval.high]
+    return {
+        "test": test,
+        "calibration": calibration(predictions["net"], rewards),
+        "sums": sum_gap(predictions["net"], predictor.points),
+        "examples": example_games(predictor, histories, games.test[:NUM_EXAMPLES]),
+    }

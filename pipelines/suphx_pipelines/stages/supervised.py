@@ -1,0 +1,193 @@
+"""The supervised stages: one net each, learned from the games that the records stage has stored.
+
+Reads the game store in the folder ``store`` of the stage ``records``. Leaves what
+``suphx.training.supervised.supervised`` writes: ``<head>.safetensors``,
+``metrics.json`` and the training state, from which a killed stage continues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from suphx.games.riichi.features.head import head_index
+from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.training.data.head_data import head_data
+from suphx.training.supervised.head_result import METRICS_FILE
+from suphx.training.supervised.supervised import HeadTraining, Report, StoppedError, TrainingWatch, train_head
+from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages.curve_file import CurveFile
+from suphx_pipelines.stages.learning_check import training_warnings
+from suphx_pipelines.stages.records import STORE_FOLDER
+from suphx_platform.console.console import Console, Progress
+from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.console.table_text import duration_text
+from suphx_platform.supervised.data_parallel import checkpoint_place, train_on_workers
+
+RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
+RULES_VERSION = "tenhou-1"
+PERCENT = 100
+TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
+"""Rare decisions first: their nets are finished early, and leave their time to the discard net."""
+_WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
+"""Shares of the time that is left."""
+_LEAST_MINUTES = 0.05
+
+
+def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return one stage for each head; with a limit of their time together, each needs to know what was taken before."""
+    shares_time = recipe.supervised.total_minutes > 0
+    stages: list[Stage[Recipe]] = []
+    for head in TRAINING_ORDER:
+        before = tuple(stage.name for stage in stages) if shares_time else ()
+        stages.append(
+            Stage(
+                name=f"supervised/{head}",
+                run=partial(train, head=head),
+                recipe_keys=RECIPE_KEYS,
+                needs=("records", *before),
+                artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
+            )
+        )
+    return stages
+
+
+def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[str, float]:
+    """Train the net of ``head``, or continue its training, and return the figures of its test.
+
+    ``num_games``: learn from this many training games only; 0 = all.
+    """
+    config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head))
+    name = head if not num_games else f"{head}, {num_games:,} games"
+    stop = StopRequest()
+    # Ray Train ends its workers itself, and they continue from their last checkpoint.
+    kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
+    with context.console.progress("%", PERCENT, name=name) as progress, kept_signals:
+        watch = _Watch(context.console, progress, stop, name)
+        curve = CurveFile(context.folder)
+
+        def report(state: Report) -> None:
+            watch.note = (
+                f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} samples/s, "
+                f"waiting {state.waiting_share:.0%}"
+            )
+            context.tracker.log_metrics(_curve_points(state), step=state.step)
+            curve.add(state.step, _curve_points(state))
+
+        metrics = _train(context, _job(context, head, num_games, config), report, watch)
+    _tell_end(context, head, config, metrics)
+    figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
+    figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
+    figures["steps"] = metrics["history"][-1]["step"]
+    return {name: float(value) for name, value in figures.items() if value is not None}
+
+
+def _seed(context: StageContext[Recipe]) -> int:
+    """Return the seed of the training: torch and numpy take 32 bits, and every head gets its own."""
+    return (context.seed + context.recipe.supervised.seed) % 2**31
+
+
+def _minutes(context: StageContext[Recipe], head: str) -> float:
+    """Return this net's share of ``total_minutes``, or of what the nets before it have left; 0 = no limit."""
+    config = context.recipe.supervised
+    is_final = (context.folder.parent.name, context.folder.name) == ("supervised", head)  # not a point of a curve
+    if not config.total_minutes or not is_final:
+        return 0.0
+    folders = [context.upstream[f"supervised/{other}"] for other in TRAINING_ORDER[: TRAINING_ORDER.index(head)]]
+    taken: float = sum(read_json(folder / METRICS_FILE)["history"][-1]["seconds"] for folder in folders) / 60
+    later = TRAINING_ORDER[TRAINING_ORDER.index(head) :]
+    share = _WEIGHTS[head] / sum(_WEIGHTS[other] for other in later)
+    return max(_LEAST_MINUTES, round((config.total_minutes - taken) * share, 4))
+
+
+def _job(context: StageContext[Recipe], head: str, num_games: int, config: SupervisedConfig) -> HeadTraining:
+    recipe = context.recipe
+    store = KyokuStore.open(context.upstream["records"] / STORE_FOLDER)
+    return HeadTraining(
+        data=head_data(store, head_index(head), recipe.encoder, recipe.split, num_games),
+        rules_version=RULES_VERSION,
+        net=recipe.net,
+        config=config,
+        stream=recipe.stream,
+        extra={"recipe": recipe.name, "encoder": recipe.encoder},
+    )
+
+
+def _train(
+    context: StageContext[Recipe], job: HeadTraining, report: Callable[[Report], None], watch: _Watch
+) -> dict[str, Any]:
+    """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
+    recipe = context.recipe
+    if recipe.data_parallel.needs_ray:
+        place = checkpoint_place(recipe.storage, context.storage_name, context.folder)
+        return train_on_workers(job, context.folder, recipe.data_parallel, place, report=report)
+    try:
+        return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
+    except StoppedError as stopped:
+        raise Interrupted(f"step {stopped.step:,} of the {watch.name} net") from stopped
+
+
+class _Watch(TrainingWatch):
+    """Consumes: how a training gets on. Produces: the progress bar, lines, and the wish to stop."""
+
+    def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str) -> None:
+        self.name = name
+        self.note = ""
+        self._console, self._progress, self._stop = console, progress, stop
+        self._share = 0.0
+
+    def phase(self, text: str) -> None:
+        self._progress.reach(PERCENT * self._share, text)
+
+    def resumed(self, step: int, share_done: float) -> None:
+        self._console.say(f"{self.name}: continuing from step {step:,}")
+        self._share = share_done
+        self._progress.resume(PERCENT * share_done)
+
+    def progress(self, share_done: float) -> None:
+        self._share = share_done
+        self._progress.reach(PERCENT * share_done, self.note or "first steps")
+
+    def is_stopping(self) -> bool:
+        return self._stop.is_made
+
+
+def _tell_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
+    """Tell what the net has learned, and warn if it has not."""
+    last, test = metrics["history"][-1], metrics["test"]
+    accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
+    limit = _time_limit(config, last)
+    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples{limit}")
+    for warning in training_warnings(head, metrics):
+        context.warn(warning)
+
+
+def _time_limit(config: SupervisedConfig, last: Mapping[str, Any]) -> str:
+    """Return what the limit of time did to a net whose last point is ``last``; empty if it did nothing."""
+    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+        return f"; stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
+    share = 60 * config.total_minutes
+    if not share or last["seconds"] < share:
+        return ""
+    if last["step"] <= config.min_steps:
+        return f"; its share of total_minutes was {duration_text(share)}, but every net makes {config.min_steps} steps"
+    return f"; stopped by its share of total_minutes ({duration_text(share)})"
+
+
+def _curve_points(state: Report) -> dict[str, float]:
+    points = {
+        "train_loss": state.train_loss,
+        "learning_rate": state.learning_rate,
+        "rows_per_second": state.rows_per_second,
+        "waiting_share": state.waiting_share,
+        "validation_loss": state.validation_loss,
+        "validation_accuracy": state.validation_accuracy,
+    }
+    return {name: value for name, value in points.items() if value is not None}

@@ -1,0 +1,137 @@
+"""The page of a run in MLflow: headline figures, a description with the verdict, the report and the log."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from suphx.selfplay.agents.checkpoint_folder import has_nets
+from suphx_pipelines.engine.stage_folder import Done
+from suphx_pipelines.summary.headline import headline, verdict_figures
+from suphx_pipelines.summary.run_journal import LOG_FILE
+from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, program_name
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_platform.tracking.tracking import Tracker
+
+_RECORDS, _REPORT = "records", Path("report") / "report.html"
+_STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "supervised")
+_LINE_LENGTH = 48
+_SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
+
+
+class RunPage:
+    """Consumes: the summary of a run, its finished stages. Produces: metrics, tags, files and a description in MLflow.
+
+    >>> page = RunPage(tracker, folder, summary, records=None)
+    >>> with page.shown():
+    ...     page.add_stage("evaluation", done)
+    ...     page.add_verdict(verdict)
+    """
+
+    def __init__(self, tracker: Tracker, folder: Path, summary: RunSummary, *, records: Path | None) -> None:
+        """``summary``: read at every change of the page; ``records``: None if the run plays the games itself."""
+        self._tracker = tracker
+        self._folder = folder
+        self._summary = summary
+        self._records = records
+        self._data: dict[str, float] = {}
+
+    @contextmanager
+    def shown(self) -> Iterator[Self]:
+        """Describe the run while the block runs; at its end describe how it ended, and add report, log and summary."""
+        self._tracker.set_tags(_source_tags(self._summary))
+        self._describe()
+        try:
+            yield self
+        finally:
+            last = {"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)}
+            self._tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
+            self._describe()
+            for path in (self._folder / _REPORT, self._folder / LOG_FILE, self._folder / RUN_FILE):
+                if path.is_file():
+                    self._tracker.log_artifact(path)
+
+    def add_stage(self, name: str, done: Done) -> None:
+        """Add the headline figures of a finished stage, and the games that the run learns from."""
+        figures = headline(name, done.metrics)
+        if figures and name != _RECORDS:
+            self._tracker.log_metrics(figures)
+        if name == _RECORDS:
+            self._data = figures
+            counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
+            games = self._records.name if self._records else "baseline games"
+            place = (self._records or self._folder / _RECORDS).resolve().as_uri()
+            self._tracker.log_dataset(games, done.digest, source=place, profile=counts)
+        self._describe()
+
+    def add_verdict(self, verdict: Verdict) -> None:
+        """Add the difference that the verdict is based on."""
+        self._tracker.set_tags({"suphx.outcome": verdict.outcome})
+        figures = verdict_figures(verdict)
+        if figures:
+            self._tracker.log_metrics(figures)
+
+    def _describe(self) -> None:
+        self._tracker.describe(description(self._summary, self._folder))
+
+
+def description(summary: RunSummary, folder: Path) -> str:
+    """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings and commands."""
+    warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
+    again = summary.command
+    if summary.state == "running":
+        commands = {"Command": again}
+    elif summary.state != "finished":
+        commands = {"Continue with": again}
+    else:
+        commands = {"Command": again, **_next_commands(summary.run_id, folder)}
+    lines = [f"{label}:\n\n```\n{_in_short_lines(command)}\n```" for label, command in commands.items()]
+    machine = f"Machine: {summary.machine}. Version {summary.version}."
+    return "\n\n".join(text for text in (_state_text(summary), warnings, *lines, machine) if text)
+
+
+def _state_text(summary: RunSummary) -> str:
+    if summary.state == "finished":
+        return f"**{summary.verdict or 'All stages are finished.'}** The report is `report.html` under Artifacts."
+    finished = sum(stage.status in ("finished", "kept", "reused") for stage in summary.stages.values())
+    stages = f"{finished} of {len(summary.stages)} stages are finished."
+    error = (summary.error or "unknown error").rstrip(".")
+    word = {"failed": f"Failed: {error}.", "interrupted": "Stopped."}.get(summary.state, "Running.")
+    return f"**{word}** {stages}"
+
+
+def _in_short_lines(command: Sequence[str]) -> str:
+    """Return a command that a shell takes, in short lines: MLflow's page grows as wide as the longest one."""
+    lines: list[str] = []
+    is_value = False
+    for word in map(shlex.quote, command):
+        if lines and (is_value or len(lines[-1]) + len(word) < _LINE_LENGTH):
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+        is_value = word.startswith("--") and "=" not in word  # an option and its value are in one line
+    return " \\\n  ".join(lines)
+
+
+def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
+    runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
+    commands = {"Open this page": [program_name(), "ui", run_id, *runs]}
+    nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
+    if nets is not None:
+        commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
+    return commands
+
+
+def _source_tags(summary: RunSummary) -> dict[str, str]:
+    """Return the tags that MLflow shows as the source of the run, and names to search for."""
+    return {
+        "mlflow.source.name": " ".join([*summary.command[:2], summary.recipe]),  # MLflow shows what follows a slash
+        "suphx.command": shlex.join(summary.command),
+        "mlflow.source.type": "JOB" if _SET_IN_PODS in os.environ else "LOCAL",
+        "suphx.recipe": summary.recipe,
+        "suphx.machine": summary.machine,
+    }

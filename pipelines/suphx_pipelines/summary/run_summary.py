@@ -1,0 +1,120 @@
+"""``run.json`` in a run's folder: what the run is, how far it is and what came out of it.
+
+It is written when a run starts and whenever its state changes, whole or not at all; ``suphx runs`` and the report
+read it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from suphx_pipelines.engine.json_file import read_json, write_json
+
+RUN_FILE = "run.json"
+RunState = Literal["running", "finished", "failed", "interrupted"]
+StageState = Literal["waiting", "running", "finished", "kept", "reused"]
+_GIB = 2**30
+
+
+@dataclass(slots=True, kw_only=True)
+class StageSummary:
+    """One stage of a run."""
+
+    status: StageState = "waiting"
+    """``kept``: finished in an earlier sitting; ``reused``: the result of another run was taken."""
+    seconds: float = 0.0
+    """Time spent on it, over all sittings."""
+    warnings: list[str] = field(default_factory=list)
+    """What is wrong with its result, such as a net that has not learned."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunSummary:
+    """The content of ``run.json``."""
+
+    run_id: str
+    recipe: str
+    """The recipe's name."""
+    command: list[str]
+    """The command line that continues the run."""
+    state: RunState
+    started: str
+    """When it was first started, ISO 8601 with the time zone."""
+    seconds: float = 0.0
+    """Time spent on it, over all sittings."""
+    verdict: str | None = None
+    """What came out of it, in one sentence; None before the end."""
+    outcome: str | None = None
+    """better, worse, undecided or none (verdict.py); None before the end."""
+    stages: dict[str, StageSummary] = field(default_factory=dict)
+    """Stage name -> summary, in order."""
+    error: str | None = None
+    """Why it failed."""
+    machine: str = ""
+    """Cores, memory and GPU in short words."""
+    version: str = ""
+    commit: str = ""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is wrong with the results, of all stages."""
+        return [warning for stage in self.stages.values() for warning in stage.warnings]
+
+    def write(self, folder: Path) -> None:
+        """Replace ``run.json`` in the run's ``folder``."""
+        write_json(folder / RUN_FILE, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """Return the summary in the run's ``folder``; None if there is none, ValueError if it is damaged."""
+        path = folder / RUN_FILE
+        if not path.is_file():
+            return None
+        content = read_json(path)
+        try:
+            stages = {name: StageSummary(**_known(StageSummary, each)) for name, each in content["stages"].items()}
+            return cls(**_known(cls, content) | {"stages": stages})
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} is damaged ({error!r}): remove it, the run writes it again") from error
+
+
+def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that this version knows."""
+    return {each.name: content[each.name] for each in fields(cls) if each.name in content}
+
+
+def command_line(arguments: Sequence[str] | None = None) -> list[str]:
+    """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``."""
+    program, *rest = sys.argv if arguments is None else arguments
+    name = Path(program).name
+    return [program_name(program) if name in ("suphx", "cli.py") else name, *rest]
+
+
+def program_name(program: str = "") -> str:
+    """Return how to call ``suphx`` in this shell: by name, or by path if its folder is not in PATH.
+
+    ``program``: default ``sys.argv[0]``.
+    """
+    path = Path(program or sys.argv[0])
+    is_script = path.name == "suphx" and path.parent != Path()
+    if not is_script or shutil.which("suphx") is not None:
+        return "suphx"
+    near = os.path.relpath(path)
+    return str(path) if near.startswith("..") else near
+
+
+def machine_text() -> str:
+    """Return cores, memory and GPUs in short words, such as ``2 cores, 23 GiB, NVIDIA H100``."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / _GIB
+    parts = [f"{len(os.sched_getaffinity(0))} cores", f"{memory:.0f} GiB"]
+    torch = sys.modules.get("torch")  # importing it takes seconds; whoever trains has done so
+    if torch is not None and torch.cuda.is_available():
+        count = torch.cuda.device_count()
+        parts.append((f"{count} x " if count > 1 else "") + str(torch.cuda.get_device_name(0)))
+    return ", ".join(parts)

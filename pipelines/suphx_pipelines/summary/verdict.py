@@ -1,0 +1,155 @@
+"""What came out of a run, in one sentence: from the metrics of its finished stages.
+
+The last stage of the run that has measured its agent decides: the match of Figure 8, else self-play against its own
+start, else the match of the supervised nets against the baseline, else the reward predictor against naive predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS
+from suphx.selfplay.agents.choice import BASELINES
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.stage_folder import DONE
+from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
+from suphx_platform.console.table_text import count_text
+
+Outcome = Literal["better", "worse", "undecided", "none"]
+Metrics = Mapping[str, Mapping[str, float]]
+"""Stage name -> metrics."""
+
+_SELF_PLAY = {
+    "oracle_decay": "Self-play with oracle guiding",
+    "oracle_distillation": "Self-play with a teacher",
+    "reinforcement": "Self-play",
+    "oracle": "Self-play of nets that see hidden tiles",
+}
+AGENT_COMPARISON_STAGE = "agent_comparison/match"  # agent_comparison.MATCH_STAGE, whose module imports torch
+_ABOUT_EQUAL = 0.15
+"""An undecided interval within this many placements of 0 is called about as strong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What came out of a run."""
+
+    outcome: Outcome
+    """Of the agent that the run made; ``none``: no match was played."""
+    sentence: str
+    difference: float | None = None
+    """Average placement of the agent minus that of its opponent; negative is better."""
+    low: float | None = None
+    """Lower end of the 95 % interval of the difference."""
+    high: float | None = None
+    """Upper end."""
+    hanchans: int = 0
+    """Games of the match."""
+
+
+def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
+    """Return the verdict on a run of ``recipe`` whose finished stages have these ``metrics``."""
+    if AGENT_COMPARISON_STAGE in metrics:
+        return _agent_comparison(recipe, metrics[AGENT_COMPARISON_STAGE])
+    for stage, name in _SELF_PLAY.items():
+        figures = metrics.get(stage, {})
+        if "start_difference_low" in figures:
+            return _self_play(name, figures)
+    evaluation = metrics.get("evaluation", {})
+    if "paired_difference_low" in evaluation:
+        return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
+    return Verdict(outcome="none", sentence=_without_match(metrics))
+
+
+def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]:
+    """Return the metrics of the finished stages in ``folders`` (stage name -> folder)."""
+    return {name: read_json(folder / DONE)["metrics"] for name, folder in folders.items() if (folder / DONE).is_file()}
+
+
+def compared(difference: float, low: float, high: float, hanchans: int, better: str, equal: str, worse: str) -> Verdict:
+    """Return the verdict on a match; ``better``, ``equal``, ``worse``: what each outcome means, without a full stop."""
+    games = f"{hanchans:,} hanchans"
+    signed = f"average placement {difference:+.2f} (95 % interval {low:+.2f} to {high:+.2f}; lower is better), {games}"
+    outcome: Outcome = "undecided"
+    if hanchans < SEATS * MIN_CLUSTERS:
+        least = SEATS * MIN_CLUSTERS
+        sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
+    elif high < 0:
+        outcome = "better"
+        figures = f"lower by {-difference:.2f} (95 % interval {-high:.2f} to {-low:.2f})"
+        sentence = f"{better}: average placement {figures}, {games}."
+    elif low > 0:
+        outcome = "worse"
+        figures = f"higher by {difference:.2f} (95 % interval {low:.2f} to {high:.2f})"
+        sentence = f"{worse}: average placement {figures}, {games}."
+    elif max(-low, high) <= _ABOUT_EQUAL:
+        sentence = f"{equal}: {signed}."
+    else:
+        sentence = f"The match does not show who is stronger: {signed}; more games narrow the interval."
+    return Verdict(
+        outcome=outcome, sentence=sentence, difference=difference, low=low, high=high, hanchans=hanchans
+    )  # fmt: skip
+
+
+def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool) -> Verdict:
+    baseline = recipe.evaluation.baseline
+    is_teacher = has_own_games and recipe.records.player == baseline
+    opponent = f"their teacher {baseline}" if is_teacher else f"the baseline {baseline}"
+    return compared(
+        figures["paired_difference"],
+        figures["paired_difference_low"],
+        figures["paired_difference_high"],
+        int(figures.get("hanchans", recipe.evaluation.hanchans)),
+        better=f"The nets play better than {opponent}",
+        equal=f"The nets play about as well as {opponent}",
+        worse=f"The nets play worse than {opponent}",
+    )
+
+
+def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
+    updates = count_text(figures["updates"], "update") if "updates" in figures else "its updates"
+    verdict = compared(
+        figures["start_difference"],
+        figures["start_difference_low"],
+        figures["start_difference_high"],
+        int(figures["start_hanchans"]),
+        better=f"{name} made the nets stronger than their start after {updates}",
+        equal=f"{name} left the nets about as strong as their start after {updates}",
+        worse=f"{name} made the nets weaker than their start after {updates}",
+    )
+    titles = {name: f"Against the baseline {name}" for name in BASELINES}
+    titles["start_sampled"] = "With sampled answers on both sides"
+    others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
+    return replace(verdict, sentence=" ".join([verdict.sentence, *others]))
+
+
+def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:
+    difference, low, high = (figures[f"{name}_difference{end}"] for end in ("", "_low", "_high"))
+    return f"{title}: {difference:+.2f} ({low:+.2f} to {high:+.2f})."
+
+
+def _agent_comparison(recipe: Recipe, figures: Mapping[str, float]) -> Verdict:
+    placements = {name.removesuffix("_average_placement"): value for name, value in figures.items()
+                  if name.endswith("_average_placement")}  # fmt: skip
+    shown = ", ".join(f"{AGENT_TITLES[name]} {value:.2f}" for name, value in placements.items())
+    games = f"{recipe.agent_comparison.hanchans:,} hanchans each"
+    return Verdict(
+        outcome="none", sentence=f"Average placements against three SL-weak: {shown}; {games}, lower is better."
+    )
+
+
+def _without_match(metrics: Metrics) -> str:
+    margins = {
+        name.removeprefix("margin_to_").replace("_", " "): value
+        for name, value in metrics.get("reward_predictor", {}).items()
+        if name.startswith("margin_to_")
+    }
+    if not margins:
+        return "No match was played, so the strength of the nets is unknown."
+    shown = ", ".join(
+        f"{abs(value):.0%} {'below' if value >= 0 else 'above'} {name}" for name, value in margins.items()
+    )
+    return f"The reward predictor's error on test games, compared with simple predictions: {shown}."

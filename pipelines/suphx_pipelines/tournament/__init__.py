@@ -1,0 +1,5 @@
+"""Nightly tournaments and promotion.
+
+Imports engine/, report/ and charts/.
+Start in tournament.py.
+"""

@@ -1,0 +1,173 @@
+"""The pool stage of a tournament: who plays tonight, their nets copied, so that nothing changes until it is over.
+
+Leaves ``pool.json`` and the nets under ``agents/<place in the pool>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from suphx.evaluation.tournament import SEATS
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint import load_header
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_address
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_platform.agents.agent_forms import split_wrapper
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.agents.agent_source import BUCKET, AgentSource
+from suphx_platform.tracking.model_registry import ModelRegistry
+
+POOL_NAME = "pool.json"
+Context = StageContext[TournamentRecipe]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """An agent of the pool."""
+
+    name: str
+    """In tables."""
+    address: str
+    """For ``load_agent``, as seen from the stage's folder where the nets are copied there."""
+    digest: str
+    """Of the nets; the address where there are none."""
+    is_candidate: bool = False
+    """One of the newest checkpoints: may become the champion."""
+
+    def address_in(self, folder: Path) -> str:
+        """Return the address with the stage's folder in front of copied nets."""
+        wrapper, nets = split_wrapper(self.address)
+        return f"{wrapper}{folder / nets}" if nets.startswith(_COPIES) else self.address
+
+    def nets_in(self, folder: Path) -> Path:
+        """Return the folder of copied nets."""
+        return folder / split_address(self.address)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """What ``pool.json`` says."""
+
+    entrants: tuple[Entrant, ...]
+    champion: int | None
+    """Place of the champion in the pool; None if there is none."""
+    version: str | None
+    """Of the champion in the model registry."""
+    left_out: dict[str, str]
+    """Name of an agent that could not play, and why."""
+
+
+_COPIES = "agents/"
+
+
+def run(context: Context) -> dict[str, float]:
+    """Settle who plays. ValueError for an unknown agent or fewer than four."""
+    recipe = context.recipe
+    source = AgentSource(context.tracker.store, recipe.storage)
+    version = ModelRegistry(context.tracker.store, recipe.registry).champion()
+    if version is None and recipe.decision.baseline:
+        load_any_agent(recipe.decision.baseline)  # now, not after all the games
+    entrants: list[Entrant] = []
+    left_out: dict[str, str] = {}
+    for name, address, is_candidate in _wanted(context, source, version):
+        try:
+            entrant = _enter(source, context.folder, len(entrants), name, address, is_candidate=is_candidate)
+            twin = next((other.name for other in entrants if other.digest == entrant.digest), None)
+            reason = f"the same nets as {twin}" if twin else None
+        except (ValueError, FileNotFoundError, PermissionError) as error:  # not a full disk or a storage that is away
+            if not is_candidate:
+                raise
+            reason = str(error)
+        if reason is None:
+            entrants.append(entrant)
+        else:
+            left_out[name] = reason
+            context.console.say(f"{name} does not play: {reason}")
+    if len(entrants) < SEATS:
+        there = ", ".join(entrant.name for entrant in entrants)
+        raise ValueError(
+            f"only {len(entrants)} agents play ({there}), {SEATS} are needed, and {_newest_from(context)} has no other "
+            "checkpoints: set pool.newest_from to a folder or storage with runs, or name more in pool.agents"
+        )
+    shutil.rmtree(context.folder / _COPIES / str(len(entrants)), ignore_errors=True)  # of the last one if left out
+    names = [entrant.name for entrant in entrants]
+    champion = names.index(recipe.registry.address) if version else None
+    pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
+    write_json(context.folder / POOL_NAME, asdict(pool))
+    return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
+
+
+def read_pool(folder: Path) -> Pool:
+    """Return what the stage has left in ``folder``."""
+    values = read_json(folder / POOL_NAME)
+    entrants = tuple(Entrant(**entrant) for entrant in values.pop("entrants"))
+    return Pool(entrants=entrants, **values)
+
+
+def _wanted(context: Context, source: AgentSource, version: str | None) -> Iterator[tuple[str, str, bool]]:
+    """Yield name, address and whether it is a candidate: the champion first, so that its twins are left out."""
+    recipe = context.recipe
+    if version is not None:
+        yield recipe.registry.address, f"models:/{recipe.registry.model}/{version}", False
+    for name in recipe.pool.agents:
+        if name != recipe.registry.address:
+            yield name, name, False
+    for found in source.newest(_newest_from(context), recipe.pool.newest):
+        yield found.name, found.address, True
+
+
+def _newest_from(context: Context) -> str:
+    """Return the folder or storage in which checkpoints are looked for."""
+    recipe = context.recipe
+    own = recipe.storage.address if recipe.storage.address.startswith(BUCKET) else str(context.folder.parents[1])
+    return recipe.pool.newest_from or own
+
+
+def _enter(source: AgentSource, folder: Path, place: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
+    """Copy the nets of an agent, if it has any, and see that it can play."""
+    copy, space = folder / _COPIES / str(place), folder / _COPIES / f"fetched-{place}"
+    for remains in (copy, space):
+        shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
+    wrapper, nets = split_wrapper(address)
+    fetched, words = split_address(source.fetch(nets, space))
+    is_net = Path(fetched).is_dir()
+    if is_net:
+        _copy_nets(Path(fetched), copy)
+        shutil.rmtree(space, ignore_errors=True)
+        fetched = f"{_COPIES}{place}"
+    told = ",".join(sorted(words))
+    entrant = Entrant(
+        name=name,
+        address=f"{wrapper}{fetched}{told and ':'}{told}",
+        digest=wrapper + _digest(copy) + told if is_net else address,
+        is_candidate=is_candidate,
+    )
+    load_any_agent(entrant.address_in(folder))
+    if is_candidate and any(load_header(copy / checkpoint_name(head)).net.num_oracle_planes for head in HEAD_NAMES):
+        raise ValueError("it sees what is hidden from players")
+    return entrant
+
+
+def _copy_nets(source: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for head in HEAD_NAMES:
+        shutil.copy2(find_checkpoint(source, head, is_weak=False), target)
+        try:
+            weak = find_checkpoint(source, head, is_weak=True)
+        except ValueError:  # not every training leaves weak ones
+            continue
+        shutil.copy2(weak, target)
+
+
+def _digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for head in HEAD_NAMES:
+        digest.update(hashlib.sha256((folder / checkpoint_name(head)).read_bytes()).digest())
+    return digest.hexdigest()

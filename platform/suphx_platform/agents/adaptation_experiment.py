@@ -1,0 +1,209 @@
+"""The experiment of the paper's section 4.3: over hundreds of initial hands, does adapting to the hand pay?
+
+Hands are independent of each other: each process tries its share of them, a few side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from suphx.evaluation.statistics import Interval, mean_interval
+from suphx.games.riichi.engine.simulator import MAX_SEED
+from suphx.games.riichi.table.rules import tenhou
+from suphx.kernel.record import I64, Records
+from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
+from suphx.models.device import torch_threads
+from suphx.models.nets.reward_predictor import weights_of
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.rollouts.deal_start import draw_starts
+from suphx.training.adaptation.adaptation_config import AdaptationConfig
+from suphx.training.adaptation.adaptation_trial import TrialResults, try_hands
+from suphx.training.adaptation.adapter import Adapter
+from suphx.training.reward.deal_reward import PredictedChange
+from suphx.training.reward.global_reward import Prediction
+from suphx.training.reward.reward_config import GlobalRewardConfig
+from suphx.worker_interrupt import end_at_interrupt, starting_workers
+from suphx_platform.agents.agent_loading import load_net_agent
+
+_HANDS_AT_A_TIME = 2
+_DRAWN_AT_A_TIME = 200
+"""Hands come from games of their own for so many, so that the first ones are the same however many are wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptationExperiment:
+    """What is tried."""
+
+    agent: str
+    """Address of an agent of nets (selfplay/agents/agent.py): the offline policy, at all seats."""
+    num_hands: int = 200
+    num_tests: int = 512
+    """Test deals of each hand; both sides play all of them."""
+    seed: int = 0
+    """Of hands, rollouts and test deals."""
+    reward_predictor: str = ""
+    """Path of a reward predictor whose change is the reward (training/reward/deal_reward.py); empty: points won."""
+    workers: int = 1
+    """Processes; no figure but the time depends on it."""
+    config: AdaptationConfig = field(default_factory=AdaptationConfig)
+
+    def __post_init__(self) -> None:
+        for name in ("num_hands", "num_tests", "workers"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        if not 0 <= self.seed < 1 << 62:
+            raise ValueError(f"seed is {self.seed}: use 0 to 2**62 - 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdaptationReport:
+    """What came out; intervals are bootstrapped over hands, 95 %."""
+
+    experiment: AdaptationExperiment
+    results: TrialResults
+    win_rate: float
+    """Share of the hands with which the adapted net won more points in the test deals; equal ones count half."""
+    win_interval: Interval
+    points: float
+    """Points of a test deal that adapting brought, mean over hands."""
+    points_interval: Interval
+
+    def verdict(self) -> str:
+        """Return one sentence that claims no more than the interval allows."""
+        low, high = self.win_interval.low, self.win_interval.high
+        claim = "better" if low > 0.5 else "worse" if high < 0.5 else "no different, as far as one can tell"
+        return (
+            f"adapted is {claim}: ahead with {self.win_rate:.1%} of {len(self.results.base_points)} hands "
+            f"({low:.1%} to {high:.1%}), {self.points:+.0f} points a deal "
+            f"({self.points_interval.low:+.0f} to {self.points_interval.high:+.0f})"
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        r = self.results
+        rollout_seconds, update_seconds = float(r.rollout_seconds.mean()), float(r.update_seconds.mean())
+        return {
+            "agent": self.experiment.agent,
+            "hands": len(r.base_points),
+            "rollouts": self.experiment.config.num_rollouts,
+            "tests": self.experiment.num_tests,
+            "seed": self.experiment.seed,
+            "win_rate_adapted_over_base": self.win_rate,
+            "interval": [self.win_interval.low, self.win_interval.high],
+            "points_difference": {
+                "mean": self.points,
+                "interval": [self.points_interval.low, self.points_interval.high],
+            },
+            "base": {"points": float(r.base_points.mean()), "win_rate": float(r.base_win_rates.mean())},
+            "adapted": {"points": float(r.adapted_points.mean()), "win_rate": float(r.adapted_win_rates.mean())},
+            "changed_share": float(r.changed_shares.mean()),
+            "seconds_per_hand": rollout_seconds + update_seconds,
+            "rollout_seconds_per_hand": rollout_seconds,
+            "update_seconds_per_hand": update_seconds,
+            "config": asdict(self.experiment.config),
+        }
+
+
+def run_experiment(
+    experiment: AdaptationExperiment, *, progress: Callable[[int, str], None] = lambda count, note: None
+) -> AdaptationReport:
+    """Try all hands; ``progress`` is told how many more are done, and how it looks so far.
+
+    ValueError for an agent that is none of nets, or does not exist.
+    """
+    agent = load_net_agent(experiment.agent)
+    starts, seats, seeds = draw_hands(agent, experiment.num_hands, experiment.seed)
+    parts: list[TrialResults] = []
+    for part in _try_all(experiment, agent, starts, seats, seeds):
+        parts.append(part)
+        wins, points = _outcomes(TrialResults.join(parts))
+        progress(len(part.base_points), f"{wins.mean():.1%} ahead, {points.mean():+.0f} points")
+    return make_report(experiment, TrialResults.join(parts))
+
+
+def make_report(experiment: AdaptationExperiment, results: TrialResults) -> AdaptationReport:
+    """Return the figures of ``results``."""
+    wins, points = _outcomes(results)
+    return AdaptationReport(
+        experiment=experiment,
+        results=results,
+        win_rate=float(wins.mean()),
+        win_interval=mean_interval(wins),
+        points=float(points.mean()),
+        points_interval=mean_interval(points),
+    )
+
+
+def draw_hands(agent: NetAgent, count: int, seed: int) -> tuple[Records, I64, I64]:
+    """Return ``count`` starts of deals in games of ``agent``, whose hand it is in each, and a seed for all else."""
+    draws = [np.random.default_rng([seed, first]) for first in range(0, count, _DRAWN_AT_A_TIME)]
+    with torch_threads(1):
+        starts = [draw_starts(agent, _DRAWN_AT_A_TIME, tenhou(), seed=int(draw.integers(MAX_SEED))) for draw in draws]
+    order = [draw.permutation(_DRAWN_AT_A_TIME) for draw in draws]
+    seats = [draw.integers(4, size=_DRAWN_AT_A_TIME) for draw in draws]
+    seeds = [draw.integers(MAX_SEED, size=_DRAWN_AT_A_TIME) for draw in draws]
+    mixed = np.concatenate([part[own] for part, own in zip(starts, order, strict=True)])
+    return mixed[:count], np.concatenate(seats)[:count], np.concatenate(seeds)[:count]
+
+
+def _outcomes(results: TrialResults) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each hand 1, 0.5 or 0 for ahead, equal or behind, and the difference in points of a deal."""
+    points = results.adapted_points - results.base_points
+    return (1 + np.sign(points)) / 2, points
+
+
+def _try_all(
+    experiment: AdaptationExperiment, agent: NetAgent, starts: Records, seats: I64, seeds: I64
+) -> Iterator[TrialResults]:
+    """Yield the results of a few hands at a time, in order."""
+    firsts = range(0, len(starts), _HANDS_AT_A_TIME)
+    parts = [slice(first, first + _HANDS_AT_A_TIME) for first in firsts]
+    tasks = [(starts[part], seats[part], seeds[part]) for part in parts]
+    if experiment.workers == 1 or len(tasks) == 1:
+        with torch_threads(1):
+            adapter = _adapter(experiment, agent)
+            for task in tasks:
+                yield try_hands(adapter, *task, num_tests=experiment.num_tests)
+        return
+    num_workers = min(experiment.workers, len(tasks))
+    with ProcessPoolExecutor(
+        num_workers, get_context("spawn"), initializer=_start_worker, initargs=(experiment,)
+    ) as pool:
+        with starting_workers():
+            results = pool.map(_try_in_worker, tasks)
+        yield from results
+
+
+def _adapter(experiment: AdaptationExperiment, agent: NetAgent) -> Adapter:
+    if not experiment.reward_predictor:
+        return Adapter(agent, experiment.config)
+    predictor, header = load_reward_predictor(Path(experiment.reward_predictor))
+    prediction = Prediction(
+        weights=weights_of(predictor),
+        points=header.points,
+        exchange_rate=GlobalRewardConfig().exchange_rate,
+        last_kyoku="paid",
+    )
+    return Adapter(agent, experiment.config, reward=PredictedChange(prediction))
+
+
+_of_worker: list[tuple[Adapter, int]] = []
+
+
+def _start_worker(experiment: AdaptationExperiment) -> None:
+    end_at_interrupt()
+    import torch
+
+    torch.set_num_threads(1)
+    _of_worker[:] = [(_adapter(experiment, load_net_agent(experiment.agent)), experiment.num_tests)]
+
+
+def _try_in_worker(task: tuple[Records, I64, I64]) -> TrialResults:
+    adapter, num_tests = _of_worker[0]
+    return try_hands(adapter, *task, num_tests=num_tests)

@@ -1,0 +1,93 @@
+"""All the ways to name an agent, and what can be checked of a name before torch is imported.
+
+``mjai:COMMAND LINE``, or ``mjai-S:COMMAND LINE`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
+number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
+from suphx.selfplay.agents.choice import BASELINES
+from suphx.suggestion import did_you_mean
+
+AGENT_FORMS = (
+    "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "
+    "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
+    "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
+    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move)"
+)
+MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
+ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
+_REMOTE = ("s3://", "models:/")
+_SHOWN = 8
+
+
+def is_program(address: str) -> bool:
+    """Tell whether the agent is an outside program."""
+    return MJAI.fullmatch(address) is not None
+
+
+def split_wrapper(address: str) -> tuple[str, str]:
+    """Return the prefix of an adapting agent, such as ``adapt-256:``, perhaps empty, and the address of the nets."""
+    match = ADAPT.fullmatch(address)
+    nets = address if match is None else match["agent"]
+    return address.removesuffix(nets), nets
+
+
+def check_agent(address: str) -> None:
+    """Raise ValueError if no agent can have this name: a mistyped baseline, a missing folder or one without nets.
+
+    Agents in buckets and registries are not looked up here.
+    """
+    if is_program(address):
+        return
+    wrapper, nets = split_wrapper(address)
+    place, _ = split_address(nets)
+    if place.startswith(_REMOTE):
+        return
+    if place in BASELINES:
+        if wrapper or nets != place:
+            raise ValueError(
+                f"{address!r} is no agent, as {place} has no nets: use {place}, or a folder of checkpoints"
+            )
+        return
+    check_nets(nets)
+
+
+def check_nets(address: str) -> None:
+    """Raise ValueError unless ``address`` is a folder with a checkpoint for each head, perhaps with ``:weak``."""
+    folder = Path(split_address(address)[0])
+    if not folder.is_dir():
+        raise ValueError(_missing(address, folder))
+    if has_nets(folder):
+        return
+    inside = sorted(str(each) for pattern in ("*", "*/*") for each in folder.glob(pattern) if has_nets(each))
+    if inside:
+        shown = ", ".join(inside[:_SHOWN]) + (", …" if len(inside) > _SHOWN else "")
+        raise ValueError(f"{address!r} is not itself a folder of checkpoints: name one of the folders in it, {shown}")
+    raise ValueError(
+        f"{address!r} has no checkpoints: name a folder with discard.safetensors, riichi.safetensors and so on, such "
+        "as runs/<run>/supervised of a finished run"
+    )
+
+
+def check_net_agent(address: str) -> None:
+    """Raise ValueError unless ``address`` is an agent whose nets can be adapted: a folder of checkpoints."""
+    if split_address(address)[0] in BASELINES:
+        raise ValueError(f"{address!r} has no nets that could be adapted: name a folder of checkpoints")
+    check_nets(address)
+
+
+def _missing(address: str, folder: Path) -> str:
+    """Return the message for a folder that does not exist, which may have been meant as another kind of agent."""
+    if len(folder.parts) < 2:
+        near = [*BASELINES, *(each.name for each in Path().iterdir() if each.is_dir())]
+        return f"{address!r} is no agent: {did_you_mean(address, near) or 'use ' + AGENT_FORMS}".rstrip()
+    missing = next(each for each in (*reversed(folder.parents), folder) if not each.exists())
+    parent = missing.parent
+    names = [each.name for each in parent.iterdir() if each.is_dir()] if parent.is_dir() else []
+    hint = did_you_mean(missing.name, names) or "check the path; "
+    return f"{address!r} is no agent: there is no {missing.name!r} in {parent}: {hint}`suphx runs list` shows all runs"

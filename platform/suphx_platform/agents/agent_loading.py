@@ -1,0 +1,46 @@
+"""Agents by address: those of ``load_agent``, those that adapt at run time, and outside programs (agent_forms.py).
+
+>>> load_any_agent("adapt:runs/a/supervised")
+>>> load_any_agent("adapt-256+0.5s:runs/a/supervised:weak")
+"""
+
+from __future__ import annotations
+
+from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.agents.choice import BASELINES
+from suphx.training.adaptation.adaptation_config import AdaptationConfig
+from suphx.training.adaptation.adapter import Adapter
+from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
+from suphx_platform.agents.agent_forms import ADAPT, MJAI, check_net_agent, check_nets
+from suphx_platform.agents.mjai_agent import MOVE_SECONDS, MjaiAgent
+
+
+def load_any_agent(address: str) -> Agent:
+    """Return the agent that ``address`` names: a program, one that adapts, or any of ``load_agent``.
+
+    ValueError if there is none of that name.
+    """
+    program = MJAI.fullmatch(address)
+    if program is not None:
+        return MjaiAgent(address, program["command"], float(program["seconds"] or MOVE_SECONDS))
+    match = ADAPT.fullmatch(address)
+    if match is None:
+        return _load_checked(address)
+    config = AdaptationConfig(num_rollouts=int(match["rollouts"])) if match["rollouts"] else AdaptationConfig()
+    move = MoveConfig(seconds=float(match["seconds"] or 0))
+    return AdaptiveAgent(address, Adapter(load_net_agent(match["agent"]), config), move)
+
+
+def load_net_agent(address: str) -> NetAgent:
+    """Return an agent of nets, that can be adapted; ValueError for another one."""
+    check_net_agent(address)
+    agent = load_agent(address)
+    assert isinstance(agent, NetAgent)
+    return agent
+
+
+def _load_checked(address: str) -> Agent:
+    """Return the agent of ``load_agent``; ValueError names what exists instead, all forms or the folders inside."""
+    if address not in BASELINES:
+        check_nets(address)
+    return load_agent(address)

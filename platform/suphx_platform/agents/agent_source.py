@@ -1,0 +1,120 @@
+"""Where agents come from: names from outside this machine become addresses that ``load_agent`` takes.
+
+>>> source = AgentSource(TrackingStore(Path("runs")))
+>>> source.fetch("models:/suphx@champion", folder)  # copies the nets into the folder
+>>> source.fetch("ukeire", folder)  # "ukeire": nothing to do
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
+from suphx_platform.agents.agent_forms import is_program, split_wrapper
+from suphx_platform.storage.storage import CheckpointVersion, Storage, StorageConfig
+from suphx_platform.tracking import model_registry
+from suphx_platform.tracking.tracking import TrackingStore
+
+BUCKET = "s3://"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCheckpoint:
+    """Five nets that a run has left, or is still learning."""
+
+    name: str
+    """``<run id>/<stage>``."""
+    address: str
+    """What ``AgentSource.fetch`` takes."""
+    saved: float
+    """When, in seconds since 1970."""
+
+
+class AgentSource:
+    """Copies nets here from a bucket or from the model registry."""
+
+    def __init__(self, store: TrackingStore, storage: StorageConfig | None = None) -> None:
+        """``storage`` says how buckets are reached; its address does not matter."""
+        self._store = store
+        self._storage = storage or StorageConfig()
+
+    def fetch(self, address: str, folder: Path) -> str:
+        """Return ``address`` as one for ``load_agent``, what it names copied into ``folder`` if it is elsewhere.
+
+        ValueError if there is nothing of that name.
+        """
+        if is_program(address):
+            return address
+        wrapper, nets = split_wrapper(address)
+        if wrapper:
+            return wrapper + self.fetch(nets, folder)
+        place, words = split_address(address)
+        if place.startswith(model_registry.PREFIX):
+            model_registry.fetch_model(self._store, place, folder)
+        elif place.startswith(BUCKET):
+            bucket, _, name = place.removeprefix(BUCKET).strip("/").partition("/")
+            fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name, folder)
+        else:
+            return address
+        return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
+
+    def newest(self, place: str, count: int) -> list[FoundCheckpoint]:
+        """Return the newest ``count`` checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
+        if place.startswith(BUCKET):
+            place = place.rstrip("/")
+            found = list(stored_checkpoints(Storage(replace(self._storage, address=place))))
+            found = [replace(each, address=f"{place}/{each.name}") for each in found]
+        else:
+            found = list(checkpoints_of_runs(Path(place)))
+        return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
+
+
+def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
+    """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets."""
+    discard = HEAD_NAMES[0]
+    places = [path.parent for path in runs.glob(f"*/*/{checkpoint_name(discard)}")]
+    places += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
+    for folder in sorted(set(places)):
+        if not has_nets(folder):  # of a stage that has not learned them all yet
+            continue
+        files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]
+        name = folder.relative_to(runs).as_posix()
+        yield FoundCheckpoint(name, str(folder), max(file.stat().st_mtime for file in files))
+
+
+def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
+    """Yield the names of a storage whose newest version has all five nets; ``address`` is the name."""
+    newest = {name: versions[-1] for name in storage.names() if (versions := storage.versions(name))}
+    for name, version in newest.items():
+        parent, _, last = name.rpartition("/")
+        if all(checkpoint_name(head) in version.files for head in HEAD_NAMES):
+            yield FoundCheckpoint(name, name, version.saved)
+        elif last == HEAD_NAMES[0] and _has_all_heads(newest, parent):
+            saved = max(newest[f"{parent}/{head}"].saved for head in HEAD_NAMES)
+            yield FoundCheckpoint(parent, parent, saved)
+
+
+def _has_all_heads(newest: dict[str, CheckpointVersion], parent: str) -> bool:
+    stages = {head: newest.get(f"{parent}/{head}") for head in HEAD_NAMES}
+    return all(stage is not None and checkpoint_name(head) in stage.files for head, stage in stages.items())
+
+
+def fetch_stored(storage: Storage, name: str, folder: Path) -> None:
+    """Copy the five nets that a storage has under ``name``, or under ``name/<head>``, into ``folder``.
+
+    ValueError if there are none.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if name and storage.load_newest(name, folder) is not None:
+        return
+    for head in HEAD_NAMES:
+        folder.mkdir(exist_ok=True)
+        if storage.load_newest(f"{name}/{head}", folder / head) is None:
+            raise ValueError(
+                f"{storage.config.address}/{name} has no checkpoint of the {head} net: use what `storage.address` of a "
+                "run was, its id and a stage, such as s3://bucket/runs/<run id>/supervised"
+            )

@@ -1,0 +1,332 @@
+"""The data flow of the paper's Figure 6 as the main loop sees it, and its plainest form: all parts in one process.
+
+>>> backend = LocalBackend(config, play)
+>>> for event in backend.advance():  # again and again
+...     print(event)  # Played, Learned or Fault
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from torch import Tensor
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.trajectory import Decisions
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.reward.global_reward import Prediction
+from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx_platform.parts.inference_engine import InferenceEngine, LocalEngine
+from suphx_platform.parts.learner import Learner, UpdateReport
+from suphx_platform.parts.parameter_server import ParameterServer, PolicyVersion
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer import Batch, BufferCounts, ReplayBuffer
+from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
+
+LearnerState = tuple[Mapping[str, Tensor], Mapping[str, Any]]
+"""What ``Learner.state`` returns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfPlay:
+    """What plays and learns."""
+
+    start: PolicySet
+    weak: PolicySet
+    encoder: str
+    rules_version: str
+    seed: int
+    prediction: Prediction | None = None
+    """What rewards are differences of; None: they are round scores."""
+    teacher: PolicySet | None = None
+    """Who sees what is hidden and is stayed near to (suphx/training/reinforcement/distillation.py)."""
+    carried: LearnerState | None = None
+    """State of the learner of an earlier stage, whose critics, optimisers and entropy control are used further."""
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the headers of the checkpoints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One update was made."""
+
+    number: int
+    """1, 2, … over the whole run."""
+    figures: Mapping[str, float]
+    """Of suphx.training.reinforcement.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
+    seconds: float
+    num_rows: Mapping[str, int] = field(default_factory=dict)
+    """Decisions that each head learned from, by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something broke, and what was done about it."""
+
+    part: str
+    """simulator, engine, buffer, server or learner; with its number where there are several."""
+    kind: str
+    """died, hung or failed."""
+    message: str
+
+    @property
+    def name(self) -> str:
+        """Return what it is counted under: ``engine_died``."""
+        return f"{self.part.split()[0]}_{self.kind}"
+
+
+Event = Played | Learned | Fault
+
+
+@dataclass(slots=True, kw_only=True)
+class BackendState:
+    """All that a backend needs to go on. What is absent begins anew: games on tables, decisions in the buffers."""
+
+    learner: LearnerState
+    latest: PolicyVersion
+    older: list[PolicyVersion]
+    counts: BufferCounts
+    next_simulator: int
+    """Number of the next simulator: no number ever plays twice, or it would play the same games again."""
+    simulators: list[Mapping[str, np.ndarray]] = field(default_factory=list)
+    buffers: list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=list)
+
+
+class DivergedBatchError(DivergedError):
+    """A loss or gradient was no finite number; nothing was changed by it."""
+
+    def __init__(self, message: str, parts: Mapping[int, Decisions]) -> None:
+        """``parts``: the decisions of the update, by head."""
+        super().__init__(message)
+        self.parts = parts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.parts)
+
+
+class Backend(Protocol):
+    """All five parts, wherever they are."""
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        ...
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffers since the beginning of the run."""
+        ...
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment: ``buffer_bytes``, and what else this backend can tell of its parts."""
+        ...
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether ``state`` would lose nothing that a later ``restore`` cannot do again."""
+        ...
+
+    def advance(self) -> list[Event]:
+        """Let the parts work; return what happened, in order; perhaps nothing.
+
+        Raises DivergedBatchError; ValueError if the settings let nothing go on; what a part raised that fails again
+        and again.
+        """
+        ...
+
+    def newest(self) -> PolicyVersion:
+        """Return the newest policy version."""
+        ...
+
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its hanchans."""
+        ...
+
+    def state(self) -> BackendState:
+        """Return all that a new backend needs to go on."""
+        ...
+
+    def close(self) -> None:
+        """Stop all parts."""
+        ...
+
+
+class LocalBackend:
+    """Consumes and produces: its own parts' work in a fixed order, so that equal seeds give equal numbers.
+
+    With ``overlap``, a thread learns from a batch while this one plays the games of the next batch, with the version
+    before that update. What is played depends on the games alone, not on how long either takes.
+    """
+
+    def __init__(self, config: ReinforcementConfig, play: SelfPlay, state: BackendState | None = None) -> None:
+        """Build all parts; go on from ``state``. Raises ValueError or KeyError if that is of other parts."""
+        heads, opponents = config.head_numbers, config.simulator.opponents
+        self._config = config
+        teachers = [] if play.teacher is None else [play.teacher.nets[head] for head in heads]
+        self._learner = Learner(config.learner, [play.start.nets[head] for head in heads], teachers=teachers)
+        self._server = ParameterServer(config.server, self._learner.weights(), num_older=opponents.num_older)
+        self._buffer = ReplayBuffer(config.buffer, heads)
+        is_same = state is not None and len(state.simulators) == len(state.buffers) == 1
+        index = 0 if state is None else state.next_simulator - is_same
+        self._next_simulator = index + 1
+        engine = InferenceEngine(config.engine, play.start, play.weak, heads=heads, num_older=opponents.num_older)
+        self._engine, self._local = engine, LocalEngine(engine, config.engine.threads)
+        self._simulator = SelfPlaySimulator(config.simulator, new_context(config, play, index), self._local)
+        self._learning = ThreadPoolExecutor(1, thread_name_prefix="learner") if config.overlap else None
+        self._held: list[Decisions] | None = None
+        if state is not None:
+            self._learner.restore(*state.learner)
+            self._server.restore(state.latest, state.older)
+            self._fetch()
+            if is_same:
+                self._simulator.restore(state.simulators[0])
+                self._buffer.restore(*state.buffers[0])
+            else:
+                self._buffer.counts = state.counts
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        return self._server.latest
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffer."""
+        return self._buffer.counts
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment."""
+        return {"buffer_bytes": self._buffer.num_bytes}
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether no decisions wait outside the buffer."""
+        return self._held is None
+
+    def advance(self) -> list[Event]:
+        """Learn if there are decisions for it, and play until there are some for the next update."""
+        self._put()
+        batch = self._buffer.take(self._server.latest)
+        if batch is None:
+            if self._held is not None:
+                needed = self._buffer.num_bytes + sum(part.num_bytes for part in self._held)
+                raise full_error(needed)
+            return [self._play()]
+        if self._learning is None:
+            return [self._publish(self._learn(batch))]
+        learned = self._learning.submit(self._learn, batch)
+        played: list[Event] = []
+        self._put()
+        while self._held is None and not self._buffer.status().is_ready:
+            played.append(self._play())
+        return [*played, self._publish(learned.result())]
+
+    def newest(self) -> PolicyVersion:
+        """Return the newest policy version."""
+        return self._server.latest_version
+
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        """Play a match at once."""
+        future: Future[MatchOutcome] = Future()
+        future.set_result(order.play(progress))
+        return future
+
+    def state(self) -> BackendState:
+        """Return all that a new backend needs to go on with the same numbers."""
+        return BackendState(
+            learner=self._learner.state(),
+            latest=self._server.latest_version,
+            older=self._server.older(),
+            counts=self._buffer.counts,
+            next_simulator=self._next_simulator,
+            simulators=[self._simulator.state()],
+            buffers=[self._buffer.state()],
+        )
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._learning is not None:
+            self._learning.shutdown()
+        self._local.close()
+
+    def _play(self) -> Played:
+        """Play some steps; what comes of them goes into the buffer, or is held if that is full."""
+        played = self._simulator.play(self._config.steps, version=self._server.latest)
+        self._held = list(played.transitions)
+        self._put()
+        return played
+
+    def _put(self) -> None:
+        """Put decisions that are held into the buffer, if it has room."""
+        if self._held is not None and self._buffer.add(self._held):
+            self._held = None
+
+    def _learn(self, batch: Batch) -> Learned:
+        number = self._learner.num_updates + 1
+        measures_kl = number % self._config.report_every == 0
+        return learn(self._learner, batch.parts, batch.staleness, measures_kl=measures_kl)
+
+    def _publish(self, learned: Learned) -> Learned:
+        """Make a new version if it is time after this update; return the update."""
+        if learned.number % self._config.weight_sync_interval == 0:
+            self._server.publish(self._learner.weights())
+            self._fetch()
+        return learned
+
+    def _fetch(self) -> None:
+        version = self._server.newer_than(self._engine.version, "engine 0")
+        if version is not None:
+            self._engine.load(version, self._server.older())
+
+
+def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
+    """Return the place of the simulator ``index`` of a run."""
+    return SimulatorContext(
+        encoder=play.encoder,
+        heads=config.head_numbers,
+        run_seed=play.seed,
+        sees_hidden=config.sees_hidden,
+        has_costs=config.learner.gradient.exact_deal_in,
+        oracle=config.oracle,
+        updates_per_version=config.weight_sync_interval,
+        prediction=play.prediction,
+        index=index,
+    )
+
+
+def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *, measures_kl: bool) -> Learned:
+    """Make one update of ``learner``; ``measures_kl``: also tell how far the policy has gone from its start.
+
+    Raises DivergedBatchError.
+    """
+    started = time.monotonic()
+    try:
+        update = learner.update(parts)
+    except DivergedError as error:
+        raise DivergedBatchError(str(error), parts) from error
+    figures = _flat(update) | {"staleness": staleness}
+    if measures_kl:
+        measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
+        figures = measured | figures
+    num_rows = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}
+    return Learned(update.number, figures, time.monotonic() - started, num_rows)
+
+
+def full_error(needed_bytes: int) -> ValueError:
+    """Return the error of a buffer that is full before it holds a batch."""
+    return ValueError(
+        f"the replay buffer cannot hold a batch and what comes in at a time: raise buffer.capacity_bytes "
+        f"above {needed_bytes:,}, or lower buffer.batch_rows, simulator.num_tables or steps"
+    )
+
+
+def _flat(update: UpdateReport) -> dict[str, float]:
+    return {f"{head}_{name}": value for head, figures in update.figures.items() for name, value in figures.items()}

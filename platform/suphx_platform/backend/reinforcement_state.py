@@ -1,0 +1,141 @@
+"""The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
+
+It holds the learner's nets and optimisers, the versions of the parameter server, all counters and random states; and,
+where the backend keeps step with itself, every table with the decisions that wait for the end of their kyoku, and the
+replay buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx_platform.backend.local_backend import BackendState
+from suphx_platform.parts.parameter_server import PolicyVersion, Weights
+from suphx_platform.parts.replay_buffer import BufferCounts
+
+FORMAT_VERSION = 4
+
+
+@dataclass(slots=True, kw_only=True)
+class Progress:
+    """Where a run stands."""
+
+    updates: int = 0
+    hanchans: int = 0
+    kyokus: int = 0
+    decisions: int = 0
+    """Of all seats."""
+    rejected: int = 0
+    """Decisions that taught nothing, since their importance ratio was above learner.gradient.reject_ratio."""
+    seconds: float = 0.0
+    """Time spent, over all starts."""
+    playing_seconds: float = 0.0
+    """Of all simulators together."""
+    waiting_seconds: float = 0.0
+    """Part of the playing in which a simulator had no reply."""
+    learning_seconds: float = 0.0
+    faults: dict[str, int] = field(default_factory=dict)
+    """What broke how often: ``engine_died`` and the like."""
+    history: list[dict[str, Any]] = field(default_factory=list)
+    """A point of the curves for each report."""
+    matches: list[dict[str, Any]] = field(default_factory=list)
+    """Matches during the run."""
+
+
+def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping[str, Any]) -> None:
+    """Write everything that a run needs to go on; whole or not at all (OSError says what to do).
+
+    ``run``: what must be the same when it goes on, as JSON can hold it.
+    """
+    learner_tensors, learner = state.learner
+    tensors = {f"learner/{name}": tensor for name, tensor in learner_tensors.items()}
+    for number, arrays in enumerate(state.simulators):
+        tensors |= _tensors(f"simulator/{number}", arrays)
+    for number, (arrays, _) in enumerate(state.buffers):
+        tensors |= _tensors(f"buffer/{number}", arrays)
+    for version in (*state.older, state.latest):
+        for head, weights in version.weights.items():
+            tensors |= _tensors(f"version/{version.number}/{head}", weights)
+    header = {
+        "kind": "self-play state",
+        "format_version": FORMAT_VERSION,
+        "run": run,
+        "progress": asdict(progress),
+        "learner": learner,
+        "buffers": [values for _, values in state.buffers],
+        "num_simulators": len(state.simulators),
+        "next_simulator": state.next_simulator,
+        "counts": asdict(state.counts),
+        "latest": state.latest.number,
+        "older": [version.number for version in state.older],
+    }
+    write_tensors(path, tensors, header)
+
+
+def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progress]:
+    """Return what ``save_state`` wrote.
+
+    Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
+    """
+    tensors, header = read_tensors(path)
+    if header.get("kind") != "self-play state" or header.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"{path} is not a self-play state of format {FORMAT_VERSION}: delete it to start over")
+    then = header.get("run", {})
+    names = sorted(then.keys() | run.keys())
+    differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
+    if differences:
+        raise ValueError(
+            f"{path} belongs to another run ({'; '.join(differences)}): "
+            "restore these settings to continue it, or delete the file to start over"
+        )
+    try:
+        state = BackendState(
+            learner=(_below(tensors, "learner"), header["learner"]),
+            latest=_version(tensors, header["latest"]),
+            older=[_version(tensors, number) for number in header["older"]],
+            counts=BufferCounts(**header["counts"]),
+            next_simulator=header["next_simulator"],
+            simulators=[_arrays(tensors, f"simulator/{number}") for number in range(header["num_simulators"])],
+            buffers=[(_arrays(tensors, f"buffer/{number}"), values) for number, values in enumerate(header["buffers"])],
+        )
+        return state, Progress(**header["progress"])
+    except (KeyError, TypeError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """Return the error of a state whose parts are not what they should be."""
+    return ValueError(f"{path} is damaged ({error!r}): delete it to start over")
+
+
+def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+    return {
+        f"{prefix}/{name}": torch.from_numpy(np.require(array, requirements=("C", "W")))
+        for name, array in arrays.items()
+    }
+
+
+def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    prefix += "/"
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _arrays(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, np.ndarray]:
+    return {name: tensor.numpy() for name, tensor in _below(tensors, prefix).items()}
+
+
+def _version(tensors: Mapping[str, Tensor], number: int) -> PolicyVersion:
+    weights: dict[str, dict[str, np.ndarray]] = {}
+    for name, array in _arrays(tensors, f"version/{number}").items():
+        head, _, rest = name.partition("/")
+        weights.setdefault(head, {})[rest] = array
+    result: Weights = weights
+    return PolicyVersion(number, result)

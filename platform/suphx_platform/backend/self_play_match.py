@@ -1,0 +1,261 @@
+"""Matches during self-play: the newest version against the nets that the run began with, and against the weak ones.
+
+All checkpoints of a run play on the same walls, so that the luck of the walls does not look like a step of the curve.
+The match at the end is longer, and it is played twice: the most probable answers of both sides, as in real games, and
+sampled answers of both sides, as in self-play. The second one shows whether the policy that learns became stronger.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.choice import BASELINES
+from suphx_platform.console.table_text import count_text
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+
+START_FOLDER = "start"
+Policy = Literal["argmax", "sampled"]
+"""How both sides of a match answer: the most probable action, or one that is drawn as in self-play."""
+Tell = Callable[[str], None]
+"""Gets a short text about the match that is played."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchOutcome:
+    """What came of a match."""
+
+    match: MatchReport
+    deals: DealReport | None
+    """Of the same agents; None if no deals were wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchOrder:
+    """A match that is to be played."""
+
+    folder: Path
+    """Has the candidate's checkpoints, and those of the baselines in ``start``."""
+    baseline: str
+    """start, weak, or the name of a shipped baseline."""
+    policy: Policy
+    num_hanchans: int
+    num_deals: int
+    """Paired deals in addition, about; 0 = none."""
+    seed: int
+    workers: int
+    keeps_games: bool = False
+    """Parts of the match are kept in the folder, so that a match that was killed continues."""
+
+    def play(self, progress: Callable[[float], None] = lambda hanchans: None) -> MatchOutcome:
+        """Play it here; ``progress`` is called with parts of hanchans."""
+        candidate, baseline = self._addresses()
+        kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
+        match = play_match(
+            candidate,
+            baseline,
+            num_hanchans=self.num_hanchans,
+            seed=self.seed,
+            workers=self.workers,
+            progress=progress,
+            kept=kept,
+        )
+        if not self.num_deals:
+            return MatchOutcome(match, None)
+        deals = play_deal_match(
+            candidate,
+            baseline,
+            num_deals=self.num_deals,
+            seed=self.seed,
+            workers=self.workers,
+            progress=progress,
+            kept=kept,
+        )
+        return MatchOutcome(match, deals)
+
+    def files(self) -> dict[str, bytes]:
+        """Return the checkpoints that it needs by their path in the folder, for another machine."""
+        names = [checkpoint_name(head) for head in HEAD_NAMES]
+        if self.baseline not in BASELINES:
+            names += [f"{START_FOLDER}/{checkpoint_name(h, is_weak=self.baseline == 'weak')}" for h in HEAD_NAMES]
+        return {name: (self.folder / name).read_bytes() for name in names}
+
+    def _addresses(self) -> tuple[str, str]:
+        if self.baseline in BASELINES:
+            return str(self.folder), self.baseline
+        start = f"{self.folder / START_FOLDER}"
+        if self.policy == "sampled":
+            return f"{self.folder}:sampled", f"{start}:{'weak,' if self.baseline == 'weak' else ''}sampled"
+        return str(self.folder), f"{start}:weak" if self.baseline == "weak" else start
+
+    def _digest(self) -> str:
+        """Return a name that no match of other nets, walls or policies has."""
+        whole = hashlib.sha256(f"{self.baseline} {self.policy} {self.seed}".encode())
+        for name, content in sorted(self.files().items()):
+            whole.update(name.encode() + hashlib.sha256(content).digest())
+        return whole.hexdigest()[:16]
+
+
+def play_elsewhere(order: MatchOrder, files: Mapping[str, bytes]) -> MatchOutcome:
+    """Play a match with ``files`` of its folder, which itself is on another machine."""
+    with tempfile.TemporaryDirectory(prefix="suphx-match-") as name:
+        for path, content in files.items():
+            target = Path(name, path)
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(content)
+        return replace(order, folder=Path(name), keeps_games=False).play()
+
+
+class MatchPlayer(Protocol):
+    """Whoever has matches played."""
+
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        """Have it played, at once or while other work goes on."""
+        ...
+
+
+class SelfPlayMatches:
+    """Consumes: checkpoints in a folder. Produces: entries for ``matches`` of metrics.json. Waits for: nothing.
+
+    >>> matches = SelfPlayMatches(config, folder, backend, has_weak=True, seed=1)
+    >>> matches.begin(100, tell=print)  # after 100 updates
+    >>> for entry in matches.ended():
+    ...     print(entry["baseline"], entry["difference"])
+    """
+
+    def __init__(
+        self, config: ReinforcementConfig, folder: Path, player: MatchPlayer, *, has_weak: bool, seed: int
+    ) -> None:
+        """``seed``: of the run; the walls of all its matches follow from it."""
+        self._config = config
+        self._folder = folder
+        self._player = player
+        self._seed = seed % MAX_WALL_SEED
+        self._baselines = ("start", "weak") if has_weak and config.evaluation_weak else ("start",)
+        self._open: list[tuple[int, bool, MatchOrder, Future[MatchOutcome]]] = []
+
+    def begin(self, updates: int, *, tell: Tell, is_final: bool = False) -> None:
+        """Have the newest checkpoints in the folder play, those after ``updates`` updates; ``is_final``: at the end."""
+        for order in self._orders(is_final=is_final):
+            future = self._player.play_match(order, _progress(order, updates, tell))
+            self._open.append((updates, is_final, order, future))
+
+    def ended(self, earlier: Sequence[Mapping[str, Any]], *, waits: bool = False) -> list[dict[str, Any]]:
+        """Return the matches that ended since the last call, in the order of their beginning; ``waits`` for all.
+
+        ``earlier``: entries of the run so far, with which the new ones are compared.
+        """
+        entries: list[dict[str, Any]] = []
+        while self._open and (waits or self._open[0][3].done()):
+            updates, is_final, order, future = self._open.pop(0)
+            entry = _entry(updates, order, future.result()) | {"is_final": is_final}
+            entries.append(entry | _change(entry, [*earlier, *entries]))
+        return entries
+
+    def _orders(self, *, is_final: bool) -> list[MatchOrder]:
+        config = self._config
+        last = config.final_hanchans or config.evaluation_hanchans
+        orders = [
+            MatchOrder(
+                folder=self._folder,
+                baseline=baseline,
+                policy="argmax",
+                num_hanchans=last if is_final and baseline == "start" else config.evaluation_hanchans,
+                num_deals=config.evaluation_deals if baseline == "start" else 0,
+                seed=self._seed,
+                workers=config.evaluation_workers,
+                keeps_games=is_final,
+            )
+            for baseline in self._baselines
+        ]
+        if is_final and config.final_sampled:
+            orders.append(replace(orders[0], policy="sampled", num_deals=0))
+        if is_final and config.final_baseline:
+            orders.append(replace(orders[0], baseline=config.final_baseline, num_deals=0))
+        return orders
+
+
+def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
+    """Return what tells how many games of a match are over."""
+    played = 0.0
+    games = order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
+    opponent = order.baseline if order.policy == "argmax" else f"sampled {order.baseline}"
+
+    def add(hanchans: float) -> None:
+        nonlocal played
+        played += hanchans
+        tell(f"match after {count_text(updates, 'update')} ({opponent}): {played:,.0f} of {games:,} hanchans")
+
+    return add
+
+
+def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, Any]:
+    match, deals = outcome.match, outcome.deals
+    entry = {
+        "updates": updates,
+        "baseline": order.baseline,
+        "policy": order.policy,
+        "hanchans": match.hanchans,
+        "average_placement": match.statistics.average_placement,
+        **_figures(match.difference),
+        "placements": "".join(map(str, match.placements)),
+    }
+    if deals is not None:
+        entry["deals"] = {"number": deals.deals, "changed_share": deals.changed_share, **_figures(deals.difference)}
+    return entry
+
+
+def _change(entry: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return ``change``: the difference to the last match of earlier nets against the same opponent, on its walls."""
+    same = [
+        each
+        for each in earlier
+        if each["updates"] < entry["updates"] and all(each[name] == entry[name] for name in ("baseline", "policy"))
+    ]
+    if not same:
+        return {}
+    before = same[-1]
+    games = min(entry["hanchans"], before["hanchans"])
+    now, then = (np.array(list(each["placements"][:games]), np.int64) for each in (entry, before))
+    difference = paired_difference(now, then, np.repeat(np.arange(games // SEATS), SEATS))
+    return {"change": {"since": before["updates"], **_figures(difference)}}
+
+
+def _figures(difference: PairedDifference) -> dict[str, Any]:
+    return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
+
+
+def match_figures(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of an entry by name, such as ``start_difference_low`` or ``start_sampled_difference``."""
+    name = entry["baseline"] if entry["policy"] == "argmax" else f"{entry['baseline']}_{entry['policy']}"
+    low, high = entry["interval"]
+    figures = {
+        f"{name}_difference": entry["difference"],
+        f"{name}_difference_low": low,
+        f"{name}_difference_high": high,
+        f"{name}_hanchans": entry["hanchans"],
+    }
+    if "deals" in entry:
+        low, high = entry["deals"]["interval"]
+        figures |= {
+            f"{name}_points_per_kyoku": entry["deals"]["difference"],
+            f"{name}_points_per_kyoku_low": low,
+            f"{name}_points_per_kyoku_high": high,
+            f"{name}_deals": entry["deals"]["number"],
+        }
+    return {key: float(value) for key, value in figures.items()}

@@ -1,0 +1,199 @@
+"""Self-play end to end, beside what its parts alone would take: how much of the machine the platform makes use of."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+
+from suphx.games.riichi.features.head import DISCARD
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.trajectory import Decisions
+from suphx_platform.bench.selfplay.selfplay_all_cores import all_cores_rate
+from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
+from suphx_platform.on_ray.process_memory import peak_bytes
+from suphx_platform.parts.inference_engine import EnginePort, InferenceEngine, LocalEngine
+from suphx_platform.parts.replay_buffer import ReplayBuffer
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.self_play_simulator import SelfPlaySimulator
+from suphx_platform.parts.simulator_config import SimulatorConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """What was measured end to end."""
+
+    decisions_per_second: float
+    rows_per_second: float
+    messages_per_second: dict[str, float]
+    """Requests to engines, and fragments of decisions that simulators hand over."""
+    cpu_seconds: float
+    """Of a decision, over all threads and processes."""
+    cores_used: dict[str, float]
+    """By kind of process: CPU seconds in a second."""
+    waiting_shares: dict[str, float | None]
+    """Share of the time in which simulators, engines, buffer, driver, learner had nothing to do; null: not there."""
+    bytes_per_decision: dict[str, float]
+    memory_peak_bytes: dict[str, int]
+
+
+COUNTS = ("requests", "rows", "request_bytes", "reply_bytes", "busy_seconds")
+
+
+def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:
+    """Return the JSON object of ``suphx bench selfplay``.
+
+    ``ratio`` is the end-to-end rate over ``ideal_decisions_per_second``, what the cores could do if they did nothing
+    but rules, planes and nets, each as fast as one that works alone; ``ratio_to_all_cores`` that over what the cores
+    really do then, all at a time (null with a GPU). ValueError for an unknown encoder and for cuda where there is none.
+    """
+    policy_set = case.policy_set()
+    alone = measure_alone(case, policy_set, say)
+    all_cores = None
+    if not alone.is_on_gpu:
+        say("measuring rules, planes and nets alone on all cores")
+        all_cores = all_cores_rate(case)
+    say("measuring self-play end to end")
+    if not case.on_ray:
+        return describe(case, alone, all_cores, play_in_threads(case, policy_set))
+    from suphx_platform.bench.selfplay.selfplay_ray import play_over_ray  # Ray takes seconds: only when it is needed
+
+    return describe(case, alone, all_cores, play_over_ray(case, policy_set))
+
+
+def describe(case: SelfplayCase, alone: Alone, all_cores: float | None, together: Together) -> dict[str, object]:
+    """Return all measurements and how they compare."""
+    rate, ideal = together.decisions_per_second, alone.ideal(case.num_cores)
+    pipelined = alone.pipelined(case.num_cores, case.num_simulators, case.num_engines)
+    return {
+        **asdict(together),
+        "hanchans_per_second": rate / alone.decisions_per_hanchan,
+        "ideal_decisions_per_second": ideal,
+        "ratio": rate / ideal,
+        "all_cores_decisions_per_second": all_cores,
+        "ratio_to_all_cores": rate / all_cores if all_cores else None,
+        "pipelined_decisions_per_second": pipelined,
+        "ratio_to_pipelined": rate / pipelined,
+        "alone": asdict(alone),
+        "case": asdict(case),
+    }
+
+
+def play_in_threads(case: SelfplayCase, policy_set: PolicySet) -> Together:
+    """Let every simulator play in a thread of its own and every engine answer in another."""
+    engines = [case.engine(policy_set) for _ in range(case.num_engines)]
+    buffer = _MeasuredBuffer()
+    with ExitStack() as stack:
+        local = [LocalEngine(engine) for engine in engines]
+        for engine in local:
+            stack.callback(engine.close)
+        simulators = [
+            _MeasuredSimulator(case, index, local[index % len(local)], buffer) for index in range(case.num_simulators)
+        ]
+        stop = threading.Event()
+        pool = stack.enter_context(ThreadPoolExecutor(len(simulators)))
+        wait([pool.submit(simulator.begin) for simulator in simulators])
+        playing = [pool.submit(simulator.play, stop) for simulator in simulators]
+        before = _count(simulators, engines, buffer)
+        wait(playing, case.seconds, FIRST_COMPLETED)  # they play until they are told to stop, or fail
+        after = _count(simulators, engines, buffer)
+        stop.set()
+        for future in playing:
+            future.result()
+    spent = {name: after[name] - before[name] for name in after}
+    return together(
+        case,
+        spent,
+        cores_used={"process": spent["cpu_seconds"] / spent["seconds"]},
+        memory_peak_bytes={"process": peak_bytes()},
+    )
+
+
+class _MeasuredBuffer:
+    """A replay buffer whose batches nobody learns from."""
+
+    def __init__(self) -> None:
+        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,))
+        self._lock = threading.Lock()
+        self.busy_seconds = 0.0
+        self.num_fragments = self.num_bytes = 0
+
+    def add(self, parts: list[Decisions]) -> None:
+        with self._lock:
+            started = time.monotonic()
+            while not self._buffer.add(parts):
+                assert self._buffer.take(0) is not None, "what comes in at a time fits"
+            while self._buffer.take(0) is not None:
+                pass
+            self.busy_seconds += time.monotonic() - started
+            self.num_fragments += 1
+            self.num_bytes += sum(part.num_bytes for part in parts)
+
+
+class _MeasuredSimulator:
+    """A simulator that fills a buffer, and knows how long it waited."""
+
+    def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
+        self._simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.place(index), engine)
+        self._steps = case.steps
+        self._buffer = buffer
+        self.seconds = self.waited_seconds = 0.0
+
+    def begin(self) -> None:
+        """Play until the deals of all tables are at different points."""
+        self._simulator.play(FIRST_STEPS)
+
+    def play(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            played = self._simulator.play(self._steps)
+            self.seconds += played.seconds
+            self.waited_seconds += played.waited_seconds
+            self._buffer.add(played.transitions)
+
+
+def _count(
+    simulators: list[_MeasuredSimulator], engines: list[InferenceEngine], buffer: _MeasuredBuffer
+) -> dict[str, float]:
+    """Return what has come together since the beginning."""
+    return {
+        "seconds": time.monotonic(),
+        "cpu_seconds": time.process_time(),
+        **{name: sum(getattr(engine.counts, name) for engine in engines) for name in COUNTS},
+        "playing_seconds": sum(simulator.seconds for simulator in simulators),
+        "waited_seconds": sum(simulator.waited_seconds for simulator in simulators),
+        "trajectory_bytes": buffer.num_bytes,
+        "fragments": buffer.num_fragments,
+        "buffer_seconds": buffer.busy_seconds,
+    }
+
+
+def together(
+    case: SelfplayCase,
+    spent: Mapping[str, float],
+    *,
+    cores_used: dict[str, float],
+    memory_peak_bytes: dict[str, int],
+) -> Together:
+    """Return what comes of the sums ``spent``: those of ``_count``, and ``driver_seconds`` where there is a driver."""
+    num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
+    names = ("request", "reply", "trajectory")
+    seconds = spent["seconds"]
+    return Together(
+        decisions_per_second=num_decisions / seconds,
+        rows_per_second=spent["rows"] / seconds,
+        messages_per_second={name: spent[name] / seconds for name in ("requests", "fragments")},
+        cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
+        cores_used=cores_used,
+        waiting_shares={
+            "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
+            "engines": 1 - spent["busy_seconds"] / (seconds * (case.num_engines or case.num_simulators)),
+            "buffer": 1 - spent["buffer_seconds"] / seconds,
+            "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
+            "learner": None,
+        },
+        bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
+        memory_peak_bytes=memory_peak_bytes,
+    )

@@ -1,0 +1,214 @@
+"""What a decision of self-play costs at least: rules, planes and nets, each measured alone on one core."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from suphx.evaluation.target_reward import TargetRewardConfig
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.computation import DeviceName
+from suphx.models.device import find_device, torch_threads
+from suphx.models.inference.inference import InferenceNet
+from suphx.models.nets.net_config import NetConfig, Size
+from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
+from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.selfplay.agents.policy_set import PolicySet, random_player
+from suphx.selfplay.table_group import GroupConfig, TableGroup
+from suphx.training.reward.global_reward import Prediction
+from suphx.training.reward.reward_config import RewardName
+from suphx_platform.parts.inference_engine import InferenceEngine, Request
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig, Nets
+from suphx_platform.parts.self_play_simulator import SimulatorContext
+
+FIRST_STEPS = 100  # then deals of all tables are at different points
+_NUM_REQUESTS = 32  # that are kept for the nets alone
+_WHOLE_GAMES = 48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfplayCase:
+    """What is measured."""
+
+    encoder: str
+    size: Size
+    nets: Nets
+    num_tables: int
+    """Of each simulator."""
+    num_simulators: int
+    num_engines: int
+    num_cores: int
+    """That all of it may use."""
+    device: DeviceName
+    on_ray: bool
+    """Simulators, engines and a buffer are processes; else threads of this one."""
+    steps: int
+    """Decisions of every table between two additions to the buffer."""
+    seconds: float
+    """Of each of the two measurements."""
+    seed: int
+    reward: RewardName = "round_score"
+    """What simulators pay; predictions are those of an untrained predictor of the default size."""
+
+    def place(self, index: int = 0) -> SimulatorContext:
+        """Return what tells a simulator from the others."""
+        prediction = None
+        if self.reward == "global_prediction":
+            points = TargetRewardConfig().by_place()
+            weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+            prediction = Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
+        return SimulatorContext(
+            encoder=self.encoder, heads=(DISCARD,), run_seed=self.seed, index=index, prediction=prediction
+        )
+
+    def policy_set(self) -> PolicySet:
+        """Return untrained nets; only those of discards are said to learn."""
+        return random_player(find_encoder(self.encoder), NetConfig(size=self.size), self.seed)
+
+    @property
+    def engine_config(self) -> InferenceEngineConfig:
+        """How engines answer."""
+        return InferenceEngineConfig(nets=self.nets, device=self.device)
+
+    def engine(self, policy_set: PolicySet) -> InferenceEngine:
+        """Return a new engine."""
+        return InferenceEngine(self.engine_config, policy_set, policy_set, heads=(DISCARD,))
+
+
+@dataclass(frozen=True, slots=True)
+class HeadCost:
+    """What one net costs."""
+
+    rows_per_decision: float
+    mean_batch: float
+    rows_per_second: float
+    """At the batches that really occur; 0 without nets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Costs of a decision."""
+
+    simulator_seconds: float
+    """Of a core: rules and planes."""
+    forward_seconds: float
+    """Of a core, or of the GPU: all nets."""
+    heads: dict[str, HeadCost]
+    decisions_per_hanchan: float
+    is_on_gpu: bool
+
+    def ideal(self, num_cores: int) -> float:
+        """Return the decisions a second if all cores (and the GPU) did nothing else, all of the time."""
+        if self.is_on_gpu:
+            return min(num_cores / self.simulator_seconds, 1 / max(self.forward_seconds, 1e-12))
+        return num_cores / (self.simulator_seconds + self.forward_seconds)
+
+    def pipelined(self, num_cores: int, num_simulators: int, num_engines: int) -> float:
+        """Return the same if each simulator and engine is one thread: the slower kind has no time to spare.
+
+        Without engines, each simulator answers itself.
+        """
+        if not num_engines:
+            return self.ideal(min(num_cores, num_simulators))
+        engines = num_engines / max(self.forward_seconds, 1e-12)
+        return min(self.ideal(num_cores), num_simulators / self.simulator_seconds, engines)
+
+
+def measure_alone(case: SelfplayCase, policy_set: PolicySet, say: Callable[[str], None]) -> Alone:
+    """Measure the parts of ``case`` one after another, in CPU time of one thread (a GPU: by the clock)."""
+    engine = case.engine(policy_set)
+    device = find_device(case.device)
+    with torch_threads(1):
+        say("playing whole games to measure their length")
+        per_hanchan = _decisions_per_hanchan(case, engine)
+        say("measuring rules and planes alone")
+        simulator_seconds, rows, requests = _simulate(case, engine)
+        say("measuring the nets alone")
+        heads = {}
+        for head, name in enumerate(HEAD_NAMES):
+            batches = [part.rows for request in requests for part in request if part.head == head]
+            if batches:
+                rate = (
+                    0.0 if case.nets == "null" else _forward_rate(policy_set, head, batches, device, case.seconds / 5)
+                )
+                heads[name] = HeadCost(rows[head], float(np.mean([len(batch) for batch in batches])), rate)
+    forward_seconds = sum(
+        cost.rows_per_decision / cost.rows_per_second for cost in heads.values() if case.nets != "null"
+    )
+    return Alone(simulator_seconds, forward_seconds, heads, per_hanchan, device.type == "cuda")
+
+
+def take_turns(case: SelfplayCase, engine: InferenceEngine) -> Iterator[TableGroup]:
+    """Return two halves of the tables by turns, as in a simulator; their deals are at different points."""
+    halves = [_new_group(case, case.num_tables // 2, FIRST_STEPS) for _ in range(2)]
+    for group in halves:
+        for _ in range(FIRST_STEPS):
+            group.step(engine.answer(group.observe()))
+    return itertools.cycle(halves)
+
+
+def _simulate(case: SelfplayCase, engine: InferenceEngine) -> tuple[float, np.ndarray, list[Request]]:
+    """Return CPU seconds of a decision for rules and planes, rows of a decision by head, and some requests.
+
+    Nothing is kept for learning; the answers between are outside the clock.
+    """
+    turns = take_turns(case, engine)
+    rows, num_decisions, spent = np.zeros(len(HEAD_NAMES)), 0, 0.0
+    requests: list[Request] = []
+    end = time.monotonic() + case.seconds
+    while time.monotonic() < end or not requests:
+        group = next(turns)
+        started = time.thread_time()
+        request = group.observe()
+        spent += time.thread_time() - started
+        outputs = engine.answer(request)
+        started = time.thread_time()
+        num_decisions += group.step(outputs).num_answered
+        spent += time.thread_time() - started
+        for part in request:
+            rows[part.head] += len(part.rows)
+        if len(requests) < _NUM_REQUESTS:
+            requests.append(request)
+    return spent / num_decisions, rows / num_decisions, requests
+
+
+def _decisions_per_hanchan(case: SelfplayCase, engine: InferenceEngine) -> float:
+    """Play the first games of some tables to their ends."""
+    group = _new_group(case, _WHOLE_GAMES, 1)
+    lengths: dict[int, int] = {}
+    num_steps = 0
+    while len(lengths) < _WHOLE_GAMES:
+        kyokus = group.step(engine.answer(group.observe())).kyokus
+        num_steps += 1
+        for table in kyokus.tables[kyokus.placements.any(axis=1)]:
+            lengths.setdefault(int(table), num_steps)
+    return float(np.mean(list(lengths.values())))
+
+
+def _new_group(case: SelfplayCase, num_tables: int, first_steps: int) -> TableGroup:
+    config = GroupConfig(num_tables=num_tables, heads=(), first_steps=first_steps)
+    return TableGroup(config, find_encoder(case.encoder), tenhou(), first_seed=(3 << 59) + (case.seed << 32))
+
+
+def _forward_rate(
+    policy_set: PolicySet, head: int, batches: Sequence[np.ndarray], device: torch.device, seconds: float
+) -> float:
+    """Return the rows a second of one net over ``batches``, again and again."""
+    net = InferenceNet(policy_set.nets[head], device)
+    clock = time.perf_counter if device.type == "cuda" else time.thread_time
+    tensors = [torch.from_numpy(batch) for batch in batches]
+    for tensor in tensors:
+        net(tensor).cpu()
+    num_rows, started, end = 0, clock(), time.monotonic() + seconds
+    while time.monotonic() < end or not num_rows:
+        for tensor in tensors:
+            net(tensor).cpu()
+            num_rows += len(tensor)
+    return num_rows / (clock() - started)

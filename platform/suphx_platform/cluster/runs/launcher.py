@@ -1,0 +1,359 @@
+"""Runs on a Kubernetes cluster: created, observed, stopped, resumed, resized and deleted as RayJobs of the chart.
+
+>>> launcher = Launcher(ClusterApi(), say=print)
+>>> launcher.launch(objects)
+>>> launcher.status("reinforcement-1f2e3d4c5b").state
+'starting'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from suphx_platform.cluster.cluster_api import ClusterApi, Object
+from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
+from suphx_platform.cluster.runs.run_log import RunLog
+from suphx_platform.cluster.runs.run_manifest import (
+    JOB_KEY,
+    PRESET_LABEL,
+    RUN_LABEL,
+    TEMPLATE_LABEL,
+    RunObjects,
+    has_job,
+    job_of,
+    job_text,
+    recipe_name,
+    setting,
+    stop_file_of,
+    with_job,
+)
+from suphx_platform.cluster.runs.run_problems import RunObservation
+from suphx_platform.cluster.runs.run_resize import resized_group, resized_job
+from suphx_platform.cluster.runs.run_status import (
+    QUEUE_LABEL,
+    REJECTED,
+    RunStatus,
+    State,
+    is_ended,
+    pods_by_role,
+    state_of,
+)
+from suphx_platform.cluster.runs.run_store import RunStore, is_kept, is_stop_requested
+from suphx_platform.cluster.runs.run_wait import RunWait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """What ``delete`` removed, and what it kept."""
+
+    run_id: str
+    removed: list[str]
+    kept: list[str]
+
+    def to_json(self, last_checkpoint: str | None) -> dict[str, object]:
+        """Return the keys that scripts read."""
+        lists = {"removed": self.removed, "kept": self.kept}
+        status: dict[str, object] = {"state": "deleted", "pods": {}, "last_checkpoint": last_checkpoint, "problems": []}
+        return {"run_id": self.run_id, **status, **lists}
+
+    def to_text(self, last_checkpoint: str | None) -> dict[str, object]:
+        """Return the same for a person, without empty entries."""
+        return {name: value for name, value in self.to_json(last_checkpoint).items() if value}
+
+
+class Launcher:
+    """Consumes: commands. Produces: objects in the cluster. Waits for: the operator and the pods, where it has to."""
+
+    def __init__(self, api: ClusterApi, *, say: Callable[[str], None]) -> None:
+        self._api = api
+        self._say = say
+        self._store = RunStore(api)
+
+    def template(self, release: str | None) -> Object:
+        """Return the chart's ConfigMap with the templates of runs; ``release``: of which installation.
+
+        Raises ClusterError if there is none, or more than one.
+        """
+        labels = TEMPLATE_LABEL + (f",app.kubernetes.io/instance={release}" if release else "")
+        found = self._api.list("configmaps", labels=labels)
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise ClusterError(
+                f"the chart is not installed in namespace {self._api.namespace} (no ConfigMap with label {labels}). "
+                "Install it with helm install, or choose another --namespace"
+            )
+        names = sorted(str((one["metadata"].get("labels") or {}).get("app.kubernetes.io/instance")) for one in found)
+        raise ClusterError(f"the chart is installed more than once ({', '.join(names)}): choose one with --release")
+
+    def launch(self, objects: RunObjects, *, is_dry: bool = False) -> RunStatus:
+        """Create a run; leave an existing one as it is. ``is_dry``: let the server check the objects only."""
+        run = objects.run_id
+        job, recipe = self._store.job(run), self._store.recipe(run)
+        exists = job is not None or is_kept(recipe)
+        if is_dry:
+            return self._check(objects) if not exists else self._existing(run, job)
+        if exists:
+            if job is not None and recipe is None and not job["metadata"].get("deletionTimestamp"):
+                data = {**objects.recipe["data"], JOB_KEY: job_text(job)}
+                self._store.put_recipe({**objects.recipe, "data": data}, job)
+            return self._existing(run, job)
+        if self._store.create(objects.job, objects.recipe):
+            self._say(f"Created {run} in namespace {self._api.namespace}: suphx status {run}, suphx logs {run} -f")
+        else:
+            self._say(f"{run} exists already: another command created it at the same time")
+        return self.status(run)
+
+    def runs(self) -> list[RunStatus]:
+        """Return all runs of the namespace in the order of their creation."""
+        jobs = {_run_of(one): one for one in self._api.list("rayjobs", labels=RUN_LABEL)}
+        recipes = {_run_of(one): one for one in self._api.list("configmaps", labels=RUN_LABEL)}
+        for run in sorted(recipes.keys() - jobs.keys()):
+            if not is_kept(recipes[run]):
+                self._say(f"{_leftover(run)}; it is not listed")
+                del recipes[run]
+        made = {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in {**jobs, **recipes}.items()}
+        found = (
+            self._status(run, jobs.get(run), recipes.get(run)) for run in sorted(made, key=lambda run: (made[run], run))
+        )
+        return [status for status in found if status is not None]
+
+    def status(self, run: str) -> RunStatus:
+        """Return the status of a run; ClusterError if there is none."""
+        recipe = self._store.recipe(run)
+        status = self._status(run, self._store.job(run), recipe)
+        if status is None:
+            raise ClusterError(_leftover(run) if recipe is not None else self._no_run(run))
+        return status
+
+    def log(self, run: str, role: str) -> RunLog:
+        """Return the log of the pods of one role."""
+        return RunLog(self._api, run, role)
+
+    def source(self, run: str) -> Object | None:
+        """Return the RayJob of a run, or that from which it will be created again; None if there is neither."""
+        job = self._store.job(run)
+        recipe = self._store.recipe(run) if job is None else None
+        return job_of(recipe) if recipe is not None and has_job(recipe) else job
+
+    def stop(self, run: str, *, saves: bool, seconds: float) -> RunStatus:
+        """Let a run save its state, then end its pods; ClusterError if that takes longer than ``seconds``."""
+        state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
+        job = self._store.job(run)
+        if is_ended(state) or state == "deleting":
+            self._say(f"{run} does not run, it is {state}" if not _is_rejected(job) else _rejected(run))
+            return self.status(run)
+        if job is None:
+            wait.until_no_pods()
+            return self.status(run)
+        if saves and state == "running":
+            self._save(run, job, wait)
+        if QUEUE_LABEL in (job["metadata"].get("labels") or {}):  # the queue owns `suspend`
+            self._delete_job(run, job, wait)
+        else:
+            self._api.change("rayjobs", run, _suspending)
+            wait.until_stopped()
+        return self.status(run)
+
+    def resume(self, run: str, *, seconds: float) -> RunStatus:
+        """Continue a stopped or failed run from its last checkpoint; leave one that runs or has succeeded as it is."""
+        state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
+        job = self._store.job(run)
+        if _is_rejected(job):
+            raise ClusterError(_rejected(run))
+        if state == "deleting":
+            raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
+        if state == "succeeded":
+            self._say(f"{run} has succeeded: there is nothing to resume")
+            return self.status(run)
+        if self._store.recipe(run) is not None:
+            self._store.set_stop(run, is_requested=False)
+        if state == "stopping":  # a new driver must never overlap the old one
+            self._say(f"{run} is stopping: waiting until its pods have terminated")
+            wait.until_stopped()
+            return self.resume(run, seconds=wait.seconds_left)
+        if not is_ended(state):
+            self._say(f"{run} is {state}: there is nothing to resume")
+            return self.status(run)
+        if job is not None and state == "stopped":
+            self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
+        else:
+            recipe = self._delete_job(run, job, wait)
+            if not self._store.create(job_of(recipe), recipe):
+                raise ClusterError(f"another command created {run} at the same time: see suphx status {run}")
+        self._say(f"Resumed {run}: suphx status {run}")
+        return self.status(run)
+
+    def scale(self, run: str, *, simulators: int) -> RunStatus:
+        """Set the number of simulator pods, for now and for later attempts."""
+        if self.status(run).state in ("succeeded", "deleting"):
+            raise ClusterError(f"{run} is {self.status(run).state}: there is nothing to scale")
+        job, recipe = self._store.job(run), self._store.recipe(run)
+        self._resized_recipe(run, recipe, job, simulators)  # errors come before the first change
+        self._api.change("configmaps", recipe_name(run), lambda one: self._resized_recipe(run, one, job, simulators))
+        if job is not None:
+            job = self._api.change("rayjobs", run, lambda one: resized_job(one, simulators))
+        cluster = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
+        if cluster and self._api.get("rayclusters", cluster) is not None:
+            self._api.change("rayclusters", cluster, lambda one: {"spec": resized_group(one["spec"], simulators)})
+        self._say(
+            f"{run} has {simulators} simulator pods now. The driver distributes its work when it starts: stop and "
+            "resume a run that is running"
+        )
+        return self.status(run)
+
+    def question(self, run: str) -> str:
+        """Return what a person is asked before ``delete``; ClusterError if there is no such run."""
+        job, recipe = self._store.job(run), self._store.recipe(run)
+        if job is None and recipe is None:
+            raise ClusterError(self._no_run(run))
+        state = state_of(job, self._store.pods(run))
+        loss = "" if is_ended(state) else " What it has learned since its last checkpoint is lost."
+        kept = "; ".join(_kept(run, job, recipe))
+        return f"Delete {run} ({state}) with its pods and its recipe?{loss} Kept: {kept}."
+
+    def delete(self, run: str, *, seconds: float, forces: bool = False) -> Deletion:
+        """Delete the RayJob, its pods and its recipe; checkpoints and metrics are kept.
+
+        ``forces``: remove the RayJob's finalizer, when no operator is there to do it. Raises ClusterError.
+        """
+        job, recipe, wait = self._store.job(run), self._store.recipe(run), RunWait(self._api, run, seconds=seconds)
+        if job is None and recipe is None:
+            raise ClusterError(self._no_run(run))
+        removed = [f"ConfigMap {recipe_name(run)}"] if recipe is not None else []
+        if job is not None:
+            removed.insert(0, f"RayJob {run}")
+            self._api.delete("rayjobs", run)
+            if forces and self._api.get("rayjobs", run) is not None:
+                self._api.change("rayjobs", run, lambda _: {"metadata": {"finalizers": None}})
+            wait.until_deleted()
+        self._api.delete("configmaps", recipe_name(run))
+        wait.until_no_pods()
+        return Deletion(run_id=run, removed=removed, kept=list(_kept(run, job, recipe)))
+
+    def _status(self, run: str, job: Object | None, recipe: Object | None) -> RunStatus | None:
+        """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
+        if job is None and not is_kept(recipe):
+            return None
+        pods = self._store.pods(run)
+        state = state_of(job, pods)
+        cluster = self._cluster(job)
+        spec = (cluster or {}).get("spec") or (job or {}).get("spec", {}).get("rayClusterSpec") or {}
+        is_wanted = not is_ended(state) and state != "stopping"
+        observation = RunObservation(
+            run_id=run,
+            state=state,
+            job=job,
+            cluster=cluster,
+            submitter=self._api.get("jobs", run) if is_wanted and job is not None else None,
+            pods=pods,
+            events=self._api.list("events", fields="type=Warning") if is_wanted else [],
+            roles=pods_by_role(state, spec, pods),
+            is_stop_requested=is_stop_requested(recipe),
+        )
+        labels = (job or recipe or {"metadata": {}})["metadata"].get("labels") or {}
+        return RunStatus(
+            run_id=run,
+            state=state,
+            pods=observation.roles,
+            problems=observation.problems(datetime.now(UTC)),
+            preset=str(labels.get(PRESET_LABEL, "")),
+        )
+
+    def _existing(self, run: str, job: Object | None) -> RunStatus:
+        """Return the status of a run that need not be created, with a hint for the person who tried."""
+        status = self.status(run)
+        if status.state == "deleting":
+            raise ClusterError(f"{run} is being deleted. When suphx status {run} does not find it, launch it again")
+        hint = _rejected(run) if _is_rejected(job) else _HINTS.get(status.state, f"see suphx status {run}")
+        self._say(f"{run} exists already ({status.state}): {hint.replace('RUN', run)}")
+        return status
+
+    def _check(self, objects: RunObjects) -> RunStatus:
+        """Let the server check what would be created."""
+        for kind, body in (("rayjobs", objects.job), ("configmaps", objects.recipe)):
+            try:
+                self._api.create(kind, body, is_dry=True)
+            except ExistsError:
+                continue
+        self._say(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
+        return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
+
+    def _cluster(self, job: Object | None) -> Object | None:
+        """Return the RayCluster of a RayJob, if the operator has created it."""
+        name = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
+        return self._api.get("rayclusters", name) if name else None
+
+    def _save(self, run: str, job: Object, wait: RunWait) -> None:
+        if not stop_file_of(job):
+            raise ClusterError(f"{run} was not created by suphx launch and cannot be asked to save: use --now")
+        self._store.set_stop(run, is_requested=True)
+        self._say(f"Asked {run} to save its state; its pod sees the request within a minute or two")
+        wait.until_saved()
+
+    def _delete_job(self, run: str, job: Object | None, wait: RunWait) -> Object:
+        """Delete the RayJob, keep the recipe so that the run can be resumed, and wait until no pod is left."""
+        recipe = self._store.keep_recipe(run, job)
+        if job is not None:
+            self._api.delete("rayjobs", run, uid=job["metadata"]["uid"])
+            wait.until_deleted()
+        wait.until_no_pods()
+        return recipe
+
+    def _resized_recipe(self, run: str, recipe: Object | None, job: Object | None, pods: int) -> Object:
+        """Return the patch of a recipe with the new number of pods."""
+        if recipe is None:
+            raise ClusterError(f"ConfigMap {recipe_name(run)} does not exist: launch the recipe again to restore it")
+        if job is not None and not has_job(recipe):
+            recipe = {**recipe, "data": {**(recipe.get("data") or {}), JOB_KEY: job_text(job)}}
+        return with_job(recipe, resized_job(job_of(recipe), pods))
+
+    def _no_run(self, run: str) -> str:
+        return f"there is no run {run} in namespace {self._api.namespace}: suphx jobs lists all"
+
+
+_HINTS: dict[State, str] = {
+    "stopped": "suphx resume RUN continues it",
+    "failed": "suphx status RUN shows the cause, suphx resume RUN continues from the last checkpoint",
+    "succeeded": "a recipe with another seed is another run, and suphx delete RUN makes room for this one",
+    "stopping": "suphx resume RUN continues it when its pods have ended",
+}
+
+
+def _kept(run: str, job: Object | None, recipe: Object | None) -> list[str]:
+    """Return what the deletion of a run leaves."""
+    source = job if job is not None else job_of(recipe) if recipe is not None and has_job(recipe) else None
+    address = setting(source, "storage.address") if source is not None else ""
+    kept = [f"checkpoints in {address.rstrip('/')}/{run}"] if address else []
+    kept.append(f"metrics and reports of {run} in MLflow")
+    if source is not None and "meta.helm.sh/release-name" in (source["metadata"].get("annotations") or {}):
+        kept.append("run.name in the chart's values: the next helm upgrade creates the run again unless it is empty")
+    return kept
+
+
+def _rejected(run: str) -> str:
+    return (
+        f"the operator rejected RayJob {run} (suphx status {run} shows why) and never looks at it again. Run "
+        f"suphx delete {run}, correct the chart's values with helm upgrade, then launch the recipe again"
+    )
+
+
+def _leftover(run: str) -> str:
+    return (
+        f"ConfigMap {recipe_name(run)} has no RayJob: the run was deleted or never created. Launch its recipe again, "
+        f"or remove the ConfigMap with suphx delete {run}"
+    )
+
+
+def _is_rejected(job: Object | None) -> bool:
+    return ((job or {}).get("status") or {}).get("jobDeploymentStatus") == REJECTED
+
+
+def _run_of(one: Object) -> str:
+    return str(one["metadata"]["labels"][RUN_LABEL])
+
+
+def _suspending(job: Object) -> Object:
+    return {} if job["spec"].get("suspend") else {"spec": {"suspend": True}}

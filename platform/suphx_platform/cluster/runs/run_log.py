@@ -1,0 +1,109 @@
+"""The logs of a run's pods: several pods at once, across broken connections."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+from suphx_platform.cluster.cluster_api import ClusterApi, Object
+from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.runs.run_manifest import RUN_LABEL
+from suphx_platform.cluster.runs.run_status import ROLE_LABEL, is_ended, state_of
+
+SUBMITTER = "submitter"
+"""The role whose log is that of the driver."""
+_PAUSE_SECONDS = 1.0
+_OVERLAP_SECONDS = 5
+
+
+class RunLog:
+    """Consumes: logs of the pods of one role. Produces: their lines, each once. Waits for: pods, if it follows."""
+
+    def __init__(self, api: ClusterApi, run: str, role: str = SUBMITTER) -> None:
+        self._api, self._run, self._role = api, run, role
+        self._lines: queue.Queue[str | ClusterError | None] = queue.Queue()
+        self._seen: set[str] = set()
+        self._num_reading = 0
+
+    def lines(self, *, follow: bool, tail: int | None) -> Iterator[str]:
+        """Yield lines, with the pod's name in front if a role may have several; ``follow``: until the run has ended.
+
+        ``tail``: the last lines of each pod only. Raises ClusterError if there is no pod with a log.
+        """
+        pods = self._started()
+        if not pods and not follow:
+            raise ClusterError(
+                f"{self._run} has no {self._role} pod that has started: see suphx status {self._run}, or choose "
+                "another role with --role"
+            )
+        is_over = False
+        while True:
+            for pod in pods:
+                self._begin(pod, follow=follow, tail=tail)
+            yield from self._drained()
+            if self._num_reading == 0 and (is_over or not follow):
+                return
+            is_over = follow and is_ended(state_of(self._api.get("rayjobs", self._run)))  # no job: stopped
+            pods = self._started()
+
+    def _started(self) -> list[Object]:
+        """Return the pods that have a log and are not read yet."""
+        labels = f"{RUN_LABEL}={self._run},{ROLE_LABEL}={self._role}"
+        pods = self._api.list("pods", labels=labels)
+        return [pod for pod in pods if _has_log(pod) and pod["metadata"]["name"] not in self._seen]
+
+    def _begin(self, pod: Object, *, follow: bool, tail: int | None) -> None:
+        self._seen.add(pod["metadata"]["name"])
+        self._num_reading += 1
+        arguments = {"follow": follow, "tail": tail}
+        threading.Thread(target=self._read, args=(pod,), kwargs=arguments, daemon=True).start()
+
+    def _drained(self) -> Iterator[str]:
+        """Yield lines until no pod is read any more, or for a while."""
+        ends_at = time.monotonic() + _PAUSE_SECONDS
+        while self._num_reading > 0 and time.monotonic() < ends_at:
+            try:
+                line = self._lines.get(timeout=max(0.01, ends_at - time.monotonic()))
+            except queue.Empty:
+                return
+            if line is None:
+                self._num_reading -= 1
+            elif isinstance(line, ClusterError):
+                raise line
+            else:
+                yield line
+        if self._num_reading == 0 and not self._lines.empty():
+            yield from self._drained()
+
+    def _read(self, pod: Object, *, follow: bool, tail: int | None) -> None:
+        """Put all lines of a pod into the queue, continuing where a connection broke, and None at the end."""
+        name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+        prefix = "" if self._role in (SUBMITTER, "head") else f"{name}: "
+        last, since = "", None
+        try:
+            while True:
+                begun, known = time.monotonic(), last
+                for line in self._api.log(name, container, follow=follow, tail=tail, since=since):
+                    stamp, _, text = line.partition(" ")
+                    if stamp > known:  # older lines came before the connection broke
+                        last = max(last, stamp)
+                        self._lines.put(prefix + text)
+                if not follow or not self._goes_on(name):
+                    return
+                tail, since = None, int(time.monotonic() - begun) + _OVERLAP_SECONDS
+                time.sleep(_PAUSE_SECONDS)
+        except ClusterError as error:
+            self._lines.put(error)
+        finally:
+            self._lines.put(None)
+
+    def _goes_on(self, name: str) -> bool:
+        pod = self._api.get("pods", name)
+        return pod is not None and (pod.get("status") or {}).get("phase") == "Running"
+
+
+def _has_log(pod: Object) -> bool:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return any("running" in (one.get("state") or {}) or "terminated" in (one.get("state") or {}) for one in statuses)

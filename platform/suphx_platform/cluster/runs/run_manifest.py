@@ -1,0 +1,178 @@
+"""The objects of one run: a RayJob made from the chart's template, and the ConfigMap with its recipe.
+
+The template is the chart's (ConfigMap ``<release>-run-template``): nothing here defines what a cluster is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job
+
+Object = dict[str, Any]
+
+TEMPLATE_LABEL = "suphx/run-template=true"
+RUN_LABEL = "suphx/run"
+PRESET_LABEL = "suphx/preset"
+DIGEST_NOTE = "suphx/recipe-digest"
+PLACEHOLDER = "RUN_ID"
+RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
+RECIPE_FOLDER = "/recipes"
+_STOP_OPTION = "--stop-file"
+_DIGEST_LENGTH = 10
+_TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
+_SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+"""Text that no shell changes, however many of them read it: the submitter's does, then the head's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunObjects:
+    """The objects that ``suphx launch`` creates."""
+
+    run_id: str
+    job: Object
+    recipe: Object
+
+
+def run_id_of(name: str, identity: Mapping[str, Any]) -> str:
+    """Return the id of a run: the recipe's ``name`` and a digest of all settings that influence its result.
+
+    The same recipe has the same id, so that nothing is launched twice.
+    """
+    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:_DIGEST_LENGTH]
+    name = re.sub(r"[^a-z0-9-]", "-", name.lower())[: MAX_JOB_NAME - _DIGEST_LENGTH - 1].strip("-")
+    return f"{name if name[:1].isalpha() else 'run-' + name}"[: MAX_JOB_NAME - _DIGEST_LENGTH - 1] + f"-{digest}"
+
+
+def run_objects(
+    template: Object, *, preset: str | None, run_id: str, recipe: str, overrides: Sequence[tuple[str, str]]
+) -> RunObjects:
+    """Fill in the chart's ``template``, a ConfigMap; ``recipe``: the resolved TOML text.
+
+    Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
+    if an override cannot be passed on the command line.
+    """
+    preset = preset or str((template.get("data") or {}).get("preset", ""))
+    job = _job(template, preset, run_id)
+    spec = job.setdefault("spec", {})
+    entrypoint = str(spec.get("entrypoint", ""))
+    own = [f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}"]
+    spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
+    digest = hashlib.sha256(recipe.encode()).hexdigest()
+    metadata = job["metadata"]
+    metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
+    metadata.setdefault("annotations", {})[DIGEST_NOTE] = digest
+    check_job(job)
+    return RunObjects(run_id=run_id, job=job, recipe=_recipe_map(job, recipe, digest))
+
+
+def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the overrides that follow the chart's own settings on the command line.
+
+    The recipe's ConfigMap has all overrides already. They are repeated because they take precedence over what the
+    chart sets. One with characters that a shell could change is repeated only where that matters, and then refused.
+    """
+    words = shlex.split(entrypoint)
+    chart_keys = [word.partition("=")[0] for option, word in itertools.pairwise(words) if option == "--set"]
+    for key, value in overrides:
+        if _SHELL_SAFE.fullmatch(f"{key}={value}"):
+            yield f"--set {key}={value}"
+        elif any(f"{one}.".startswith(f"{key}.") for one in chart_keys):
+            raise ClusterError(
+                f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
+                "letters, digits and _@%+=:,./- in this value"
+            )
+
+
+def job_of(recipe_map: Object) -> Object:
+    """Return the RayJob as it was first created, from the ConfigMap of its recipe; ClusterError if it has none."""
+    text = (recipe_map.get("data") or {}).get(JOB_KEY)
+    if not text:
+        name = recipe_map["metadata"]["name"]
+        raise ClusterError(f"ConfigMap {name} has no key {JOB_KEY}: delete the run and launch its recipe again")
+    job: Object = yaml.safe_load(text)
+    return job
+
+
+def has_job(recipe_map: Object) -> bool:
+    """Return whether the ConfigMap of a recipe has what it takes to create the RayJob again."""
+    return bool((recipe_map.get("data") or {}).get(JOB_KEY))
+
+
+def job_text(job: Object) -> str:
+    """Return the YAML by which a RayJob can be created again: without what the cluster and the commands add."""
+    metadata = {key: job["metadata"][key] for key in ("name", "labels", "annotations") if job["metadata"].get(key)}
+    spec = {key: value for key, value in job["spec"].items() if key != "suspend"}
+    return yaml.safe_dump(
+        {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": metadata, "spec": spec}, sort_keys=False
+    )
+
+
+def with_job(recipe_map: Object, patch: Object) -> Object:
+    """Return the patch of a recipe's ConfigMap by which its RayJob has what ``patch`` puts into ``spec``."""
+    job = job_of(recipe_map)
+    job["spec"] = {**job["spec"], **patch["spec"]}
+    return {"data": {JOB_KEY: yaml.safe_dump(job, sort_keys=False)}}
+
+
+def recipe_name(run_id: str) -> str:
+    """Return the name of the ConfigMap of a run's recipe, as the chart's template mounts it."""
+    return f"{run_id}-recipe"
+
+
+def owner_of(job: Object) -> Object:
+    """Return the owner reference by which Kubernetes deletes an object together with the RayJob."""
+    metadata = job["metadata"]
+    return {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": metadata["name"], "uid": metadata["uid"]}
+
+
+def stop_file_of(job: Object) -> str:
+    """Return the file that asks the run to stop when it appears; empty if there is none."""
+    words = shlex.split(str(job["spec"].get("entrypoint", "")))
+    return words[words.index(_STOP_OPTION) + 1] if _STOP_OPTION in words[:-1] else ""
+
+
+def setting(job: Object, key: str) -> str:
+    """Return the last value that the entrypoint sets ``key`` to; empty if it does not."""
+    words = shlex.split(str(job["spec"].get("entrypoint", "")))
+    values = [word.partition("=")[2] for word in words if word.startswith(f"{key}=")]
+    return values[-1] if values else ""
+
+
+def _job(template: Object, preset: str, run_id: str) -> Object:
+    name, data = template["metadata"]["name"], template.get("data") or {}
+    text = data.get(f"rayjob-{preset}.yaml") or data.get("rayjob.yaml")
+    if text is None:
+        presets = sorted(match[1] for key in data if (match := _TEMPLATE_KEY.fullmatch(key)))
+        raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
+    try:
+        job = yaml.safe_load(text.replace(PLACEHOLDER, run_id))
+    except yaml.YAMLError as error:
+        raise ClusterError(f"ConfigMap {name}: template {preset} is not YAML ({error}): run helm upgrade") from error
+    if not isinstance(job, dict) or job.get("kind") != "RayJob" or not isinstance(job.get("metadata"), dict):
+        raise ClusterError(f"ConfigMap {name}: the template of {preset} is not a RayJob: run helm upgrade")
+    return job
+
+
+def _recipe_map(job: Object, recipe: str, digest: str) -> Object:
+    labels = {key: value for key, value in job["metadata"]["labels"].items() if key.startswith(("suphx/", "app."))}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": recipe_name(job["metadata"]["name"]),
+            "labels": labels,
+            "annotations": {DIGEST_NOTE: digest},
+        },
+        "data": {RECIPE_KEY: recipe, JOB_KEY: yaml.safe_dump(job, sort_keys=False)},
+    }

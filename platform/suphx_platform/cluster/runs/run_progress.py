@@ -1,0 +1,60 @@
+"""What a run on a cluster stores outside of the cluster: metrics in MLflow, checkpoints in the storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from suphx_platform.cluster.runs.run_manifest import setting
+from suphx_platform.cluster.runs.run_status import RunStatus
+
+SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", "staleness")
+"""Metrics of the newest stage that ``suphx status`` shows."""
+
+
+def with_traces(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
+    """Return the status with progress and the last checkpoint; ``job``: the RayJob of the run.
+
+    A server that cannot be reached from this machine is added to the problems.
+    """
+    problems = list(status.problems)
+    progress: Mapping[str, float] = {}
+    checkpoint: str | None = None
+    try:
+        progress = _progress(status.run_id)
+    except Exception as error:  # noqa: BLE001 - whatever a client of MLflow raises, the rest is still worth showing
+        problems.append(f"MLflow {os.environ['MLFLOW_TRACKING_URI']} cannot be read from here ({_first_line(error)})")
+    try:
+        checkpoint = last_checkpoint(status.run_id, job)
+    except OSError as error:
+        address = setting(dict(job or {}), "storage.address")
+        problems.append(f"the storage {address} cannot be read from here ({_first_line(error)})")
+    return replace(status, progress=progress, last_checkpoint=checkpoint, problems=problems)
+
+
+def _progress(run_id: str) -> dict[str, float]:
+    """Return the newest metrics; none without MLFLOW_TRACKING_URI: the local store has no runs of a cluster."""
+    if not os.environ.get("MLFLOW_TRACKING_URI"):
+        return {}
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    figures = TrackingStore(Path("runs")).newest_metrics(run_id)
+    return {name: figures[name] for name in SHOWN if name in figures}
+
+
+def last_checkpoint(run_id: str, job: Mapping[str, Any] | None) -> str | None:
+    """Return the newest version in the storage that the RayJob names, None if there is none; OSError if unreachable."""
+    address = setting(dict(job), "storage.address") if job is not None else ""
+    if not address:
+        return None
+    from suphx_platform.storage.storage import Storage, StorageConfig
+
+    return Storage(StorageConfig(address=address, max_attempts=2)).newest_path(run_id)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__

@@ -1,0 +1,76 @@
+"""Waiting for what others do to a run: the driver saves, the operator acts, the nodes end the pods."""
+
+from __future__ import annotations
+
+import time
+
+from suphx_platform.cluster.cluster_api import ClusterApi
+from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.runs.run_status import ROLE_LABEL, RUN_LABEL, is_active, is_ended, state_of
+from suphx_platform.console.stop_file import STORED
+
+POLL_SECONDS = 2.0
+
+
+class RunWait:
+    """Consumes: the objects of one run as they change. Produces: nothing. Waits for: at most ``seconds`` in all."""
+
+    def __init__(self, api: ClusterApi, run: str, *, seconds: float) -> None:
+        self._api, self._run = api, run
+        self._ends_at = time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """The rest of the time, at least one second: what is so already is seen in any case."""
+        return max(1.0, self._ends_at - time.monotonic())
+
+    def until_saved(self) -> None:
+        """Wait until the driver prints that everything is stored, or has ended; ClusterError if it does neither."""
+        labels = f"{RUN_LABEL}={self._run},{ROLE_LABEL}=submitter"
+        while time.monotonic() < self._ends_at:
+            for pod in self._api.list("pods", labels=labels):
+                name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
+                if any(STORED in line for line in self._api.log(name, container, tail=200)):
+                    return
+            if state_of(self._api.get("rayjobs", self._run)) != "running":
+                return
+            time.sleep(POLL_SECONDS)
+        raise ClusterError(
+            f"{self._run} has not saved its state in time and still runs: see suphx logs {self._run}. Repeat the "
+            f"command to wait longer, use --now to stop without saving, or continue with suphx resume {self._run}"
+        )
+
+    def until_stopped(self) -> None:
+        """Wait until the operator has stopped the run, or the run has ended, and no pod is left."""
+        for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
+            if is_ended(state := state_of(job)) or state == "queued":
+                return self.until_no_pods()
+        raise ClusterError(
+            f"{self._run} is not stopped yet. See suphx status {self._run}, and check that the KubeRay operator runs; "
+            f"suphx stop {self._run} waits again"
+        )
+
+    def until_deleted(self) -> None:
+        """Wait until the RayJob does not exist any more."""
+        for job in self._api.changes("rayjobs", self._run, seconds=self.seconds_left):
+            if job is None:
+                return
+        raise ClusterError(
+            f"RayJob {self._run} is being deleted and waits for its finalizer, which the KubeRay operator removes. "
+            f"Check that the operator runs and repeat the command, or use suphx delete {self._run} --force"
+        )
+
+    def until_no_pods(self) -> None:
+        """Wait until no pod is left: one that terminates may still run its driver, which saves."""
+        while True:
+            pods = self._api.list("pods", labels=f"{RUN_LABEL}={self._run}")
+            names = [pod["metadata"]["name"] for pod in pods if is_active(pod)]
+            if not names:
+                return
+            if time.monotonic() >= self._ends_at:
+                break
+            time.sleep(POLL_SECONDS)
+        raise ClusterError(
+            f"pods of {self._run} are still terminating: {', '.join(names)}. Repeat the command to wait longer; if the "
+            "node of a pod is lost, kubectl delete pod NAME --force removes it"
+        )

@@ -1,0 +1,139 @@
+"""What a person or a script sees of a command: messages, progress and the one JSON result.
+
+Messages and progress go to stderr, results to stdout; with ``--json`` stdout carries nothing but one JSON object as its
+last line (the contract that scripts read).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Literal
+
+from suphx_platform.console.progress import Progress, ProgressLines
+from suphx_platform.console.progress_line import ProgressState, plain_line
+
+if TYPE_CHECKING:
+    from suphx_platform.console.progress_bars import ProgressBars
+from suphx_platform.console.table_text import result_lines
+
+__all__ = ["Console", "Progress", "Verbosity"]
+
+Verbosity = Literal["quiet", "normal", "verbose"]
+
+
+class Console:
+    """Usage::
+
+    console = Console(is_json=False, verbosity="normal")
+    with console.log_to(Path("runs/laptop/run.log")):
+        console.say("reading records")
+        with console.progress("games", total=100) as progress:
+            progress.advance()
+        with console.activity("opening the MLflow store"):
+            ...
+        console.warn("the kong net has too few samples")
+    console.result({"games": 100})
+
+    Every method may be called from any thread.
+    """
+
+    def __init__(self, *, is_json: bool = False, verbosity: Verbosity = "normal") -> None:
+        self.is_json = is_json
+        self.verbosity: Verbosity = verbosity
+        self.warnings: list[str] = []
+        # Taken now: cli.py sends whatever libraries print to stderr while a command runs.
+        self._stdout = sys.stdout
+        self._lock = threading.RLock()
+        self._logs: list[IO[str]] = []
+        self._bars: ProgressBars | None = None
+
+    def say(self, text: str) -> None:
+        """Print one line for the person who waits; ``--quiet`` hides it."""
+        self._print(text, is_shown=self.verbosity != "quiet")
+
+    def detail(self, text: str) -> None:
+        """Print one line that only ``--verbose`` shows."""
+        self._print(text, is_shown=self.verbosity == "verbose")
+
+    def warn(self, text: str) -> None:
+        """Print a warning, which is always shown, and keep it in ``warnings``."""
+        self.warnings.append(text)
+        self._print(f"warning: {text}", is_shown=True)
+
+    def error(self, text: str) -> None:
+        """Print the line with which a command fails; it is always shown."""
+        self._print(text, is_shown=True)
+
+    def line(self, text: str) -> None:
+        """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
+        with self._lock:
+            self._log(text)
+            print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
+
+    @contextmanager
+    def log_to(self, path: Path) -> Iterator[None]:
+        """Append every message, shown or hidden, with its time to the file ``path`` while the block runs."""
+        with path.open("a", encoding="utf-8") as log:
+            with self._lock:
+                self._logs.append(log)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._logs.remove(log)
+
+    @contextmanager
+    def progress(self, unit: str, total: float | None = None, name: str = "") -> Iterator[Progress]:
+        """Show progress in ``unit``s while the block runs: a bar on a terminal, a plain line now and then elsewhere.
+
+        ``unit``: what is counted, or ``%`` with a total of 100; ``name``: shown in front.
+        """
+        progress = Progress(ProgressState(unit=unit, total=total, name=name))
+        with self._shown(progress):
+            yield progress
+        is_line = self.verbosity != "quiet" and not _is_terminal()
+        self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
+
+    @contextmanager
+    def activity(self, name: str) -> Iterator[None]:
+        """Show ``name`` and the time that passes while the block runs; nothing remains of it on a terminal."""
+        with self._shown(Progress(ProgressState(unit="", name=name))):
+            yield
+
+    def result(self, values: Mapping[str, object]) -> None:
+        """Print the result of the command: one JSON line with ``--json``, else aligned lines and tables."""
+        lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else result_lines(values)
+        print("\n".join(lines), file=self._stdout, flush=True)
+
+    def _shown(self, progress: Progress) -> AbstractContextManager[None]:
+        if self.verbosity == "quiet":
+            return nullcontext()
+        if not _is_terminal():
+            return ProgressLines(progress, self.say)
+        if self._bars is None:
+            from suphx_platform.console.progress_bars import ProgressBars  # rich takes a tenth of a second to import
+
+            self._bars = ProgressBars()
+        return self._bars.show(progress)
+
+    def _print(self, text: str, *, is_shown: bool) -> None:
+        with self._lock:
+            self._log(text)
+            if is_shown:
+                print(text, file=sys.stderr, flush=True)
+
+    def _log(self, text: str) -> None:
+        for log in self._logs:
+            log.write(f"{datetime.now().astimezone().isoformat(' ', 'seconds')} {text}\n")
+            log.flush()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,151 @@
+"""The process that compiles kernels: ``python -m suphx_platform.kernels.kernel_crew GROUP…``, one for each group.
+
+Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, and its workers with it, when its stdin is
+closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
+
+Workers are forked, so what they import is imported once. There are more of them than cores because a worker that needs
+a kernel which another one compiles waits for it. The groups of the first games have priority; the whole takes as long
+with more workers as with one for each core (docs/experiments.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
+from typing import Any
+
+from numba.core import event
+
+EXTRA_WORKERS = 2
+"""Workers beyond the number of cores."""
+_LATER_NICENESS = 5
+_FORK = get_context("fork")
+
+
+def main(groups: Sequence[str]) -> None:
+    """Compile ``groups`` of training/kernels/warmup.py side by side, those of the first games with priority."""
+    from suphx.training.kernels.compiled_groups import mark_compiled
+
+    crew = _Crew(groups)
+    try:
+        for group in crew.compile():
+            mark_compiled(group)
+            send("group", group)
+    finally:
+        crew.stop()
+
+
+class _Crew:
+    """The workers. The process that forks them has a single thread."""
+
+    def __init__(self, groups: Sequence[str]) -> None:
+        self._waiting = list(groups)
+        self._limit = len(os.sched_getaffinity(0)) + EXTRA_WORKERS
+        self._busy: dict[str, ForkProcess] = {}
+        self._life = os.dup(sys.stdin.fileno())  # multiprocessing closes stdin in workers
+
+    def compile(self) -> Iterator[str]:
+        """Yield each group when it is compiled; SystemExit when stdin is closed or a worker fails."""
+        while self._waiting or self._busy:
+            while self._waiting and len(self._busy) < self._limit and not wait([self._life], 0):
+                self._start(self._waiting.pop(0))
+            ready = wait([self._life, *(process.sentinel for process in self._busy.values())])
+            if self._life in ready:
+                raise SystemExit(1)
+            for group in [name for name, process in self._busy.items() if process.sentinel in ready]:
+                self._end(group)
+                yield group
+
+    def _start(self, group: str) -> None:
+        _import_for(group)
+        process = _FORK.Process(target=_compile_group, args=(group, self._life))
+        process.start()
+        self._busy[group] = process
+
+    def _end(self, group: str) -> None:
+        process = self._busy.pop(group)
+        process.join()
+        if process.exitcode:
+            how = f"exit code {process.exitcode}" if process.exitcode > 0 else signal.Signals(-process.exitcode).name
+            raise SystemExit(f"the process that compiled the kernels of {group} ended with {how}")
+
+    def stop(self) -> None:
+        """End the workers."""
+        for process in self._busy.values():
+            process.kill()
+            process.join()
+
+
+def send(kind: str, name: str, seconds: float = 0.0) -> None:
+    """Write one event to stdout, so short that it is written at once: lines of several processes do not mix."""
+    line = json.dumps({"event": kind, "name": name, "seconds": round(seconds, 3)})
+    os.write(sys.stdout.fileno(), f"{line}\n".encode())
+
+
+def _import_for(group: str) -> None:
+    """Import here what several groups need."""
+    import suphx.games.riichi.engine.simulator
+    from suphx.training.kernels.warmup import WITHOUT_TORCH
+
+    if group not in WITHOUT_TORCH:
+        import suphx.models.nets.policy
+        import suphx.selfplay.agents.agent  # noqa: F401
+
+
+def _compile_group(group: str, life: int) -> None:
+    from suphx.kernel import kernel_lock
+    from suphx.training.kernels.warmup import FIRST_GAMES, KERNEL_GROUPS
+
+    threading.Thread(target=_end_with, args=(life,), daemon=True).start()
+    if group not in FIRST_GAMES:
+        os.nice(_LATER_NICENESS)
+    register: Any = event.register  # numba is untyped
+    register("numba:compile", _Listener())
+    kernel_lock.watchers.append(lambda name: send("waits", name))
+    KERNEL_GROUPS[group]()
+
+
+def _end_with(life: int) -> None:
+    """End this process when the pipe ``life`` ends, or the process that forked it."""
+    crew = parent_process()
+    assert crew is not None
+    wait([life, crew.sentinel])
+    os._exit(1)
+
+
+class _Listener(event.Listener):
+    """Reports each kernel that numba compiles, with the CPU seconds that it took without those of its callees."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[float, float]] = []  # start, and seconds of callees
+
+    def on_start(self, event: Any) -> None:
+        """Note when a kernel begins."""
+        self._open.append((time.process_time(), 0.0))
+        send("begins", _name(event))
+
+    def on_end(self, event: Any) -> None:
+        """Report what the kernel took."""
+        started, of_callees = self._open.pop()
+        spent = time.process_time() - started
+        if self._open:
+            outer_start, outer_callees = self._open[-1]
+            self._open[-1] = (outer_start, outer_callees + spent)
+        send("compiled", _name(event), spent - of_callees)
+
+
+def _name(event: Any) -> str:
+    function = event.data["dispatcher"].py_func
+    return f"{function.__module__}.{function.__name__}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,190 @@
+"""Kernels are compiled before they are needed, on all cores, with a bar; later ones while the work has begun.
+
+>>> with KernelWarmup(console, later=["nets"]) as kernels:
+...     kernels.wait_for("engine", "scripted games")  # a bar until these are compiled
+...     play_first_games()  # meanwhile the others are compiled
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from suphx_platform.console.console import Console, Progress
+
+_SECONDS_BETWEEN_LOOKS = 0.2
+_PATIENCE_SECONDS = 5.0
+_LEAST_PERCENT, _MOST_PERCENT = 4, 99
+_SUPERVISED = ("encoder", "replay", "samples", "nets", "net games")
+
+
+@dataclass(slots=True)
+class CompileTimes:
+    """What was compiled, and the time that it took."""
+
+    groups: dict[str, float] = field(default_factory=dict)
+    """Seconds from the start to the moment when the group was compiled."""
+    kernels: dict[str, float] = field(default_factory=dict)
+    """CPU seconds by kernel, without those of the kernels that it calls."""
+
+
+def compile_kernels(console: Console, *groups: str) -> CompileTimes:
+    """Compile ``groups`` of training/kernels/warmup.py that are not in the cache; all of them if none is named."""
+    with KernelWarmup(console, groups) as kernels:
+        kernels.wait_for(*groups)
+        return kernels.times
+
+
+class RunKernels:
+    """The kernels of a run, which are compiled while its block runs.
+
+    >>> with RunKernels(console, plays_itself=True, has_records=False) as kernels:
+    ...     kernels.wait()  # a bar until those of the first games are compiled
+    ...     play_first_games()  # meanwhile the others are compiled
+    """
+
+    def __init__(self, console: Console, *, plays_itself: bool, has_records: bool) -> None:
+        from suphx.training.kernels.warmup import FIRST_GAMES
+
+        self._console = console
+        self._first = ("replay",) if has_records else FIRST_GAMES
+        self._warmup = KernelWarmup(console, {*FIRST_GAMES, *_SUPERVISED, *(("self-play",) if plays_itself else ())})
+        self.is_ready = False
+        """What the first games need is compiled."""
+
+    def __enter__(self) -> Self:
+        self._warmup.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        from suphx.kernel.kernel_lock import watchers
+
+        self._warmup.__exit__(kind, error, at)
+        if self._say_once in watchers:
+            watchers.remove(self._say_once)
+
+    def wait(self) -> None:
+        """Show a bar until the kernels of the first games are compiled; errors as for KernelWarmup.wait_for."""
+        from suphx.kernel.kernel_lock import watchers
+
+        self._warmup.wait_for(*self._first)
+        self.is_ready = True
+        watchers.append(self._say_once)
+
+    def _say_once(self, kernel: str) -> None:
+        from suphx.kernel.kernel_lock import watchers
+
+        if self._say_once in watchers:
+            watchers.remove(self._say_once)
+            self._console.say(f"waiting for kernels that are being compiled: {kernel.removeprefix('suphx.')}")
+
+
+class KernelWarmup:
+    """Consumes: nothing. Produces: compiled kernels in the cache. Waits for: its crew process, in ``wait_for``.
+
+    The crew compiles ``groups`` in the order of ``KERNEL_GROUPS``. It is stopped at the end of the block; kernels that
+    are compiled by then stay in the cache.
+    """
+
+    def __init__(self, console: Console, groups: Iterable[str] = ()) -> None:
+        from numba import config
+
+        from suphx.training.kernels.compiled_groups import missing_groups
+        from suphx.training.kernels.warmup import KERNEL_GROUPS
+
+        wanted = set(groups) or set(KERNEL_GROUPS)
+        if unknown := wanted - set(KERNEL_GROUPS):
+            raise ValueError(f"no kernel group {', '.join(sorted(unknown))}: use {', '.join(KERNEL_GROUPS)}")
+        self.times = CompileTimes()
+        self._console = console
+        ordered = [group for group in KERNEL_GROUPS if group in wanted]
+        self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
+        self._changed = threading.Condition()
+        self._latest = ""
+        self._started = time.monotonic()
+        self._is_over = False
+        self._crew: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        if self._missing:
+            command = [sys.executable, "-m", "suphx_platform.kernels.kernel_crew", *self._missing]
+            # in its own process group, so that Ctrl-C in a terminal reaches this process only
+            self._crew = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
+            )
+            self._reader = threading.Thread(target=self._read, args=(self._crew,), daemon=True, name="kernels")
+            self._reader.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._crew is None:
+            return
+        assert self._crew.stdin is not None
+        assert self._crew.stdout is not None
+        self._crew.terminate()  # its workers end with it
+        self._crew.wait()
+        self._crew.stdin.close()
+        self._reader.join(_PATIENCE_SECONDS)  # to the end of the workers, which write there too
+        self._crew.stdout.close()
+
+    def wait_for(self, *groups: str) -> None:
+        """Show a bar until ``groups`` (all if none is named) are compiled; ChildProcessError if the crew fails."""
+        wanted = set(groups) & set(self._missing) if groups else set(self._missing)
+        if not wanted - set(self.times.groups):
+            return
+        from suphx.training.kernels.kernel_cost import missing_costs
+
+        costs = missing_costs(wanted)
+        with self._console.progress("%", 100, name="compiling kernels") as progress, self._changed:
+            while wanted - set(self.times.groups):
+                self._check()
+                self._changed.wait(_SECONDS_BETWEEN_LOOKS)
+                self.show(progress, costs)
+            progress.reach(100)
+
+    def show(self, progress: Progress, costs: Mapping[str, float]) -> None:
+        """Set ``progress`` to the percent of ``costs``, seconds by kernel, that are compiled."""
+        total = sum(costs.values())
+        done = sum(costs.get(name, 0.0) for name in self.times.kernels)
+        percent = min(100 * done / total, _MOST_PERCENT) if total else 0.0
+        progress.state.total = 100 if percent > _LEAST_PERCENT else None  # before, the speed says nothing
+        progress.reach(percent, note=self._latest)
+
+    def _check(self) -> None:
+        assert self._crew is not None
+        if self._is_over:
+            code = self._crew.wait(_PATIENCE_SECONDS)
+            raise ChildProcessError(
+                f"compiling kernels ended with exit code {code}; its messages are above. "
+                "Kernels compiled so far are kept: run the command again"
+            )
+
+    def _read(self, crew: subprocess.Popen[str]) -> None:
+        try:
+            self._read_events(crew)
+        finally:  # also after an error, or wait_for would never return
+            with self._changed:
+                self._is_over = True
+                self._changed.notify_all()
+
+    def _read_events(self, crew: subprocess.Popen[str]) -> None:
+        assert crew.stdout is not None
+        for line in crew.stdout:
+            event = json.loads(line)
+            name: str = event["name"]
+            with self._changed:
+                if event["event"] == "group":
+                    self.times.groups[name] = round(time.monotonic() - self._started, 3)
+                elif event["event"] == "compiled":
+                    self.times.kernels[name] = self.times.kernels.get(name, 0.0) + event["seconds"]
+                elif name.startswith("suphx."):
+                    self._latest = name.removeprefix("suphx.")
+                self._changed.notify_all()

@@ -1,0 +1,180 @@
+"""Which parts of a run live, what was said when one died or hung, and how often one may do so."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ray
+
+from suphx_platform.backend.local_backend import Event, Fault
+from suphx_platform.on_ray.engine_rates import EngineRates
+from suphx_platform.on_ray.in_flight_calls import InFlightCall, InFlightCalls
+from suphx_platform.on_ray.ray_actors import Health, NotBegunError
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+
+_CHECKS = 4
+"""Times within ``hang_seconds`` that every part is asked how it is."""
+_ENGINE_SECONDS = 2.0
+"""Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
+
+_UNSEEN = "its process has ended, and another one has taken its place"
+
+
+class ActorSupervisor:
+    """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
+
+    A part that hangs is killed; Ray starts it again like any other dead part. All that one death ends is one fault:
+    whatever says first that a life of a part is over counts.
+    """
+
+    def __init__(self, config: RayLayoutConfig, parts: Mapping[str, Any]) -> None:
+        self.calls = InFlightCalls(self._hung)
+        self.health: dict[str, Health] = {}
+        """What each living part said last."""
+        self.engine_rates = EngineRates()
+        self._config = config
+        self._parts = parts
+        self._events: deque[Event] = deque()
+        self._failures: dict[str, int] = {}
+        self._lives: dict[str, str] = {}
+        self._dead: dict[str, float] = {}  # since when, of those whose next life has not been heard of
+        self._reborn: dict[str, float] = {}  # since when the life is known that is not the first one
+        self._begin: dict[str, Callable[[], None]] = {}
+        self._due = [(0.0, part) for part in parts]
+
+    def work(self) -> None:
+        """Ask those who were not asked for a while."""
+        while self._due and self._due[0][0] <= time.monotonic():
+            _, part = heapq.heappop(self._due)
+            self._ask(part)
+
+    def when_awaiting(self, part: str, begin: Callable[[], None]) -> None:
+        """Have ``begin`` called whenever ``part`` says that it awaits it."""
+        self._begin[part] = begin
+
+    def emit(self, event: Event) -> None:
+        """Keep an event for ``events``."""
+        self._events.append(event)
+
+    def events(self) -> list[Event]:
+        """Return, and forget, what happened."""
+        events = list(self._events)
+        self._events.clear()
+        return events
+
+    def succeed(self, part: str) -> None:
+        """Note that ``part`` did its work: its failures so far do not count any more."""
+        self._failures.pop(part, None)
+
+    def fail(self, part: str, error: Exception) -> None:
+        """Emit the fault of a part, once for each life; raise the error if it is one too many in a row."""
+        self.health.pop(part, None)
+        self.engine_rates.forget(part)
+        cause = cause_of(error)
+        if isinstance(error, ray.exceptions.ActorDiedError):  # Ray will not start it again
+            self.emit(Fault(part, "died", first_line(error)))
+            raise cause
+        if isinstance(cause, NotBegunError):
+            if self._is_unseen_rebirth(part, cause.life):
+                self._count(Fault(part, "died", first_line(error)), cause)
+        elif isinstance(error, ray.exceptions.RayActorError):
+            if part not in self._dead and self.calls.handled_since >= self._reborn.get(part, 0):
+                self._dead[part] = time.monotonic()
+                self._count(Fault(part, "died", first_line(error)), cause)
+        else:
+            self._count(Fault(part, "failed", first_line(error)), cause)
+
+    def _count(self, fault: Fault, cause: Exception) -> None:
+        self.emit(fault)
+        self._failures[fault.part] = self._failures.get(fault.part, 0) + 1
+        if self._failures[fault.part] > self._config.max_failures:
+            raise cause
+
+    def _is_unseen_rebirth(self, part: str, life: str) -> bool:
+        """Note which ``life`` a part is in; tell whether it is a new one and the old one's end was not told."""
+        known, told_at = self._lives.get(part), self._dead.get(part)
+        if life == known:
+            if told_at is not None and self.calls.handled_since > told_at:
+                del self._dead[part]  # only the line was broken
+            return False
+        self._lives[part] = life
+        self._dead.pop(part, None)
+        if known is None:
+            return False
+        self._reborn[part] = time.monotonic()
+        return told_at is None
+
+    def _ask(self, part: str) -> None:
+        is_known = part in self.health
+        seconds = self._config.hang_seconds if is_known else self._config.start_seconds
+        actor = self._parts[part]
+        call = InFlightCall(
+            part=part,
+            actor=actor,
+            then=lambda health: self._hear(part, health),
+            lost=lambda error: self._miss(part, error),
+            seconds=seconds,
+            is_aside=True,
+        )
+        self.calls.add(actor.health.remote(), call)
+
+    def _hear(self, part: str, health: Health) -> None:
+        self.health[part] = health
+        if health.counts is not None:
+            self.engine_rates.hear(part, health.counts, time.monotonic())
+        if self._is_unseen_rebirth(part, health.life):
+            self._count(Fault(part, "died", _UNSEEN), RuntimeError(f"{part}: {_UNSEEN}"))
+        if health.awaits_begin and part in self._begin:
+            self._begin[part]()
+        if health.waiting_seconds > self._config.hang_seconds:
+            ray.kill(self._parts[part], no_restart=False)
+            self._hung(part, self._config.hang_seconds)
+        self._ask_later(part)
+
+    def miss(self, part: str, error: Exception) -> None:
+        """Emit the fault of a part that did not do something small, unless it is known to be dead already."""
+        if part in self.health or isinstance(error, ray.exceptions.ActorDiedError):
+            self.fail(part, error)
+
+    def _miss(self, part: str, error: Exception) -> None:
+        """Deal with a part that gives no answer."""
+        self.miss(part, error)
+        self.health.pop(part, None)
+        self._ask_later(part)
+
+    def _ask_later(self, part: str) -> None:
+        seconds = self._config.hang_seconds / _CHECKS
+        if part.startswith("engine"):
+            seconds = min(seconds, _ENGINE_SECONDS)
+        heapq.heappush(self._due, (time.monotonic() + seconds, part))
+
+    def _hung(self, part: str, seconds: float) -> None:
+        """Note that ``part`` was killed because it did not answer for ``seconds``."""
+        self._dead[part] = time.monotonic()
+        message = f"no answer for {seconds:.0f} s: it is started again"
+        self._count(Fault(part, "hung", message), TimeoutError(f"{part}: {message}"))
+
+
+def is_death(error: Exception) -> bool:
+    """Tell whether an error means that a part is dead, or was and has forgotten all."""
+    return isinstance(error, ray.exceptions.RayActorError) or isinstance(cause_of(error), NotBegunError)
+
+
+def cause_of(error: Exception) -> Exception:
+    """Return what a part raised itself, where that is what the error is about."""
+    if isinstance(error, ray.exceptions.ActorDiedError) and error.args:  # its first steps failed
+        (error, *_) = error.args if isinstance(error.args[0], Exception) else (error,)
+    if isinstance(error, ray.exceptions.RayTaskError) and isinstance(error.cause, Exception):
+        return error.cause
+    return error
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without tracebacks and advice."""
+    cause = cause_of(error)
+    text = str(cause).strip()
+    return text.splitlines()[0][:300] if text else type(cause).__name__

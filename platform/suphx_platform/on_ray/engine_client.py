@@ -1,0 +1,85 @@
+"""How a simulator asks inference engines that are other processes, some of which may be dead or hang."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import ray
+
+from suphx.selfplay.observation import Observations, PolicyOutputs
+from suphx.selfplay.sparse_observations import SparseObservations
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+
+_BACK_OFF_SECONDS = 0.2
+_AVOID_SECONDS = 30.0
+
+
+class EngineClient:
+    """Consumes: requests. Produces: outputs. Waits for: its own engine; another one if that is dead or hangs.
+
+    A request may be answered twice, once by an engine that was given up: the second reply is not read.
+    """
+
+    def __init__(self, engines: Sequence[Any], index: int, config: RayLayoutConfig) -> None:
+        """``index``: of the simulator; it asks engine ``index`` modulo their number as long as that answers."""
+        self._engines = engines
+        self._home = index % len(engines)
+        self._config = config
+        self._avoided_until = [0.0] * len(engines)
+
+    def submit(self, request: Sequence[Observations]) -> RemoteReply:
+        """Send a request and return at once."""
+        return RemoteReply(self, [SparseObservations.of(part) for part in request])
+
+    def send(self, request: Sequence[SparseObservations]) -> tuple[int, Any]:
+        """Send a request to the engine that is best now; return which, and the reference of its reply."""
+        now = time.monotonic()
+        order = [(self._home + step) % len(self._engines) for step in range(len(self._engines))]
+        engine = next((e for e in order if self._avoided_until[e] <= now), self._home)
+        return engine, self._engines[engine].answer.remote(request)
+
+    def avoid(self, engine: int) -> None:
+        """Ask others for a while."""
+        self._avoided_until[engine] = time.monotonic() + _AVOID_SECONDS
+
+    @property
+    def config(self) -> RayLayoutConfig:
+        """How long to wait."""
+        return self._config
+
+
+class RemoteReply:
+    """A reply that is on its way from an engine in another process."""
+
+    def __init__(self, client: EngineClient, request: Sequence[SparseObservations]) -> None:
+        self._client = client
+        self._request = request
+        self._engine, self._reference = client.send(request)
+
+    def result(self) -> list[PolicyOutputs]:
+        """Wait for it; ask again where an engine dies or hangs.
+
+        Raises TimeoutError if no engine has answered after ``start_seconds``.
+        """
+        config = self._client.config
+        end = time.monotonic() + config.start_seconds
+        while True:
+            try:
+                outputs = ray.get(self._reference, timeout=config.hang_seconds)
+            except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError) as error:
+                if time.monotonic() > end:
+                    raise TimeoutError(f"no engine has answered for {config.start_seconds:.0f} s: {error}") from error
+                self._client.avoid(self._engine)
+                time.sleep(_BACK_OFF_SECONDS)
+                self._engine, self._reference = self._client.send(self._request)
+            else:
+                # Kernels write nothing there, but are compiled for arrays that could be written to.
+                return [_own(part) for part in outputs]
+
+
+def _own(outputs: PolicyOutputs) -> PolicyOutputs:
+    names = ("actions", "scores", "log_probs", "versions")
+    return PolicyOutputs(**{name: np.array(getattr(outputs, name)) for name in names})

@@ -1,0 +1,73 @@
+"""An inference engine that takes its weights from the parameter server: a part of its own, or inside a simulator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+
+from suphx.models.device import torch_threads
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx_platform.parts.inference_engine import InferenceEngine, Reply, Request, engine_thread
+from suphx_platform.parts.parameter_server import PolicyVersion
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+
+
+@dataclass(frozen=True, slots=True)
+class GivenReply:
+    """A reply that is there already."""
+
+    reply: Reply
+
+    def result(self) -> Reply:
+        """Return it."""
+        return self.reply
+
+
+class FetchingEngine:
+    """Consumes: requests, versions. Produces: outputs. Waits for: the parameter server, until it has begun."""
+
+    def __init__(self, config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False) -> None:
+        """``server_name``: of the parameter server in Ray; ``name``: what this engine is called there; ``has_thread``:
+        it computes in a thread of its own, whoever asks.
+        """
+        thread = engine_thread(config.engine.threads) if has_thread else None
+        self._threads = config.engine.threads
+        self._server: Any = ray.get_actor(server_name)
+        self._name = name
+        policy_sets: list[PolicySet] = ray.get(ray.get(self._server.policy_sets.remote()))
+        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
+        start, weak, *_ = policy_sets
+        self.engine: InferenceEngine = InferenceEngine(
+            config.engine, start, weak, heads=heads, num_older=num_older, thread=thread
+        )
+        self._has_weights: bool = False
+        self.fetch()
+
+    def fetch(self) -> int:
+        """Take the newest weights if they are newer than those here; return their version."""
+        known = self.engine.version if self._has_weights else -1
+        update: tuple[PolicyVersion, list[PolicyVersion]] | None = ray.get(
+            self._server.newer_than.remote(known, self._name)
+        )
+        if update is not None:
+            latest, older = update
+            self.engine.load(with_weights(latest), [with_weights(version) for version in older])
+            self._has_weights = True
+        return self.engine.version
+
+    def answer(self, request: Request) -> Reply:
+        """Answer as ``InferenceEngine.answer``."""
+        with torch_threads(self._threads):
+            return self.engine.answer(request)
+
+    def submit(self, request: Request) -> GivenReply:
+        """Answer at once, in the thread that asks."""
+        return GivenReply(self.answer(request))
+
+
+def with_weights(version: PolicyVersion) -> PolicyVersion:
+    """Return a version with the weights that its object reference stands for."""
+    (reference,) = version.weights
+    return PolicyVersion(version.number, ray.get(reference))

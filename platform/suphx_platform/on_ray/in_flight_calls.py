@@ -1,0 +1,91 @@
+"""Calls of actors that are under way, each with what is to be done when it is answered, fails, or takes too long."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, Queue
+from typing import Any
+
+import ray
+
+_LOOK_SECONDS = 0.5
+
+
+@dataclass(slots=True, kw_only=True)
+class InFlightCall:
+    """One call."""
+
+    part: str
+    """The name of whom it asks."""
+    actor: Any
+    then: Callable[[Any], None]
+    """Gets the answer."""
+    lost: Callable[[Exception], None]
+    """Gets the error; raises what cannot be mended."""
+    seconds: float
+    """How long it may take before the part counts as hanging."""
+    is_aside: bool = False
+    """A question of health, which the work does not wait for."""
+
+
+class InFlightCalls:
+    """Consumes: answers of actors. Produces: the next steps. Waits for: the first answer.
+
+    All steps are made in the thread that calls ``wait``, one after another.
+    """
+
+    def __init__(self, hung: Callable[[str, float], None]) -> None:
+        """``hung`` is told the name of a part that was killed because it did not answer for so many seconds."""
+        self._hung = hung
+        self._numbers = itertools.count()
+        self._open: dict[int, tuple[InFlightCall, float, float]] = {}
+        self.handled_since = 0.0
+        """When the call was made whose answer is being dealt with."""
+        self._answered: Queue[tuple[int, Future[Any]]] = Queue()
+        self._looked_at = time.monotonic()
+
+    @property
+    def num_working(self) -> int:
+        """InFlightCalls that are under way, but for those aside."""
+        return sum(not call.is_aside for call, *_ in self._open.values())
+
+    def add(self, reference: Any, call: InFlightCall) -> None:
+        """Have ``call`` deal with the answer that ``reference`` stands for."""
+        number = next(self._numbers)
+        now = time.monotonic()
+        self._open[number] = (call, now, now + call.seconds)
+        reference.future().add_done_callback(lambda future: self._answered.put((number, future)))
+
+    def wait(self, seconds: float) -> None:
+        """Deal with one answer, if one comes within ``seconds``; kill the parts that hang."""
+        try:
+            number, future = self._answered.get(timeout=seconds)
+        except Empty:
+            self._look()
+            return
+        call, self.handled_since, _ = self._open.pop(number)
+        error = future.exception()
+        if error is None:
+            call.then(future.result())
+        elif isinstance(error, Exception):
+            call.lost(error)
+        else:
+            raise error
+        if time.monotonic() > self._looked_at + _LOOK_SECONDS:
+            self._look()
+
+    def _look(self) -> None:
+        """Kill the parts whose calls are overdue: the calls fail then like those of any dead part."""
+        now = self._looked_at = time.monotonic()
+        overdue = {}
+        for number, (call, since, end) in self._open.items():
+            if now > end:
+                overdue[call.part] = call
+                self._open[number] = (call, since, now + call.seconds)
+        for part, call in overdue.items():
+            ray.kill(call.actor, no_restart=False)
+            self._hung(part, call.seconds)

@@ -1,0 +1,358 @@
+"""What runs in the processes of a run: thin wrappers around the plain classes of the paper's Figure 6.
+
+Ray starts a dead part again on a free place; it then has no state, and refuses to work until it is told to ``begin``
+(NotBegunError), or asks the parameter server itself (engines). Placement is in topology.py.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import threading
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import ray
+
+from suphx.selfplay.observation import PolicyOutputs
+from suphx.selfplay.sparse_observations import SparseObservations
+from suphx.selfplay.trajectory import Decisions
+from suphx_platform.on_ray.engine_client import EngineClient
+from suphx_platform.on_ray.process_memory import private_bytes
+from suphx_platform.parts.engine_counts import EngineCounts
+from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.replay_buffer import BufferStatus, ReplayBuffer
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
+from suphx_platform.parts.simulator_config import SimulatorConfig
+
+if TYPE_CHECKING:
+    from suphx_platform.on_ray.fetching_engine import FetchingEngine
+    from suphx_platform.parts.inference_engine import EnginePort
+    from suphx_platform.parts.learner import Learner
+    from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+
+# What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
+
+Arrays = Mapping[str, np.ndarray]
+
+
+PLACE, BESIDE = 0.99, 0.001
+"""Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
+
+
+_LIFE = uuid.uuid4().hex
+"""Of this process, which is one life of a part: Ray gives each one a process of its own."""
+
+
+class NotBegunError(RuntimeError):
+    """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.life = _LIFE
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What a part says of its process."""
+
+    process: int
+    node: str
+    memory_bytes: int
+    """Private memory: what the process would free by ending."""
+    life: str
+    """Another one whenever the part was started again."""
+    waiting_seconds: float = 0.0
+    """Of an engine: how long its oldest request has been waiting."""
+    counts: EngineCounts | None = None
+    """Of an engine: what it has done."""
+    versions_behind: int = 0
+    """Of the parameter server: how far the slowest engine is behind."""
+    awaits_begin: bool = False
+    """Of the parameter server: it has been started and not told what to begin with; all who need it wait."""
+
+
+class RayActor:
+    """What all actors have."""
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, whatever else it is doing."""
+        return _health()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEngine:
+    """How a simulator makes an engine in its own process."""
+
+    config: bytes
+    """The pickled ``ReinforcementConfig``: whoever reads it loads torch, which no other simulator needs."""
+    server_name: str
+
+
+class SimulatorActor(RayActor):
+    """A simulator; plays once it has been told its number."""
+
+    def __init__(
+        self,
+        config: SimulatorConfig,
+        place: SimulatorContext,
+        cluster: RayLayoutConfig,
+        engines: Sequence[str] | OwnEngine,
+    ) -> None:
+        """``engines``: names, or how to make one of its own. ``place``: its index is that of the part, which chooses
+        the engine that it asks.
+        """
+        self._config, self._place = config, place
+        self._own: FetchingEngine | None = None
+        self._engine: EnginePort
+        if isinstance(engines, OwnEngine):
+            config_of_run = pickle.loads(engines.config)
+            self._engine = self._own = _new_engine(config_of_run, engines.server_name, f"simulator {place.index}")
+        else:
+            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, cluster)
+        self._simulator: SelfPlaySimulator | None = None
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, number: int, state: Arrays | None = None) -> None:
+        """Deal the games of simulator ``number``, or go on from a ``state``."""
+        place = replace(self._place, index=number)
+        self._simulator = SelfPlaySimulator(self._config, place, self._engine)
+        if state is not None:
+            self._simulator.restore({name: np.array(value) for name, value in state.items()})
+
+    @ray.method(num_returns=2)
+    def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Decisions]]:
+        """Play as ``SelfPlaySimulator.play``; return the report and, apart from it, the decisions.
+
+        ``version``: the newest one, from which gamma follows, and which an engine of its own fetches first.
+        """
+        if self._own is not None and self._own.engine.version < version:
+            self._own.fetch()
+        played = self._begun().play(num_steps, version=version, drains=drains)
+        return replace(played, transitions=[]), played.transitions
+
+    def state(self) -> Arrays:
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and what an engine of its own has done."""
+        return _health() if self._own is None else replace(_health(), counts=self._own.engine.counts)
+
+    def _begun(self) -> SelfPlaySimulator:
+        if self._simulator is None:
+            raise NotBegunError("this simulator was started again and has no games yet")
+        return self._simulator
+
+
+class InferenceEngineActor(RayActor):
+    """An inference engine with the newest weights of the parameter server."""
+
+    def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
+        """``server_name``: of the parameter server; ``name``: what this engine is called there."""
+        # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._own = _new_engine(config, server_name, name, has_thread=True)
+
+    @ray.method(concurrency_group="answer")
+    def answer(self, request: Sequence[SparseObservations]) -> list[PolicyOutputs]:
+        """Answer as ``InferenceEngine.answer``."""
+        return self._own.answer([part.dense() for part in request])
+
+    def fetch(self) -> int:
+        """Take the newest weights if they are newer than those here; return their version."""
+        return self._own.fetch()
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how long the oldest request has been waiting."""
+        engine = self._own.engine
+        return replace(_health(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
+
+
+class ReplayBufferActor(RayActor):
+    """A shard of the replay buffer."""
+
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
+        self._config, self._heads = config, heads
+        self._buffer: ReplayBuffer | None = None
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, state: tuple[Arrays, Mapping[str, Any]] | None = None) -> BufferStatus:
+        """Be empty, or go on from a ``state``."""
+        self._buffer = ReplayBuffer(self._config, self._heads)
+        if state is not None:
+            arrays, values = state
+            self._buffer.restore({name: np.array(array) for name, array in arrays.items()}, values)
+        return self._buffer.status()
+
+    def add(self, parts: list[Decisions]) -> tuple[bool, BufferStatus]:
+        """Take decisions in if there is room; return whether there was."""
+        buffer = self._begun()
+        own = [part.copied() for part in parts]  # Ray's shared memory is free again at once
+        return buffer.add(own), buffer.status()
+
+    @ray.method(num_returns=2)
+    def take(self, version: int) -> tuple[tuple[float | None, BufferStatus], dict[int, Decisions]]:
+        """Return the staleness of a batch (None: there is none), and, apart from it, the batch."""
+        buffer = self._begun()
+        batch = buffer.take(version)
+        if batch is None:
+            return (None, buffer.status()), {}
+        return (batch.staleness, buffer.status()), batch.parts
+
+    def state(self) -> tuple[Arrays, Mapping[str, Any]]:
+        """Return all that ``begin`` needs."""
+        return self._begun().state()
+
+    def _begun(self) -> ReplayBuffer:
+        if self._buffer is None:
+            raise NotBegunError("this buffer was started again and is lost")
+        return self._buffer
+
+
+class ParameterServerActor(RayActor):
+    """The parameter server: nets, and versions of their weights, once in Ray's object store for all who fetch them."""
+
+    def __init__(self, config: ParameterServerConfig, num_older: int) -> None:
+        self._config = config
+        self._num_older = num_older
+        self._has_begun = threading.Event()
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, players: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
+        """Have these nets and versions: references of players (the one to start with, the weak one, perhaps a
+        teacher); versions whose weights are lists of one reference each. A server that has begun keeps what it has.
+        """
+        if self._has_begun.is_set():
+            return
+        self._players = players
+        self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
+        self._server.restore(latest, older)
+        self._has_begun.set()
+
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    def players(self) -> list[Any]:
+        """Return the references of the players as soon as they are here."""
+        self._has_begun.wait()
+        return self._players
+
+    def publish(self, weights: Any) -> tuple[PolicyVersion, list[PolicyVersion]]:
+        """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
+        if not self._has_begun.is_set():
+            raise NotBegunError("this parameter server was started again and has no versions yet")
+        self._server.publish(weights)
+        return self._server.latest_version, self._server.older()
+
+    @ray.method(max_task_retries=-1, concurrency_group="fetch")
+    def newer_than(self, number: int, fetcher: str) -> tuple[PolicyVersion, list[PolicyVersion]] | None:
+        """Return the newest version and the older ones if that is newer than ``number``."""
+        self._has_begun.wait()
+        version = self._server.newer_than(number, fetcher)
+        return None if version is None else (version, self._server.older())
+
+    @ray.method(concurrency_group="health")
+    def health(self) -> Health:
+        """Say that the process lives, and how far engines are behind."""
+        if not self._has_begun.is_set():
+            return replace(_health(), awaits_begin=True)
+        return replace(_health(), versions_behind=max(self._server.behind().values(), default=0))
+
+
+class LearnerActor(RayActor):
+    """The learner; it learns once it has been told from where."""
+
+    def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
+        from suphx_platform.parts.learner import Learner
+
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        self._has_begun = False
+        start, _, *teachers = _players(ray.get_actor(server_name))
+        nets = [start.nets[head] for head in config.head_numbers]
+        self._learner = Learner(
+            config.learner,
+            nets,
+            teachers=[teacher.nets[head] for teacher in teachers for head in config.head_numbers],
+            resources=learner_resources(config.cluster),
+            timeout_seconds=config.cluster.start_seconds,
+        )
+
+    def learn(self, parts: Mapping[int, Decisions], staleness: float, measures_kl: bool) -> Any:
+        """Make one update: ``backend.Learned``."""
+        from suphx_platform.backend.local_backend import learn
+
+        with _dying_with_learners():
+            return learn(self._begun(), parts, staleness, measures_kl=measures_kl)
+
+    def weights(self) -> Any:
+        """Return the policy nets' weights."""
+        with _dying_with_learners():
+            return self._begun().weights()
+
+    def state(self) -> tuple[int, Arrays, Mapping[str, Any]]:
+        """Return the number of updates, and all that ``begin`` needs."""
+        learner = self._begun()
+        with _dying_with_learners():
+            tensors, values = learner.state()
+        return learner.num_updates, {name: tensor.numpy() for name, tensor in tensors.items()}, values
+
+    @ray.method(max_task_retries=-1)
+    def begin(self, state: tuple[int, Arrays, Mapping[str, Any]] | None) -> tuple[int, Arrays, Mapping[str, Any]]:
+        """Begin with the first player's nets, or go on from a ``state``; return the state that it has then."""
+        import torch
+
+        if state is not None:
+            _, arrays, values = state
+            tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+            with _dying_with_learners():
+                self._learner.restore(tensors, values)
+        self._has_begun = True
+        return self.state() if state is None else state
+
+    def _begun(self) -> Learner:
+        if not self._has_begun:
+            raise NotBegunError("this learner was started again and has forgotten what it learned")
+        return self._learner
+
+
+@contextmanager
+def _dying_with_learners() -> Iterator[None]:
+    """End this process if one of several learners is lost: Ray starts it again, and it new ones."""
+    from suphx_platform.parts.learner import LearnersLostError
+
+    try:
+        yield
+    except LearnersLostError:
+        logging.getLogger(__name__).exception("the learner starts again")
+        os._exit(1)
+
+
+def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:
+    """Return what each of several learners takes."""
+    return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": PLACE}
+
+
+def _players(server: Any) -> Any:
+    return ray.get(ray.get(server.players.remote()))
+
+
+def _new_engine(
+    config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False
+) -> FetchingEngine:
+    from suphx_platform.on_ray.fetching_engine import FetchingEngine
+
+    return FetchingEngine(config, server_name, name, has_thread=has_thread)
+
+
+def _health() -> Health:
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _LIFE)

@@ -1,0 +1,166 @@
+"""The data flow of the paper's Figure 6 over processes: who asks whom for what next, and what is done when one dies.
+
+Only references of decisions, batches and weights pass through this process; what they stand for goes from actor to
+actor through Ray's object store. simulator_group.py has simulators fill the buffers, learner_driver.py has the learner
+empty them and publish versions, actor_supervisor.py knows who lives.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Set
+from concurrent.futures import Future
+from contextlib import ExitStack
+
+import ray
+
+from suphx_platform.backend.local_backend import BackendState, Event, SelfPlay, full_error, new_context
+from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
+from suphx_platform.on_ray.fetching_engine import with_weights
+from suphx_platform.on_ray.learner_driver import LearnerDriver
+from suphx_platform.on_ray.ray_actors import Health
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.simulator_group import SimulatorGroup
+from suphx_platform.on_ray.topology import Topology, local_needs, play_match
+from suphx_platform.parts.parameter_server import PolicyVersion
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer import BufferCounts
+
+_WAIT_SECONDS = 0.5
+_SAY_SECONDS = 30.0
+
+
+class RayBackend:
+    """Consumes: answers of actors. Produces: their next tasks, and events. Waits for: the next answer."""
+
+    def __init__(
+        self,
+        config: ReinforcementConfig,
+        play: SelfPlay,
+        state: BackendState | None = None,
+        *,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Have all actors placed and begin; go on from ``state``. ``say`` gets a line while places are missing."""
+        self._config = config
+        self._say = say if say is not None else lambda _: None
+        self._stack = ExitStack()
+        try:
+            self._start(play, state)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @property
+    def version(self) -> int:
+        """The number of the newest policy version."""
+        return self._seat.latest.number
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through the buffers."""
+        return self._crew.counts
+
+    @property
+    def gauges(self) -> Mapping[str, float]:
+        """Figures of the moment: bytes of all buffers, and of the largest process of each kind; rates of engines."""
+        gauges: dict[str, float] = {"buffer_bytes": self._crew.buffer_bytes, **self._watch.engine_rates.gauges()}
+        for part, health in self._watch.health.items():
+            name = f"{part.split()[0]}_memory_bytes"
+            gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
+            if part == "server":
+                gauges["engine_versions_behind"] = health.versions_behind
+        return gauges
+
+    @property
+    def is_settled(self) -> bool:
+        """Tell whether a state can be taken: if the learner has its own, in lockstep while nothing is under way."""
+        return not self._seat.is_restoring and (not self._is_lockstep or self._is_quiet)
+
+    @property
+    def parts(self) -> Set[str]:
+        """Names of all parts."""
+        return self._topology.parts().keys()
+
+    @property
+    def watch(self) -> ActorSupervisor:
+        """Who knows which parts live."""
+        return self._watch
+
+    @property
+    def processes(self) -> Mapping[str, Health]:
+        """What each living part said last of its process."""
+        return dict(self._watch.health)
+
+    def advance(self) -> list[Event]:
+        """Give everybody something to do and wait for an answer; return what happened."""
+        if self._watch.calls.num_working == 0 and self._crew.is_stuck:
+            raise full_error(self._config.buffer.capacity_bytes)
+        self._watch.work()
+        self._seat.work(may_learn=not self._is_lockstep or self._watch.calls.num_working == 0)
+        self._crew.work(may_play=not self._is_lockstep or (self._is_quiet and self._crew.is_empty))
+        self._watch.calls.wait(_WAIT_SECONDS)
+        self._say_who_is_missing()
+        return self._watch.events()
+
+    def newest(self) -> PolicyVersion:
+        """Return the newest policy version with its weights."""
+        return with_weights(self._seat.latest)
+
+    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
+        """Have a match played beside a simulator, while training goes on."""
+        future: Future[MatchOutcome] = play_match.remote(order, order.files()).future()
+        return future
+
+    def state(self) -> BackendState:
+        """Return what a new backend needs. At free pace without games under way and decisions in buffers."""
+        state = self._seat.state(counts=self._crew.counts, next_simulator=self._crew.next_number)
+        if self._is_lockstep:
+            state.simulators, state.buffers = self._crew.state()
+        return state
+
+    def close(self) -> None:
+        """End all actors, and Ray if it was started for them."""
+        self._stack.close()
+
+    def _start(self, play: SelfPlay, state: BackendState | None) -> None:
+        self._is_lockstep = self._config.cluster.pace == "lockstep"
+        self._stack.enter_context(ray_session(**local_needs(self._config)))
+        self._topology = Topology(self._config, new_context(self._config, play, 0))
+        self._stack.callback(self._end)
+        parts = self._topology.parts()
+        self._watch = ActorSupervisor(self._config.cluster, parts)
+        self._crew = SimulatorGroup(self._config, self._topology, self._watch)
+        self._seat = LearnerDriver(self._config, self._topology, self._watch, self._crew)
+        self._said_at, self._has_waited = time.monotonic(), False
+        self._seat.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
+        self._crew.begin(state)
+
+    def _end(self) -> None:
+        for actor in self._topology.parts().values():
+            ray.kill(actor)
+
+    @property
+    def _is_quiet(self) -> bool:
+        return self._watch.calls.num_working == 0 and self._crew.num_held == 0
+
+    def _say_who_is_missing(self) -> None:
+        """Say now and then which parts have no place, or have not started yet."""
+        missing = self.parts - self._watch.health.keys()
+        now = time.monotonic()
+        if not missing:
+            if self._has_waited:
+                self._say("all parts are there")
+            self._said_at, self._has_waited = now, False
+        elif now > self._said_at + _SAY_SECONDS:
+            self._said_at, self._has_waited = now, True
+            names = ", ".join(sorted(missing)[:5])
+            offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
+            self._say(
+                f"waiting for {names}: starting or not scheduled yet; the nodes offer {offered}. If that is not "
+                "enough, add nodes, or reduce the numbers in [reinforcement.cluster]"
+            )
+
+
+_SHOWN = ("CPU", "GPU", "simulator", "inference", "learner")

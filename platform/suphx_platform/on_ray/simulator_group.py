@@ -1,0 +1,238 @@
+"""Simulators that fill the shards of the replay buffer, as processes: who plays next, and who waits for room."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import ray
+
+from suphx_platform.backend.local_backend import BackendState
+from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, is_death
+from suphx_platform.on_ray.in_flight_calls import InFlightCall
+from suphx_platform.on_ray.topology import Topology
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from suphx_platform.parts.self_play_simulator import Played
+
+_AHEAD = 2
+"""Tasks that a simulator has at a time, so that it never waits for the next one."""
+
+
+@dataclass(slots=True, eq=False)
+class Shard:
+    """A part of the replay buffer."""
+
+    part: str
+    actor: Any
+    status: BufferStatus = field(default_factory=lambda: BufferStatus(False, 0, 0, BufferCounts()))
+    """What it said last."""
+    is_full: bool = False
+    """It refused what came last, and nothing was taken since."""
+    life: int = 0
+    """Times that it was lost; answers of an earlier life are not listened to."""
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    """A simulator, and its decisions on their way to its shard."""
+
+    part: str
+    actor: Any
+    shard: Shard
+    life: int = 0
+    """Times that it was told to begin; answers of an earlier life are not listened to."""
+    is_begun: bool = False
+    num_playing: int = 0
+    held: deque[Any] = field(default_factory=deque)
+    """References of decisions that the shard does not have yet."""
+    is_adding: bool = False
+
+
+class SimulatorGroup:
+    """Consumes: room in buffers. Produces: decisions in them. Waits for: whoever has no room."""
+
+    def __init__(self, config: ReinforcementConfig, topology: Topology, watch: ActorSupervisor) -> None:
+        self._config = config
+        self._watch = watch
+        self._is_free = config.cluster.pace == "free"
+        self.shards = [Shard(f"buffer {number}", actor) for number, actor in enumerate(topology.buffers)]
+        self._lines = [
+            _Line(f"simulator {number}", actor, self.shards[number % len(self.shards)])
+            for number, actor in enumerate(topology.simulators)
+        ]
+        self._to_do: set[_Line] = set()
+        self._past = BufferCounts()
+        self._next_shard = 0
+        self.next_number = 0
+        """Of the next simulator that begins."""
+        self.version = 0
+        """The newest policy version."""
+
+    @property
+    def counts(self) -> BufferCounts:
+        """Decisions that went through all shards, dead ones too."""
+        total = self._past
+        for shard in self.shards:
+            total = total.plus(shard.status.counts)
+        return total
+
+    @property
+    def buffer_bytes(self) -> int:
+        """Bytes of all decisions that wait in shards."""
+        return sum(shard.status.num_bytes for shard in self.shards)
+
+    @property
+    def num_held(self) -> int:
+        """Parcels of decisions that no shard has taken yet."""
+        return sum(len(line.held) for line in self._lines)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no shard has a batch."""
+        return not any(shard.status.is_ready for shard in self.shards)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Tell whether some wait for room in a shard that has no batch to give."""
+        return any(line.held and line.shard.is_full and not line.shard.status.is_ready for line in self._lines)
+
+    def begin(self, state: BackendState | None) -> None:
+        """Tell all simulators to begin; go on with the games and decisions of ``state`` if it has as many."""
+        simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._lines)
+        buffers: list[Any] = [None] * len(self.shards)
+        if state is not None:
+            self.next_number, self._past = state.next_simulator, state.counts
+            if (len(state.simulators), len(state.buffers)) == (len(self._lines), len(self.shards)):
+                simulators, buffers = list(state.simulators), list(state.buffers)
+                self._past = BufferCounts()
+        begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
+        if any(part is not None for part in buffers):
+            for shard, status in zip(self.shards, ray.get(begun), strict=True):
+                shard.status = status
+        for line, games in zip(self._lines, simulators, strict=True):
+            self._begin(line, games)
+
+    def state(self) -> tuple[list[Mapping[str, np.ndarray]], list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]]]:
+        """Return the states of all simulators and shards, between two tasks."""
+        simulators = ray.get([line.actor.state.remote() for line in self._lines])
+        return simulators, ray.get([shard.actor.state.remote() for shard in self.shards])
+
+    def work(self, *, may_play: bool) -> None:
+        """Hand over what is held, and have those play who may."""
+        limit = _AHEAD if self._is_free else 1
+        for line in list(self._to_do):
+            self._hand_over(line)
+            while may_play and line.is_begun and line.num_playing + len(line.held) < limit:
+                self._play(line)
+            if may_play or not line.is_begun:
+                self._to_do.discard(line)
+
+    def next_ready(self) -> Shard | None:
+        """Return a shard that has a batch, all by turns."""
+        for step in range(len(self.shards)):
+            shard = self.shards[(self._next_shard + step) % len(self.shards)]
+            if shard.status.is_ready:
+                self._next_shard = (self._next_shard + step + 1) % len(self.shards)
+                return shard
+        return None
+
+    def hear(self, shard: Shard, status: BufferStatus, *, has_given: bool) -> None:
+        """Note how a shard is; ``has_given``: it may have room again."""
+        shard.status = status
+        self._watch.succeed(shard.part)
+        if has_given:
+            shard.is_full = False
+            self._look_at(shard)
+
+    def lose(self, shard: Shard, life: int, error: Exception) -> None:
+        """Count what a shard had that died in its ``life``; what is held for it goes to the one that Ray starts."""
+        if shard.life != life:
+            return
+        self._watch.fail(shard.part, error)
+        shard.life += 1
+        shard.actor.begin.remote()
+        last = shard.status
+        if last.num_rows or last.counts != BufferCounts():
+            self._past = self._past.plus(last.counts).plus(BufferCounts(lost=last.num_rows))
+        shard.status = BufferStatus(False, 0, 0, BufferCounts())
+        shard.is_full = False
+        self._look_at(shard)
+
+    def _begin(self, line: _Line, games: Mapping[str, np.ndarray] | None = None) -> None:
+        line.life += 1
+        line.is_begun, line.num_playing = False, 0
+        number, self.next_number = self.next_number, self.next_number + 1
+        life = line.life
+
+        def then(_: None) -> None:
+            if line.life == life:
+                line.is_begun = True
+                self._to_do.add(line)
+
+        self._call(line, line.actor.begin.remote(number, games), then, life)
+
+    def _play(self, line: _Line) -> None:
+        line.num_playing += 1
+        life = line.life
+        report, decisions = line.actor.play.remote(self._config.steps, not self._is_free, self.version)
+
+        def then(played: Played) -> None:
+            if line.life != life:
+                return
+            line.num_playing -= 1
+            line.held.append(decisions)
+            self._watch.succeed(line.part)
+            self._watch.emit(played)
+            self._hand_over(line)
+            self._to_do.add(line)
+
+        self._call(line, report, then, life)
+
+    def _call(self, line: _Line, reference: Any, then: Any, life: int) -> None:
+        def lost(error: Exception) -> None:
+            if line.life == life:  # else it was said of another call
+                self._watch.fail(line.part, error)
+                self._begin(line)
+
+        seconds = self._config.cluster.start_seconds
+        call = InFlightCall(part=line.part, actor=line.actor, then=then, lost=lost, seconds=seconds)
+        self._watch.calls.add(reference, call)
+
+    def _hand_over(self, line: _Line) -> None:
+        """Offer the oldest decisions that are held, unless the shard is known to be full."""
+        if not line.held or line.is_adding or line.shard.is_full:
+            return
+        shard = line.shard
+        life = shard.life
+        line.is_adding = True
+        decisions = line.held[0]
+
+        def then(answer: tuple[bool, BufferStatus]) -> None:
+            is_taken, status = answer
+            line.is_adding = False
+            if is_taken:
+                line.held.popleft()
+            if shard.life == life:
+                shard.is_full = not is_taken
+                self.hear(shard, status, has_given=False)
+            self._to_do.add(line)
+
+        def lost(error: Exception) -> None:
+            line.is_adding = False
+            if is_death(error):
+                self.lose(shard, life, error)
+            else:  # the decisions went with the node on which they were
+                self._watch.fail(line.part, error)
+                line.held.popleft()
+            self._to_do.add(line)
+
+        seconds = self._config.cluster.start_seconds
+        call = InFlightCall(part=shard.part, actor=shard.actor, then=then, lost=lost, seconds=seconds)
+        self._watch.calls.add(shard.actor.add.remote(decisions), call)
+
+    def _look_at(self, shard: Shard) -> None:
+        self._to_do.update(line for line in self._lines if line.shard is shard)

@@ -1,0 +1,140 @@
+"""Who runs where: the parts of the paper's Figure 6 as Ray actors, placed by the resources that nodes offer.
+
+>>> with ray_session(**local_needs(config)):
+...     topology = Topology(config, place)
+...     ray.get(topology.simulators[0].begin.remote(0))
+...     played, decisions = topology.simulators[0].play.remote(16, True, 0)
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import ray
+
+from suphx_platform.on_ray.ray_actors import (
+    BESIDE,
+    PLACE,
+    InferenceEngineActor,
+    LearnerActor,
+    OwnEngine,
+    ParameterServerActor,
+    RayActor,
+    ReplayBufferActor,
+    SimulatorActor,
+)
+from suphx_platform.parts.self_play_simulator import SimulatorContext
+
+if TYPE_CHECKING:
+    from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+
+_ANSWER_THREADS = 64
+_FETCH_THREADS = 16
+
+
+class Topology:
+    """All actors of a run; they are placed as soon as nodes offer what they need."""
+
+    def __init__(self, config: ReinforcementConfig, place: SimulatorContext) -> None:
+        """``place``: what is the same for all simulators. Nobody does anything until the server has begun."""
+        self._run = f"suphx-{uuid.uuid4().hex[:8]}"
+        cluster = config.cluster
+        # Buffers and versions are kept near the learner and take nothing of what counts there.
+        beside: dict[str, Any] = {"num_cpus": 0, "resources": {"learner": BESIDE}}
+        engine = {"num_cpus": cluster.cpus_per_engine, "num_gpus": cluster.gpus_per_engine}
+        simulator = {"num_cpus": cluster.cpus_per_simulator, "resources": {"simulator": PLACE}}
+        heads, num_older = config.head_numbers, config.simulator.opponents.num_older
+        server = self._name("server")
+        engines = [self._name(f"engine {number}") for number in range(cluster.num_engines)]
+        self.server = self._new("server", ParameterServerActor, beside, config.server, num_older, fetch=_FETCH_THREADS)
+        self.buffers = [
+            self._new(f"buffer {number}", ReplayBufferActor, beside, config.buffer, heads)
+            for number in range(cluster.num_buffers)
+        ]
+        self.learner = self._new("learner", LearnerActor, _learner_options(config), config, server)
+        self.engines = [
+            self._new(
+                f"engine {number}",
+                InferenceEngineActor,
+                {**engine, "resources": {"inference": 1}},
+                *(config, server, f"engine {number}"),
+                answer=_ANSWER_THREADS,
+            )
+            for number in range(cluster.num_engines)
+        ]
+        own = OwnEngine(pickle.dumps(config), server)
+        self.simulators = [
+            self._new(
+                f"simulator {number}",
+                SimulatorActor,
+                simulator,
+                *(config.simulator, replace(place, index=number), cluster, engines or own),
+            )
+            for number in range(cluster.num_simulators)
+        ]
+
+    def _name(self, part: str) -> str:
+        """Return what an actor is called in Ray: actors that start again find each other by name."""
+        return f"{self._run} {part}"
+
+    def _new(self, part: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
+        """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
+        settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
+        return ray.remote(**settings)(kind).options(name=self._name(part), **needs).remote(*arguments)
+
+    def parts(self) -> dict[str, Any]:
+        """Return all actors by name."""
+        named = {"server": self.server, "learner": self.learner}
+        for role in ("engine", "buffer", "simulator"):
+            named |= {f"{role} {number}": actor for number, actor in enumerate(getattr(self, f"{role}s"))}
+        return named
+
+
+_RETRIES: dict[str, Any] = {"max_retries": 3, "retry_exceptions": [ChildProcessError]}  # Ray's types lack the list
+
+
+@ray.remote(num_cpus=0, resources={"simulator": BESIDE}, **_RETRIES)
+def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
+    """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost, or one of its processes."""
+    from suphx_platform.backend.self_play_match import play_elsewhere
+
+    return play_elsewhere(order, files)
+
+
+def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
+    """Return what Ray must offer where it is started on this machine: the arguments of ``ray_session``."""
+    cluster = config.cluster
+    num_learners = config.learner.num_learners
+    cpus = (
+        cluster.num_simulators * cluster.cpus_per_simulator
+        + cluster.num_engines * cluster.cpus_per_engine
+        + num_learners * cluster.cpus_per_learner
+    )
+    gpus = cluster.num_engines * cluster.gpus_per_engine + num_learners * cluster.gpus_per_learner
+    return {
+        "num_cpus": math.ceil(cpus) + 1,
+        "num_gpus": math.ceil(gpus),
+        "resources": {
+            "simulator": cluster.num_simulators,
+            "learner": num_learners,
+            **({"inference": cluster.num_engines} if cluster.num_engines else {}),
+        },
+        "object_store_bytes": cluster.object_store_bytes,
+    }
+
+
+def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
+    """Return what the learner takes: with several devices, each RLlib learner has its own place instead."""
+    cluster = config.cluster
+    if config.learner.num_learners > 1:
+        return {"num_cpus": 0, "resources": {"learner": BESIDE}}
+    return {
+        "num_cpus": cluster.cpus_per_learner,
+        "num_gpus": cluster.gpus_per_learner,
+        "resources": {"learner": PLACE},
+    }

@@ -1,0 +1,5 @@
+"""The boxes of Figure 6 as plain classes (simulator, inference engine, replay buffer, learner, parameter server).
+
+Imports suphx only.
+Start in reinforcement_config.py, then learner.py.
+"""

@@ -1,0 +1,35 @@
+"""What an inference engine has done: plain numbers, for processes that have no nets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suphx.selfplay.observation import Observations, PolicyOutputs
+
+
+@dataclass(slots=True)
+class EngineCounts:
+    """Since the engine was made."""
+
+    requests: int = 0
+    rows: int = 0
+    request_bytes: int = 0
+    reply_bytes: int = 0
+    busy_seconds: float = 0.0
+    """In which it answered."""
+
+    def add(self, request: Sequence[Observations], outputs: Sequence[PolicyOutputs]) -> None:
+        """Count a request that was answered."""
+        self.requests += 1
+        self.rows += sum(len(part.rows) for part in request)
+        self.request_bytes += sum(map(_observation_bytes, request))
+        self.reply_bytes += sum(map(_output_bytes, outputs))
+
+
+def _observation_bytes(part: Observations) -> int:
+    return part.rows.nbytes + part.masks.nbytes + part.policies.nbytes + part.uniforms.nbytes
+
+
+def _output_bytes(part: PolicyOutputs) -> int:
+    return part.actions.nbytes + part.scores.nbytes + part.log_probs.nbytes + part.versions.nbytes

@@ -1,0 +1,346 @@
+"""The inference engine of the paper's Figure 6: all nets of all policy_sets, asked by many simulators.
+
+The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
+sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
+
+>>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(DISCARD,))
+>>> engine.load(version)
+>>> outputs = engine.answer(group.observe())
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
+from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.models.calibration import Calibration
+from suphx.models.device import find_device
+from suphx.models.inference.inference import InferenceConfig, InferenceNet
+from suphx.models.nets.policy import PolicyNet
+from suphx.models.sampling import actions_at
+from suphx.selfplay.agents.answer import yes_scores
+from suphx.selfplay.agents.choice import Answers
+from suphx.selfplay.agents.policy_set import PolicySet
+from suphx.selfplay.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
+from suphx_platform.parts.engine_counts import EngineCounts
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.parameter_server import PolicyVersion
+
+UNLEARNED_VERSION = -1
+"""Stands in outputs of weights that no learner made: the weak policy's, and those of heads that do not learn."""
+
+
+Request = Sequence[Observations]
+Reply = list[PolicyOutputs]
+
+
+class PendingReply(Protocol):
+    """A reply that is on its way."""
+
+    def result(self) -> Reply:
+        """Wait for it."""
+        ...
+
+
+class EnginePort(Protocol):
+    """How a simulator reaches an engine, wherever that runs."""
+
+    def submit(self, request: Request) -> PendingReply:
+        """Send a request and return at once."""
+        ...
+
+
+class InferenceEngine:
+    """Consumes: requests, versions. Produces: outputs. Waits for: more requests of a group, for ``wait_seconds``."""
+
+    def __init__(
+        self,
+        config: InferenceEngineConfig,
+        policy_set: PolicySet,
+        weak: PolicySet,
+        *,
+        heads: Sequence[int],
+        num_older: int = 1,
+        thread: Executor | None = None,
+    ) -> None:
+        """``heads``: those that learn; ``num_older``: older versions that can be asked for; ``thread``: where to
+        compute (None: in the thread of whoever asks), as torch keeps memory for every thread that ever computed.
+        """
+        self._thread = thread
+        self.counts = EngineCounts()
+        self._config = config
+        self._device = find_device(config.device)
+        self._heads = frozenset(heads)
+        self._policy_set, self._weak = policy_set, weak
+        self._nets = {(head, LATEST): self._make(net) for head, net in enumerate(policy_set.nets)}
+        self._nets |= {(head, WEAK): self._make(net) for head, net in enumerate(weak.nets)}
+        self._versions = {LATEST: 0, WEAK: UNLEARNED_VERSION}
+        for policy in range(FIRST_OLDER, FIRST_OLDER + num_older):
+            self._versions[policy] = 0
+            for head in range(len(HEAD_NAMES)):
+                learns = head in self._heads
+                self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
+        self._groups = _Groups(config.group_rows, config.wait_seconds)
+        self._nets_in_use = threading.Lock()  # weights change between two groups, never within one
+
+    @property
+    def version(self) -> int:
+        """The policy version that answers as the latest."""
+        return self._versions[LATEST]
+
+    def load(self, version: PolicyVersion, older: Sequence[PolicyVersion] = ()) -> None:
+        """Answer with these weights from now on; ``older``: for the opponents' mixture, repeated if too few."""
+        policies = [policy for policy in self._versions if policy >= FIRST_OLDER]
+        with self._nets_in_use:
+            self._load(LATEST, version)
+            for number, policy in enumerate(policies if older else ()):
+                self._load(policy, older[number % len(older)])
+
+    def answer(self, request: Request) -> Reply:
+        """Return the outputs to a request, part by part; may be called from several threads at a time."""
+        return self._groups.answer(request, self._answer_group)
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How long the oldest request without a reply has been waiting."""
+        return self._groups.waiting_seconds
+
+    def _answer_group(self, requests: Sequence[Request]) -> list[Reply]:
+        if self._thread is None:
+            return self._answer_together(requests)
+        return self._thread.submit(self._answer_together, requests).result()
+
+    def _load(self, policy: int, version: PolicyVersion) -> None:
+        if self._versions[policy] == version.number:
+            return
+        for head in self._heads:
+            template = self._policy_set.nets[head]
+            net = PolicyNet(head, template.num_planes, template.config)
+            weights = version.weights[HEAD_NAMES[head]]
+            net.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in weights.items()})
+            self._nets[head, policy].load(net)
+        self._versions[policy] = version.number
+
+    def _answer_together(self, requests: Sequence[Request]) -> list[Reply]:
+        """Answer several requests in one go: the rows of a head all together."""
+        by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
+        with self._nets_in_use:
+            started = time.monotonic()
+            self._fill(requests, by_head)
+            outputs = [[own[part.head] for part in request] for own, request in zip(by_head, requests, strict=True)]
+            self.counts.busy_seconds += time.monotonic() - started
+            for request, reply in zip(requests, outputs, strict=True):
+                self.counts.add(request, reply)
+        return outputs
+
+    def _fill(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
+        for head in sorted({part.head for request in requests for part in request}):
+            asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
+            whole = self._answer_head(_joined([part for _, part in asked]))
+            start = 0
+            for i, part in asked:
+                outputs[i][head] = _lines(whole, slice(start, start + len(part.rows)))
+                start += len(part.rows)
+
+    def _answer_head(self, observations: Observations) -> PolicyOutputs:
+        """Answer each policy's rows with its own net."""
+        first = int(observations.policies[0])
+        if (observations.policies == first).all():
+            return self._answer_policy(observations, first)
+        whole = _empty_outputs(len(observations.rows))
+        for policy in np.unique(observations.policies):
+            own = np.flatnonzero(observations.policies == policy)
+            part = self._answer_policy(_rows_of(observations, own), int(policy))
+            for name in ("actions", "scores", "log_probs", "versions"):
+                getattr(whole, name)[own] = getattr(part, name)
+        return whole
+
+    @torch.inference_mode()
+    def _answer_policy(self, observations: Observations, policy: int) -> PolicyOutputs:
+        head = observations.head
+        net = self._nets[head, policy]
+        rows = seen_rows(observations.rows, net.num_planes, net.num_oracle_planes)
+        logits = net(torch.from_numpy(rows))
+        if head in self._heads or self._config.nets == "null":
+            masks = torch.from_numpy(observations.masks).to(logits.device)
+            uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
+            actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
+            return _replies(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
+        calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
+        return _unlearned(
+            head, logits.cpu().numpy(), replace(observations, rows=rows), calibration, self._config.answers
+        )
+
+    def _make(self, net: PolicyNet) -> InferenceNet | _NullNet:
+        if self._config.nets == "null":
+            return _NullNet(net)
+        config = InferenceConfig(precision=self._config.precision, batch_sizes=self._config.batch_sizes)
+        return InferenceNet(net, self._device, config)
+
+
+class _NullNet:
+    """Says of all answers that they are equally good."""
+
+    def __init__(self, net: PolicyNet) -> None:
+        self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
+        self._num_outputs = NUM_OUTPUTS[net.head]
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        return torch.zeros(len(rows), self._num_outputs)
+
+    def load(self, net: PolicyNet) -> None:
+        """Do nothing: there are no weights."""
+
+
+class LocalEngine:
+    """An engine in this process, which answers in a thread of its own while the simulator goes on."""
+
+    def __init__(self, engine: InferenceEngine, torch_threads: int = 1) -> None:
+        """``torch_threads``: as ``InferenceEngineConfig.threads``; torch counts them for each thread that asks."""
+        self._engine = engine
+        self._thread = engine_thread(torch_threads)
+
+    def submit(self, request: Request) -> Future[Reply]:
+        """Hand a request to the thread."""
+        return self._thread.submit(self._engine.answer, request)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown()
+
+
+def engine_thread(torch_threads: int) -> Executor:
+    """Return a thread to compute in, with so many threads of torch (0: as they are)."""
+    prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
+    return ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
+
+
+class _Groups:
+    """Lets the first caller of a group wait for others, answer for all, and wake them."""
+
+    def __init__(self, max_rows: int, wait_seconds: float) -> None:
+        self._max_rows = max_rows
+        self._wait_seconds = wait_seconds
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[Request, Future[Reply]]] = []
+        self._open: dict[Future[Reply], float] = {}
+        self._has_leader = False
+
+    @property
+    def waiting_seconds(self) -> float:
+        with self._changed:
+            return time.monotonic() - min(self._open.values()) if self._open else 0.0
+
+    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
+        future: Future[Reply] = Future()
+        with self._changed:
+            self._waiting.append((request, future))
+            self._open[future] = time.monotonic()
+            self._changed.notify_all()
+        while not future.done():
+            group = self._lead(future)
+            if group:
+                self._finish(group, answer_together)
+        with self._changed:
+            del self._open[future]
+        return future.result()
+
+    def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:
+        """Become the leader, or wait until somebody else has answered; return the group to answer, if any."""
+        with self._changed:
+            self._changed.wait_for(lambda: future.done() or not self._has_leader)
+            if future.done():
+                return []
+            self._has_leader = True
+            end = time.monotonic() + self._wait_seconds
+            while self._num_rows() < self._max_rows and (left := end - time.monotonic()) > 0:
+                self._changed.wait(left)
+            group: list[tuple[Request, Future[Reply]]] = []
+            rows = 0
+            while self._waiting and (not group or rows < self._max_rows):
+                group.append(self._waiting.pop(0))
+                rows += _num_rows(group[-1][0])
+            return group
+
+    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
+        try:
+            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
+                future.set_result(reply)
+        except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+        finally:
+            with self._changed:
+                self._has_leader = False
+                self._changed.notify_all()
+
+    def _num_rows(self) -> int:
+        return sum(_num_rows(request) for request, _ in self._waiting)
+
+
+class _AnswerTogether(Protocol):
+    def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
+
+
+def _num_rows(request: Request) -> int:
+    return sum(len(part.rows) for part in request)
+
+
+def _replies(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
+    """Return sampled answers; a yes counts the more, the more probable it was."""
+    scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, 0.5 + np.exp(log_probs) / 2, 0)
+    return PolicyOutputs(
+        actions=actions.astype(np.int16),
+        scores=scores.astype(np.float32),
+        log_probs=log_probs.astype(np.float32),
+        versions=np.full(len(actions), version, np.int32),
+    )
+
+
+def _unlearned(
+    head: int, logits: np.ndarray, observations: Observations, calibration: Calibration, answers: Answers
+) -> PolicyOutputs:  # fmt: skip
+    """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``answers`` says."""
+    whole = _empty_outputs(len(logits))
+    if head == DISCARD:
+        whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
+        return whole
+    scores = yes_scores(logits, observations.uniforms, calibration, answers)
+    return replace(whole, scores=scores, actions=(scores > 0.5).astype(np.int16))
+
+
+def _empty_outputs(n: int) -> PolicyOutputs:
+    return PolicyOutputs(
+        actions=np.zeros(n, np.int16),
+        scores=np.zeros(n, np.float32),
+        log_probs=np.zeros(n, np.float32),
+        versions=np.full(n, UNLEARNED_VERSION, np.int32),
+    )
+
+
+def _joined(parts: list[Observations]) -> Observations:
+    if len(parts) == 1:
+        return parts[0]
+    names = ("rows", "masks", "policies", "uniforms")
+    return Observations(parts[0].head, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
+    names = ("rows", "masks", "policies", "uniforms")
+    return Observations(observations.head, *(getattr(observations, name)[indices] for name in names))
+
+
+def _lines(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:
+    return PolicyOutputs(outputs.actions[part], outputs.scores[part], outputs.log_probs[part], outputs.versions[part])

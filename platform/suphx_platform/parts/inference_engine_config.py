@@ -1,0 +1,45 @@
+"""How an inference engine answers requests: the settings of inference_engine.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from suphx.models.computation import DeviceName, Precision
+from suphx.selfplay.agents.choice import Answers
+
+Nets = Literal["policy", "null"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InferenceEngineConfig:
+    """How requests are answered."""
+
+    nets: Nets = "policy"
+    """policy: the nets of the players. null: no nets; each head samples evenly among the legal answers, to measure
+    everything else."""
+    group_rows: int = 4096
+    """Requests are answered together, up to about this many rows."""
+    wait_seconds: float = 0.0
+    """How long the first request of a group waits for others; 0 = do not wait."""
+    answers: Answers = "probable"
+    """How two-output nets that do not learn decide between yes and no (selfplay/agents/answer.py)."""
+    threads: int = 1
+    """Threads of torch; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16; auto: bf16 where the hardware supports it."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+    batch_sizes: tuple[int, ...] = ()
+    """Batch sizes, ascending, to which groups are padded; empty: chosen by device (models/inference/inference.py)."""
+
+    def __post_init__(self) -> None:
+        if self.group_rows < 1:
+            raise ValueError(f"group_rows is {self.group_rows}: use 1 or more")
+        if self.threads < 0:
+            raise ValueError(f"threads is {self.threads}: use 0 or more")
+        if not 0 <= self.wait_seconds <= 10:
+            raise ValueError(f"wait_seconds is {self.wait_seconds}: use 0 to 10")
+        for name, allowed in (("nets", get_args(Nets)), ("answers", get_args(Answers))):
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")

@@ -1,0 +1,79 @@
+"""The settings of the learner; apart from it, since whoever reads a recipe need not load RLlib."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from suphx.models.computation import DeviceName, Precision
+from suphx.models.nets.net_config import NetConfig
+from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerConfig:
+    """How the nets learn from decisions."""
+
+    learning_rate: float = 3e-4
+    """Learning rate of AdamW for the policies after the warm-up."""
+    warmup_updates: int = 0
+    """Updates of the policy in which its learning rate rises linearly; 0 = no warm-up."""
+    decay_updates: int = 0
+    """Updates of the policy in which its learning rate falls linearly to ``last_rate_share`` of it: at the end, the
+    noise of single batches averages out. 0 = it is constant."""
+    last_rate_share: float = 0.1
+    """Learning rate after ``decay_updates``, as a share of ``learning_rate``."""
+    critic_learning_rate: float = 1e-3
+    """Learning rate of the critics."""
+    weight_decay: float = 0.0
+    """Weight decay of AdamW."""
+    gradient_clip: float = 1.0
+    """Maximum norm of the gradient, for policy and critic separately."""
+    critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
+    """Size of the critics."""
+    oracle_critic: bool = False
+    """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
+    critic_start: CriticStartConfig = field(default_factory=CriticStartConfig)
+    """How the critics learn before the policies do."""
+    distillation: DistillationConfig = field(default_factory=DistillationConfig)
+    """How closely the policy follows a teacher that sees hidden tiles."""
+    gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
+    """Terms of the gradient (equations 1 and 2 of the paper)."""
+    entropy: EntropyConfig = field(default_factory=EntropyConfig)
+    """Entropy control (equation 3 of the paper)."""
+    permute_rewards: bool = False
+    """Shuffle the rewards of the trajectories within each batch: a control run, in which no net can become stronger. A
+    gain that is claimed must be larger than that of this run (docs/evaluation.md)."""
+    trust_region: TrustRegionConfig = field(default_factory=TrustRegionConfig)
+    """How far the policy moves, and how close it stays to the initial nets."""
+    num_learners: int = 1
+    """Devices that learn together, each from its part of every batch. Above 1 they are separate processes (Ray)."""
+    threads: int = 1
+    """Threads of torch per learner; 0 = torch's default."""
+    precision: Precision = "auto"
+    """fp32; bf16 (autocast); auto: bf16 where the hardware supports it."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "critic_learning_rate"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
+        if not self.gradient_clip > 0:
+            raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
+        if self.num_learners < 1:
+            raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
+        for name in ("weight_decay", "threads", "warmup_updates", "decay_updates"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if not 0 < self.last_rate_share <= 1:
+            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+
+    def rate_share_after(self, num_updates: int) -> float:
+        """Return the policy's learning rate after ``num_updates`` updates of it, as a share of ``learning_rate``."""
+        rising = min(1.0, (num_updates + 1) / self.warmup_updates) if self.warmup_updates else 1.0
+        progress = min(1.0, num_updates / self.decay_updates) if self.decay_updates else 0.0
+        return rising * (1 + progress * (self.last_rate_share - 1))

@@ -1,0 +1,89 @@
+"""The parameter server of the paper's Figure 6: versions of the learned weights, and who has fetched which.
+
+>>> server = ParameterServer(ParameterServerConfig(), learner.weights(), num_older=4)
+>>> server.publish(learner.weights())
+1
+>>> server.newer_than(0).number
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Weights = Mapping[str, Mapping[str, np.ndarray]]
+"""Head name -> name of a tensor -> its values: what a learner gives and an engine takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParameterServerConfig:
+    """Which versions are kept."""
+
+    older_every: int = 10
+    """One in this many versions is kept for ``simulator.opponents.older``."""
+
+    def __post_init__(self) -> None:
+        if self.older_every < 1:
+            raise ValueError(f"older_every is {self.older_every}: use 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyVersion:
+    """One version of the weights."""
+
+    number: int
+    weights: Any
+    """``Weights``; between processes a list of one reference to them (learner_driver.py)."""
+
+
+class ParameterServer:
+    """Consumes: weights of the learner. Produces: versions for whoever asks. Waits for: nothing."""
+
+    def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
+        """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
+        self._config = config
+        self._num_older = num_older
+        self._latest = PolicyVersion(0, first)
+        self._older = [self._latest]
+        self._fetched: dict[str, int] = {}
+
+    @property
+    def latest(self) -> int:
+        """The number of the newest version."""
+        return self._latest.number
+
+    @property
+    def latest_version(self) -> PolicyVersion:
+        """The newest version."""
+        return self._latest
+
+    def publish(self, weights: Any) -> int:
+        """Make ``weights`` the newest version and return its number, which is one higher than the last."""
+        self._latest = PolicyVersion(self._latest.number + 1, weights)
+        if self._latest.number % self._config.older_every == 0:
+            self._older = [*self._older, self._latest][-self._num_older :]
+        return self._latest.number
+
+    def newer_than(self, number: int, fetcher: str = "") -> PolicyVersion | None:
+        """Return the newest version if it is newer than ``number``; note that ``fetcher`` has it then."""
+        if fetcher:
+            self._fetched[fetcher] = self._latest.number
+        return self._latest if self._latest.number > number else None
+
+    def older(self) -> list[PolicyVersion]:
+        """Return the versions kept for the opponents' mixture, oldest first; never none."""
+        return list(self._older)
+
+    def behind(self) -> dict[str, int]:
+        """Return how many versions each fetcher is behind the newest."""
+        return {name: self._latest.number - number for name, number in self._fetched.items()}
+
+    def restore(self, latest: PolicyVersion, older: list[PolicyVersion]) -> None:
+        """Go on with these versions; ValueError if that would go back."""
+        if latest.number < self._latest.number:
+            raise ValueError(f"version {latest.number} is older than {self._latest.number}: versions never go back")
+        self._latest, self._older = latest, list(older)

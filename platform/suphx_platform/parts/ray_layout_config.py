@@ -1,0 +1,74 @@
+"""The settings of a self-play run whose parts are processes that Ray places: how many of each, and how long to wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Pace = Literal["free", "lockstep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RayLayoutConfig:
+    """Processes and their placement. Ray nodes offer the resources ``simulator``, ``inference`` and ``learner``; every
+    actor takes one.
+
+    Without a cluster (``RAY_ADDRESS``) Ray is started on this machine, with all that is asked for here.
+    """
+
+    on_ray: bool = False
+    """Run the parts as Ray actors. When false, all parts run in the process of the command and take turns."""
+    pace: Pace = "free"
+    """free: every part works as fast as it can. lockstep: one thing at a time; with one actor of each kind the numbers
+    are those of one process."""
+    num_simulators: int = 1
+    """Number of simulators, with ``simulator.num_tables`` tables each."""
+    num_engines: int = 1
+    """Number of inference engines; simulator i uses engine i modulo this number. 0: every simulator has an engine in
+    its own process, so that no request is sent. This is fastest without a GPU, but needs torch in every simulator."""
+    num_buffers: int = 1
+    """Number of shards of the replay buffer, with ``buffer.capacity_bytes`` each; simulator i fills shard i modulo this
+    number."""
+    cpus_per_simulator: float = 1.0
+    """Logical CPUs that Ray reserves per simulator."""
+    cpus_per_engine: float = 1.0
+    """Logical CPUs that Ray reserves per engine."""
+    gpus_per_engine: float = 0.0
+    """GPUs per engine; a fraction shares one GPU."""
+    cpus_per_learner: float = 1.0
+    """Logical CPUs of the learner."""
+    gpus_per_learner: float = 0.0
+    """GPUs of the learner; with ``learner.num_learners`` above 1, of each learner."""
+    object_store_bytes: int = 2**30
+    """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
+    protect_every: int = 8
+    """Updates between two copies of the learner's state. The batches since the last copy are kept, so that a learner
+    that dies can repeat its updates."""
+    hang_seconds: float = 60.0
+    """A part without a heartbeat, or an engine with an unanswered request, is killed and restarted after this time; its
+    requests go to other engines meanwhile."""
+    start_seconds: float = 600.0
+    """Time limit for placing and starting a part, and for the answer to any other call."""
+    max_failures: int = 10
+    """Number of times in a row that one part may die or fail before the run ends with its error."""
+
+    def __post_init__(self) -> None:
+        if self.pace not in get_args(Pace):
+            raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
+        for name in ("num_simulators", "num_buffers", "protect_every", "max_failures"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        if self.num_engines < 0:
+            raise ValueError(f"num_engines is {self.num_engines}: use 0 or more")
+        for role in ("simulator", "engine", "learner"):
+            for kind in ("cpus", "gpus"):
+                name = f"{kind}_per_{role}"
+                if getattr(self, name, 0) < 0:
+                    raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if self.object_store_bytes < 80 * 2**20:
+            raise ValueError(f"object_store_bytes is {self.object_store_bytes:,}: Ray needs at least 83,886,080")
+        if not 1 <= self.hang_seconds <= self.start_seconds:
+            raise ValueError(
+                f"hang_seconds is {self.hang_seconds}, start_seconds {self.start_seconds}: use 1 or more, "
+                "and no more time for a hang than for a start"
+            )

@@ -1,0 +1,154 @@
+"""The settings of self-play reinforcement learning: those of the parts, and of the loop around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
+
+from suphx.evaluation.match_config import MIN_DEALS
+from suphx.games.riichi.features.head import check_heads, head_index
+from suphx.selfplay.agents.choice import BASELINES
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.learner_config import LearnerConfig
+from suphx_platform.parts.parameter_server import ParameterServerConfig
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.parts.simulator_config import SimulatorConfig
+
+Start = Literal["supervised", "random"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReinforcementConfig:
+    """One run of self-play. It ends at the first of its two limits."""
+
+    start: Start = "supervised"
+    """Nets at the start: those of the supervised stages, or random weights. Random weights need no records: they
+    discard at random, rarely call, and mostly declare riichi when they can."""
+    start_temperature: float = 1.0
+    """The logits of the initial nets that learn are divided by this. Below 1 (such as 0.6) they explore less, and the
+    policy that samples in training is closer to the one that takes the most probable action in matches."""
+    heads: tuple[str, ...] = ("discard",)
+    """Heads that learn; the other nets stay unchanged. The paper trains the discard net only."""
+    reward: RewardName = "round_score"
+    """Reward of a seat for a kyoku. round_score: the points that it won or lost. global_prediction: by how much the
+    kyoku changed the predicted reward of the whole game (the paper's RL-1)."""
+    global_reward: GlobalRewardConfig = field(default_factory=GlobalRewardConfig)
+    """Settings of ``global_prediction``."""
+    max_updates: int = 0
+    """Stop after this many updates; 0 = no limit. Without max_updates and max_minutes there is no self-play."""
+    max_minutes: float = 0.0
+    """Stop after this many minutes; 0 = no limit. The result then depends on the machine's speed and cannot be
+    reproduced exactly."""
+    weight_sync_interval: int = 4
+    """Updates between two policy versions."""
+    steps: int = 16
+    """Decisions per table before the driver looks at the buffer again."""
+    overlap: bool = True
+    """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
+    older. false: one after the other. Either way, equal seeds give equal numbers."""
+    evaluate_every: int = 0
+    """Updates between two matches against the initial and the weak nets; 0 = only at the end."""
+    evaluation_hanchans: int = 400
+    """Games of each of these matches, a multiple of 4. All of them are played on the same walls."""
+    evaluation_weak: bool = True
+    """Play as many games against the weak supervised nets, if the run has some."""
+    evaluation_deals: int = 0
+    """Deals that are played twice, by the newest and by the initial nets, with each of these matches: the difference in
+    points per kyoku shows a gain earlier than placements do. 0 = none, else about 20 or more."""
+    final_hanchans: int = 0
+    """Games against the initial nets at the end, a multiple of 4, with the most probable answers and again with sampled
+    ones (``final_sampled``); 0 = as many as evaluation_hanchans."""
+    final_sampled: bool = True
+    """Play the match against the initial nets at the end a second time, with answers that both sides sample."""
+    final_baseline: str = ""
+    """Baseline (ukeire, tsumogiri or random) that the nets also play at the end, in as many games and with the most
+    probable answers. Empty = none."""
+    evaluation_workers: int = 1
+    """Processes that play these matches."""
+    report_every: int = 10
+    """Updates between two points of the curves."""
+    save_seconds: float = 120.0
+    """Seconds between saved states; the state is also saved at the end."""
+    simulator: SimulatorConfig = field(default_factory=SimulatorConfig)
+    """Number of games that are played at once, and the opponents."""
+    engine: InferenceEngineConfig = field(default_factory=InferenceEngineConfig)
+    """How the nets answer requests."""
+    buffer: ReplayBufferConfig = field(default_factory=ReplayBufferConfig)
+    """How many decisions wait to be learned from, and for how long."""
+    server: ParameterServerConfig = field(default_factory=ParameterServerConfig)
+    """Which versions of the nets are kept."""
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    """How the nets learn."""
+    oracle: OracleConfig = field(default_factory=OracleConfig)
+    """Hidden tiles that the nets see while they learn."""
+    cluster: RayLayoutConfig = field(default_factory=RayLayoutConfig)
+    """Processes and their placement: one process, or several over Ray."""
+
+    def __post_init__(self) -> None:
+        if self.start not in get_args(Start):
+            raise ValueError(f"start is {self.start!r}: use one of {', '.join(get_args(Start))}")
+        if not self.start_temperature > 0:
+            raise ValueError(f"start_temperature is {self.start_temperature}: use a positive number, 1 for no change")
+        check_heads(self.heads)
+        if self.reward not in get_args(RewardName):
+            raise ValueError(f"reward is {self.reward!r}: use one of {', '.join(get_args(RewardName))}")
+        if self.learner.gradient.exact_deal_in and self.reward != "round_score":
+            raise ValueError(
+                f"learner.gradient.exact_deal_in is true with reward {self.reward!r}, whose value after a win is not "
+                "known at once: use reward 'round_score', or set it to false"
+            )
+        least = {"weight_sync_interval": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
+        for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
+            if getattr(self, name) < least.get(name, 0):
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 0)}")
+        if self.evaluation_hanchans < 8 or self.evaluation_hanchans % 4:
+            raise ValueError(f"evaluation_hanchans is {self.evaluation_hanchans}: use a multiple of 4, at least 8")
+        if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
+            raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
+        if self.final_baseline and self.final_baseline not in BASELINES:
+            raise ValueError(f"final_baseline is {self.final_baseline!r}: use {', '.join(BASELINES)}, or nothing")
+        if self.evaluation_deals and self.evaluation_deals < MIN_DEALS:
+            raise ValueError(f"evaluation_deals is {self.evaluation_deals}: use 0, or at least {MIN_DEALS}")
+        if self.oracle.steps and self.oracle.updates_per_step % self.weight_sync_interval:
+            raise ValueError(
+                f"oracle.updates_per_step is {self.oracle.updates_per_step}: use a multiple of weight_sync_interval "
+                f"({self.weight_sync_interval}), so that gamma changes with a version"
+            )
+
+    @property
+    def sees_hidden(self) -> bool:
+        """Tell whether decisions are kept with what is hidden from their seats."""
+        return self.oracle.policy or self.learner.oracle_critic or self.learner.distillation.weight > 0
+
+    @property
+    def is_wanted(self) -> bool:
+        """Tell whether there is anything to do."""
+        return self.max_updates > 0 or self.max_minutes > 0
+
+    @property
+    def needs_predictor(self) -> bool:
+        """Tell whether a reward predictor is wanted that the run must learn itself."""
+        return self.reward == "global_prediction" and not self.global_reward.predictor
+
+    @property
+    def head_numbers(self) -> tuple[int, ...]:
+        """The heads that learn, as numbers, ascending."""
+        return tuple(sorted(head_index(head) for head in self.heads))
+
+    def share_done(self, updates: int, seconds: float) -> float:
+        """Return how much of the run is done: 1 or more at its end."""
+        shares = [updates / self.max_updates] if self.max_updates else []
+        if self.max_minutes:
+            shares.append(seconds / (60 * self.max_minutes))
+        return max(shares)
+
+
+_CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(RayLayoutConfig))
+FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.num_learners", "learner.threads",
+             "learner.device", "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds",
+             *_CLUSTER_KEYS)  # fmt: skip
+"""What may differ when a run continues: how it is carried out. In one process, or in lockstep with one actor of each,
+it does not change the numbers, up to rounding. Lockstep gives the numbers of one process without ``overlap``."""

@@ -1,0 +1,178 @@
+"""The experience replay buffer of the paper's Figure 6: decisions on their way from simulators to the learner.
+
+First in, first out; bounded in bytes. A full buffer takes nothing: whoever has decisions keeps them and waits, so that
+nothing grows when the learner is slow. The decisions of a seat in a kyoku (a trajectory) stay together and in order.
+Decisions that are too stale are dropped when they would be learned from, and counted.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.selfplay.trajectory import BOOL, Decisions, concatenate
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+
+
+@dataclass(slots=True)
+class BufferCounts:
+    """Decisions since the beginning."""
+
+    added: int = 0
+    refused: int = 0
+    """Offered while the buffer was full: they come again."""
+    stale: int = 0
+    """Dropped because their policy, or that of a later decision of the trajectory, was too old."""
+    learned: int = 0
+    """Given to the learner, each time that they were."""
+    lost: int = 0
+    """Waited in a buffer whose process died."""
+
+    def plus(self, other: BufferCounts) -> BufferCounts:
+        """Return the sums."""
+        return BufferCounts(
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BufferStatus:
+    """How a buffer is."""
+
+    is_ready: bool
+    """It has a batch, unless what it has is too stale."""
+    num_rows: int
+    """Decisions that wait."""
+    num_bytes: int
+    counts: BufferCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What one update learns from."""
+
+    parts: dict[int, Decisions]
+    """By head."""
+    staleness: float
+    """Mean number of versions behind."""
+
+
+class ReplayBuffer:
+    """Consumes: decisions, unless full. Produces: batches. Waits for: nothing. Unblocked by: ``take``."""
+
+    def __init__(self, config: ReplayBufferConfig, heads: Sequence[int]) -> None:
+        self.counts = BufferCounts()
+        self._config = config
+        self._blocks: dict[int, deque[tuple[Decisions, int]]] = {head: deque() for head in heads}
+        self._num_bytes = 0
+
+    @property
+    def num_bytes(self) -> int:
+        """Bytes of all decisions that wait."""
+        return self._num_bytes
+
+    def add(self, parts: Sequence[Decisions]) -> bool:
+        """Add decisions of any heads, whole trajectories; False if there is no room: then none was added."""
+        num_rows = sum(map(len, parts))
+        if self._num_bytes + sum(part.num_bytes for part in parts) > self._config.capacity_bytes:
+            self.counts.refused += num_rows
+            return False
+        self.counts.added += num_rows
+        for part in parts:
+            self._put(part, uses=0)
+        return True
+
+    def take(self, version: int) -> Batch | None:
+        """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
+
+        Each head that has enough gives its oldest ``batch_rows`` decisions and the rest of their last trajectory.
+        """
+        for head in self._blocks:
+            self._drop_stale(head, version)
+        ready = [head for head in self._blocks if self._num_rows(head) >= self._config.batch_rows]
+        if not ready:
+            return None
+        parts = {head: self._pop(head) for head in ready}
+        self.counts.learned += sum(map(len, parts.values()))
+        versions = np.concatenate([part.versions for part in parts.values()])
+        return Batch(parts, float(version - versions.mean()))
+
+    def status(self) -> BufferStatus:
+        """Return how the buffer is, a copy."""
+        rows = [self._num_rows(head) for head in self._blocks]
+        is_ready = max(rows) >= self._config.batch_rows
+        return BufferStatus(is_ready, sum(rows), self._num_bytes, replace(self.counts))
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Return arrays and plain values for ``restore``."""
+        arrays: dict[str, np.ndarray] = {}
+        uses: dict[str, list[int]] = {}
+        for head, blocks in self._blocks.items():
+            uses[HEAD_NAMES[head]] = [count for _, count in blocks]
+            for number, (block, _) in enumerate(blocks):
+                arrays |= {f"{HEAD_NAMES[head]}.{number}.{name}": array for name, array in block.arrays().items()}
+        return arrays, {"uses": uses, "counts": asdict(self.counts)}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any]) -> None:
+        """Go on from a ``state``."""
+        self._num_bytes = 0
+        for head, blocks in self._blocks.items():
+            blocks.clear()
+            for number, uses in enumerate(values["uses"][HEAD_NAMES[head]]):
+                prefix = f"{HEAD_NAMES[head]}.{number}."
+                own = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+                self._put(Decisions.from_arrays(head, own), uses)
+        self.counts = BufferCounts(**values["counts"])
+
+    def _put(self, part: Decisions, uses: int) -> None:
+        if len(part):
+            self._blocks[part.head].append((part, uses))
+            self._num_bytes += part.num_bytes
+
+    def _num_rows(self, head: int) -> int:
+        return sum(len(block) for block, _ in self._blocks[head])
+
+    def _drop_stale(self, head: int, version: int) -> None:
+        """Drop what is too stale, and what a seat decided before it in the same kyoku; most blocks are not copied."""
+        oldest = version - self._config.max_staleness
+        blocks = self._blocks[head]
+        for _ in range(len(blocks)):
+            block, uses = blocks.popleft()
+            self._num_bytes -= block.num_bytes
+            if (block.versions < oldest).any():
+                is_kept = _is_kept(block.versions < oldest, block.is_last)
+                self.counts.stale += int((~is_kept).sum())
+                block = block.take(np.flatnonzero(is_kept))
+            self._put(block, uses)
+
+    def _pop(self, head: int) -> Decisions:
+        wanted = self._config.batch_rows
+        blocks, taken = self._blocks[head], []
+        while wanted > 0:
+            block, uses = blocks.popleft()
+            self._num_bytes -= block.num_bytes
+            stop = block.trajectory_end(wanted)
+            used, rest = block.part(0, stop), block.part(stop, len(block))
+            if len(rest):
+                blocks.appendleft((rest, uses))
+                self._num_bytes += rest.num_bytes
+            if uses + 1 < self._config.reuse:
+                self._put(used, uses + 1)
+            taken.append(used)
+            wanted -= len(used)
+        return concatenate(taken)
+
+
+def _is_kept(is_stale: BOOL, is_last: BOOL) -> BOOL:
+    """Return which rows have no stale row at or after them in their trajectory."""
+    stale = is_stale.astype(np.int64)
+    num_from = np.cumsum(stale[::-1])[::-1]  # stale rows from each row to the end of all
+    ends = np.flatnonzero(is_last)
+    num_after = num_from[ends] - stale[ends]
+    kept: BOOL = num_from == num_after[np.searchsorted(ends, np.arange(len(is_last)))]
+    return kept

@@ -1,0 +1,158 @@
+"""The simulator of the paper's Figure 6: many hanchans on one CPU, half of which play while the others wait.
+
+>>> simulator = SelfPlaySimulator(SimulatorConfig(), SimulatorContext(...), LocalEngine(engine))
+>>> played = simulator.play(64)  # decisions of every table
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.table_group import GroupConfig, TableGroup, stored_row_bytes
+from suphx.selfplay.trajectory import Decisions, concatenate, no_transitions
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.reward.global_reward import Prediction
+from suphx.training.reward.reward import Reward, new_reward
+from suphx_platform.parts.simulator_config import SimulatorConfig
+
+if TYPE_CHECKING:
+    from suphx_platform.parts.inference_engine import (  # nets are not needed where games are played
+        EnginePort,
+        PendingReply,
+    )
+
+MAX_SIMULATORS = 1 << 18
+_GAMES_OF_GROUP = 1 << 26
+_GAMES_OF_RUN = 2 * MAX_SIMULATORS * _GAMES_OF_GROUP
+_FIRST_SEED = 3 << 59
+"""Walls of self-play lie in 3 * 2**59 … 2**61, apart from those of matches and of played records."""
+_NUM_RUNS = 1 << 14
+_NUM_HALVES = 2
+_FIRST_STEPS = 90  # about a deal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatorContext:
+    """What tells one simulator of a run from another."""
+
+    encoder: str
+    heads: tuple[int, ...]
+    """Those that learn."""
+    run_seed: int
+    sees_hidden: bool = False
+    """The rows of those heads have what is hidden from their seats."""
+    has_costs: bool = False
+    """Discards are kept with what each legal one costs at once (suphx/selfplay/deal_in.py)."""
+    oracle: OracleConfig = field(default_factory=OracleConfig)
+    """How much of it their nets see."""
+    updates_per_version: int = 1
+    index: int = 0
+    """0 to MAX_SIMULATORS - 1, each once in a run."""
+    prediction: Prediction | None = None
+    """What rewards are differences of; None: they are round scores."""
+
+    def first_seed(self, half: int) -> int:
+        """Return the seed of the first game of a half's tables: no two of a run ever play the same game."""
+        run = self.run_seed % _NUM_RUNS
+        return _FIRST_SEED + run * _GAMES_OF_RUN + (self.index * _NUM_HALVES + half) * _GAMES_OF_GROUP
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of some steps."""
+
+    transitions: list[Decisions]
+    """Of deals that ended; one part for each head that learns, perhaps empty."""
+    num_hanchans: int
+    num_kyokus: int
+    num_decisions: int
+    """Of all seats."""
+    seconds: float
+    waited_seconds: float
+    """Part of it in which no half had a reply."""
+
+
+class SelfPlaySimulator:
+    """Consumes: outputs of an engine. Produces: decisions with rewards. Waits for: the engine, if both halves do."""
+
+    def __init__(self, config: SimulatorConfig, context: SimulatorContext, engine: EnginePort) -> None:
+        if not 0 <= context.index < MAX_SIMULATORS:
+            raise ValueError(f"simulator {context.index}: use 0 to {MAX_SIMULATORS - 1}")
+        group = GroupConfig(
+            num_tables=config.num_tables // _NUM_HALVES,
+            heads=context.heads,
+            opponents=config.opponents,
+            sees_hidden=context.sees_hidden,
+            has_costs=context.has_costs,
+            first_steps=_FIRST_STEPS,
+        )
+        encoder = find_encoder(context.encoder)
+        self._halves = [
+            TableGroup(group, encoder, tenhou(), first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
+        ]
+        self._context = context
+        self._row_bytes = {head: stored_row_bytes(encoder, head, is_wide=context.sees_hidden) for head in context.heads}
+        self._engine = engine
+        self._rewards: list[Reward] = [new_reward(context.prediction, group.num_tables) for _ in self._halves]
+        self._open: deque[tuple[int, PendingReply]] = deque()
+
+    def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
+        """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
+
+        ``version``: the newest one, from which gamma follows. ``drains``: wait for all outputs; else requests stay
+        open, and the next call goes on with them, so that the engine need not wait for that call.
+        """
+        started = time.monotonic()
+        waited = 0.0
+        counts = np.zeros(3, np.int64)
+        found = [
+            [no_transitions(head, width, has_costs=self._context.has_costs)] for head, width in self._row_bytes.items()
+        ]
+        gamma = self._context.oracle.gamma_after(version * self._context.updates_per_version)
+        order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
+        while order or (self._open and drains):
+            while order and len(self._open) < _NUM_HALVES:
+                number = order.popleft()
+                self._open.append((number, self._engine.submit(self._halves[number].observe(gamma))))
+            if not order and not drains:
+                break
+            number, future = self._open.popleft()
+            waiting_since = time.monotonic()
+            outputs = future.result()
+            waited += time.monotonic() - waiting_since
+            ended = self._halves[number].step(outputs)
+            for parts, part in zip(found, ended.with_rewards(self._rewards[number](ended.kyokus)), strict=True):
+                parts.append(part)
+            counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
+        return Played(
+            transitions=[concatenate(parts) for parts in found],
+            num_hanchans=int(counts[0]),
+            num_kyokus=int(counts[1]),
+            num_decisions=int(counts[2]),
+            seconds=time.monotonic() - started,
+            waited_seconds=waited,
+        )
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs."""
+        return {f"{prefix}{name}": value for prefix, part in self._parts() for name, value in part.state().items()}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state`` of an equal simulator; its open observations are asked again."""
+        self._open.clear()
+        for prefix, part in self._parts():
+            part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
+
+    def _parts(self) -> Iterator[tuple[str, TableGroup | Reward]]:
+        """Yield whatever has a state, each with what its names begin with in that of the simulator."""
+        for number in range(_NUM_HALVES):
+            yield f"{number}.", self._halves[number]
+            yield f"reward.{number}.", self._rewards[number]

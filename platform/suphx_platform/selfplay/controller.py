@@ -1,0 +1,374 @@
+"""The main loop of self-play reinforcement learning: it counts, reports, evaluates and saves while a backend works.
+
+>>> play = SelfPlay(start=policy_set, weak=weak, encoder="suphx", rules_version="tenhou-1", seed=1)
+>>> metrics = Controller(config, play, Path("runs/reinforcement")).run()
+
+The folder then has ``<head>.safetensors`` (the newest weights: the folder is an agent), ``start/`` (those that it began
+with, and the weak ones), ``metrics.json`` and the state from which a run that was killed goes on with the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import torch
+
+from suphx.atomic_file import write_atomically
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.tensor_file import write_tensors
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.agents.agent import LEARNED_HEADS
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set, seeing_hidden
+from suphx.training.loop.loss_watch import DivergedError
+from suphx_platform.backend.carried_state import first_state
+from suphx_platform.backend.local_backend import (
+    Backend,
+    BackendState,
+    DivergedBatchError,
+    Fault,
+    Learned,
+    LocalBackend,
+    SelfPlay,
+)
+from suphx_platform.backend.reinforcement_state import Progress, damaged, load_state, save_state
+from suphx_platform.backend.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
+from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.console.table_text import count_text
+from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
+from suphx_platform.parts.self_play_simulator import Played
+
+if TYPE_CHECKING:
+    from suphx_platform.selfplay.metrics import RunMetrics
+
+STATE_FILE = "reinforcement_state.safetensors"
+METRICS_FILE = "metrics.json"
+DIVERGED_FILE = "diverged_batch.safetensors"
+
+
+class Controller:
+    """Consumes: what a backend says that happened. Produces: nets, curves, matches, states. Waits for: the backend."""
+
+    def __init__(
+        self,
+        config: ReinforcementConfig,
+        play: SelfPlay,
+        folder: Path,
+        *,
+        report: Callable[[Mapping[str, float]], None] | None = None,
+        keep: Callable[[int], None] | None = None,
+        say: Callable[[str], None] | None = None,
+        progress: Callable[[float, str], None] | None = None,
+    ) -> None:
+        """Build all parts, or continue from the state in ``folder``.
+
+        ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
+        updates whenever a state was written; ``say`` gets a line for whatever breaks; ``progress`` gets the share that
+        is done, 0 to 1, and what is going on if that is not learning. Raises ValueError if the state belongs to another
+        run.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        has_weak = play.weak is not play.start
+        if config.oracle.policy:
+            play = replace(play, start=seeing_hidden(play.start, config.head_numbers))
+        self._config, self._play, self._folder = config, play, folder
+        self._report, self._keep, self._say, self._show_progress = report, keep, say, progress
+        state: BackendState | None = None
+        self._progress = Progress()
+        if self._state_path.is_file():
+            state, self._progress = load_state(self._state_path, self._identity())
+        elif play.carried is not None:
+            state = first_state(play.carried, play.start.weights(config.head_numbers))
+        try:
+            self._backend = self._new_backend(state)
+        except (KeyError, TypeError, IndexError) as error:
+            raise damaged(self._state_path, error) from error
+        self._metrics = self._new_metrics()
+        self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
+        self._since_report: list[Mapping[str, float]] = []
+        self._saved_at = self._ticked_at = time.monotonic()
+
+    def run(self) -> dict[str, Any]:
+        """Play and learn to the end; return what ``metrics.json`` holds.
+
+        Raises DivergedError if a loss or gradient is no finite number: the batch and the last good weights are in the
+        folder then; KeyboardInterrupt, with the state saved and where as its text, if the process is asked to stop
+        (Ctrl-C, SIGTERM).
+        """
+        try:
+            self._write_start()
+            with StopRequest() as stop:
+                while not self.is_finished and not (stop.is_made and self._backend.is_settled):
+                    self._advance()
+                if stop.is_made:
+                    self._stop()
+            return self._finish()
+        finally:
+            self._backend.close()
+
+    @property
+    def is_finished(self) -> bool:
+        """Tell whether a limit of the run is reached."""
+        return self.share_done >= 1
+
+    @property
+    def share_done(self) -> float:
+        """How much of the run is done, 0 to 1 and more."""
+        return self._config.share_done(self._progress.updates, self._progress.seconds)
+
+    @property
+    def updates(self) -> int:
+        """Updates so far, over all sittings."""
+        return self._progress.updates
+
+    def _stop(self) -> NoReturn:
+        if self._say is not None:
+            self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
+        self._save()
+        raise KeyboardInterrupt(f"update {self._progress.updates:,}")
+
+    def _new_backend(self, state: BackendState | None) -> Backend:
+        if not self._config.cluster.on_ray:
+            return LocalBackend(self._config, self._play, state)
+        from suphx_platform.on_ray.ray_backend import RayBackend  # Ray takes seconds: only when it is needed
+
+        return RayBackend(self._config, self._play, state, say=self._say)
+
+    def _new_metrics(self) -> RunMetrics | None:
+        if not self._config.cluster.on_ray:
+            return None
+        from suphx_platform.selfplay.metrics import RunMetrics
+
+        return RunMetrics()
+
+    def _advance(self) -> None:
+        """Let the backend work and count what it did; save when it is time."""
+        try:
+            events = self._backend.advance()
+        except DivergedBatchError as error:
+            raise self._diverged(error) from error
+        self._tick()
+        self._tell("")
+        if self._metrics is not None:
+            self._metrics.count(events)
+        for event in events:
+            if isinstance(event, Played):
+                self._count_games(event)
+            elif isinstance(event, Learned):
+                self._count_update(event)
+            else:
+                self._count_fault(event)
+        self._add_matches()
+        if time.monotonic() - self._saved_at > self._config.save_seconds and self._backend.is_settled:
+            self._save()
+
+    def _count_games(self, played: Played) -> None:
+        progress = self._progress
+        progress.hanchans += played.num_hanchans
+        progress.kyokus += played.num_kyokus
+        progress.decisions += played.num_decisions
+        progress.playing_seconds += played.seconds
+        progress.waiting_seconds += played.waited_seconds
+
+    def _count_update(self, learned: Learned) -> None:
+        """Report and evaluate when it is time."""
+        progress, config = self._progress, self._config
+        progress.updates = learned.number
+        progress.learning_seconds += learned.seconds
+        shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_rows}
+        progress.rejected += sum(round(share * learned.num_rows[head]) for head, share in shares.items())
+        self._since_report.append(learned.figures)
+        if progress.updates % config.report_every == 0:
+            self._add_point()
+        if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
+            self._evaluate()
+        if config.oracle.policy and config.oracle.ends_step(progress.updates):
+            gamma = config.oracle.gamma_of_update(progress.updates)
+            self._write(self._folder / gamma_folder(gamma), self._newest(), progress.updates)
+
+    def _count_fault(self, fault: Fault) -> None:
+        self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
+        if self._say is not None:
+            self._say(f"{fault.part} {fault.kind}: {fault.message}")
+
+    def _add_point(self) -> None:
+        """Add what happened since the last report to the curves."""
+        progress = self._progress
+        last = progress.history[-1] if progress.history else {}
+        names = sorted({name for figures in self._since_report for name in figures})
+        point = {name: _mean([figures[name] for figures in self._since_report if name in figures]) for name in names}
+        self._since_report = []
+        seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
+        playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
+        counts = {name: getattr(progress, name) for name in _COUNTS}
+        point |= counts | {f"{name}_decisions": count for name, count in asdict(self._backend.counts).items()}
+        point |= {f"{name}_faults": count for name, count in progress.faults.items()}
+        point |= {
+            "version": self._backend.version,
+            "hanchans_per_second": (progress.hanchans - last.get("hanchans", 0)) / seconds,
+            "decisions_per_second": (progress.decisions - last.get("decisions", 0)) / seconds,
+            "simulator_waiting_share": (progress.waiting_seconds - last.get("waiting_seconds", 0.0)) / playing,
+            "learning_share": (progress.learning_seconds - last.get("learning_seconds", 0.0)) / seconds,
+            "done_share": self._config.share_done(progress.updates, progress.seconds),
+            **self._guided(progress.updates),
+            **self._backend.gauges,
+        }
+        point["learner_waiting_share"] = max(0.0, 1 - point["learning_share"])
+        progress.history.append(point)
+        self._show(point)
+
+    def _tell(self, note: str) -> None:
+        if self._show_progress is not None:
+            self._show_progress(min(1.0, self.share_done), note)
+
+    def _show(self, point: Mapping[str, float]) -> None:
+        """Have a point seen by whoever watches."""
+        if self._metrics is not None:
+            self._metrics.show(point)
+        if self._report is not None:
+            self._report(point)
+
+    def _newest(self) -> PolicySet:
+        """Return the nets of the newest version."""
+        weights = self._backend.newest().weights
+        nets = list(self._play.start.nets)
+        for head in self._config.head_numbers:
+            net = PolicyNet(head, nets[head].num_planes, nets[head].config)
+            own = {name: torch.from_numpy(np.array(value)) for name, value in weights[HEAD_NAMES[head]].items()}
+            net.load_state_dict(own)
+            nets[head] = net.eval()
+        calibrations = [
+            Calibration() if head in self._config.head_numbers else calibration
+            for head, calibration in enumerate(self._play.start.calibrations)
+        ]
+        return PolicySet(tuple(nets), tuple(calibrations))
+
+    def _evaluate(self, *, is_final: bool = False) -> None:
+        """Have matches played of the newest version."""
+        self._tell(f"match after {count_text(self._progress.updates, 'update')}")
+        self._write_newest()
+        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._tell)
+        self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
+
+    def _add_matches(self, *, waits: bool = False) -> None:
+        for entry in self._matches.ended(self._progress.matches, waits=waits):
+            self._progress.matches.append(entry)
+            self._show({"updates": entry["updates"], **match_figures(entry)})
+
+    def _finish(self) -> dict[str, Any]:
+        matches = self._progress.matches
+        if self._since_report and not self._progress.history:
+            self._add_point()  # of a run that is shorter than report_every
+        self._add_matches(waits=True)
+        if not any(match["is_final"] and match["updates"] == self._progress.updates for match in matches):
+            self._save()  # the match takes long, and may be stopped
+            self._evaluate(is_final=True)
+            self._add_matches(waits=True)
+        self._save()
+        metrics = {
+            **{name: getattr(self._progress, name) for name in (*_COUNTS, "faults", "history", "matches")},
+            "version": self._backend.version,
+            "heads": list(self._config.heads),
+            "decisions_of_buffer": asdict(self._backend.counts),
+        }
+        write_atomically(self._folder / METRICS_FILE, [json.dumps(metrics, indent=1, allow_nan=False).encode()])
+        return metrics
+
+    def _save(self) -> None:
+        self._write_newest()
+        save_state(self._state_path, self._backend.state(), self._progress, self._identity())
+        self._saved_at = time.monotonic()
+        if self._metrics is not None:
+            self._metrics.note_saved()
+        if self._keep is not None:
+            self._keep(self._progress.updates)
+
+    def _diverged(self, error: DivergedBatchError) -> DivergedError:
+        """Write down what there is to look at and return the error that says where."""
+        self._write_newest()
+        tensors = {
+            f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
+            for head, part in error.parts.items()
+            for name, column in (part.columns() | {"rows": part.rows.dense()}).items()
+        }
+        path = self._folder / DIVERGED_FILE
+        write_tensors(path, tensors, {"kind": "diverged batch", "updates": self._progress.updates})
+        return DivergedError(
+            f"self-play diverged at update {self._progress.updates + 1} ({error}); the batch is in {path}, the weights "
+            f"of version {self._backend.version} in {self._folder}: lower learner.learning_rate "
+            f"(now {self._config.learner.learning_rate}) or learner.gradient.max_ratio"
+        )
+
+    def _write_start(self) -> None:
+        for policy_set, is_weak in ((self._play.start, False), (self._play.weak, True)):
+            self._write(self._folder / START_FOLDER, policy_set, 0, is_weak=is_weak)
+
+    def _write_newest(self) -> None:
+        self._write(self._folder, self._newest(), self._progress.updates)
+
+    def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
+        heads = [HEAD_NAMES[head] for head in self._config.head_numbers]
+        save_policy_set(
+            folder,
+            policy_set,
+            find_encoder(self._play.encoder),
+            rules_version=self._play.rules_version,
+            step=step,
+            extra=self._play.extra | {"encoder": self._play.encoder, LEARNED_HEADS: heads} | self._guided(step),
+            is_weak=is_weak,
+        )
+
+    def _guided(self, step: int) -> dict[str, float]:
+        """Return the gamma of the weights after ``step`` updates, if nets see what is hidden."""
+        oracle = self._config.oracle
+        return {"gamma": oracle.gamma_of_update(step)} if oracle.policy else {}
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self._progress.seconds += now - self._ticked_at
+        self._ticked_at = now
+
+    @property
+    def _state_path(self) -> Path:
+        return self._folder / STATE_FILE
+
+    def _identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a run to go on, as JSON can hold it."""
+        config = _flat_config(asdict(self._config))
+        ends = ("max_updates", "max_minutes")  # a longer run may go on from a shorter one
+        kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
+        prediction = self._play.prediction
+        kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is
+        nets = {HEAD_NAMES[net.head]: asdict(net.config) for net in self._play.start.nets}
+        return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
+
+
+def gamma_folder(gamma: float) -> str:
+    """Return the folder of the checkpoints at the end of a step of gamma."""
+    return f"gamma-{gamma:.3f}"
+
+
+_COUNTS = ("updates", "hanchans", "kyokus", "decisions", "rejected", "seconds", "playing_seconds", "waiting_seconds",
+           "learning_seconds")  # fmt: skip
+
+
+def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested tables as ``{"a.b": value}``, tuples as lists."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat_config(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = list(value) if isinstance(value, tuple) else value
+    return flat
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,141 @@
+"""What Prometheus sees of a run: gauges and counters of Ray's metrics API, at the metrics port of the driver's node.
+
+No other file imports ray.util.metrics. Ray puts ``ray_`` before each name and ``_total`` behind those of counters; who
+looks at them, and what they mean, is in docs/operations.md.
+
+>>> metrics = RunMetrics()  # connected to Ray
+>>> metrics.count([Fault("engine 0", "died", "…")])
+>>> metrics.show({"hanchans_per_second": 12.5, "discard_entropy": 0.9})
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from ray.util.metrics import Counter, Gauge
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.selfplay.agents.choice import BASELINES
+from suphx_platform.backend.local_backend import Event, Learned
+from suphx_platform.parts.self_play_simulator import Played
+
+Tags = Mapping[str, str]
+
+GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "suphx_hanchans_per_second": ("Hanchans played a second since the last point of the curves", ()),
+    "suphx_decisions_per_second": ("Decisions of all seats a second since the last point", ()),
+    "suphx_rows_per_second": ("Rows that all inference engines answered a second", ()),
+    "suphx_waiting_share": ("Share of its time in which a part waited for others", ("part",)),
+    "suphx_staleness": ("Versions between the policy that acted and the one that learned, mean over a batch", ()),
+    "suphx_policy_version": ("The newest policy version", ()),
+    "suphx_versions_behind": ("Versions that the slowest engine is behind the newest", ()),
+    "suphx_entropy": ("Entropy of the policy over the legal actions, nats", ("head",)),
+    "suphx_alpha": ("Coefficient of the entropy term", ("head",)),
+    "suphx_loss": ("Loss of the policy net or of the critic", ("head", "kind")),
+    "suphx_kl": ("KL divergence of the policy, nats, from the one that acted or from the start", ("head", "origin")),
+    "suphx_importance_ratio": ("Quantiles of target over behaviour probability in a batch", ("head", "quantile")),
+    "suphx_rejected_share": ("Share of decisions whose ratio was too large to learn from", ("head",)),
+    "suphx_reward": ("Mean reward of a batch, in reward units", ("head",)),
+    "suphx_buffer_bytes": ("Decisions that wait in all shards of the replay buffer", ()),
+    "suphx_memory_bytes": ("Private memory of the largest process of a kind", ("part",)),
+    "suphx_done_share": ("How much of the run is done, 0 to 1", ()),
+    "suphx_match_difference": ("Paired difference of the average placement to a baseline; below 0 is better",
+                               ("baseline",)),
+    "suphx_state_saved_seconds": ("When the state was saved last, seconds since 1970", ()),
+}  # fmt: skip
+COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "suphx_hanchans": ("Hanchans played since this process began", ()),
+    "suphx_decisions": ("Decisions of all seats since this process began", ()),
+    "suphx_updates": ("Updates made since this process began", ()),
+    "suphx_faults": ("Parts that died, hung or failed", ("part", "kind")),
+    "suphx_buffer_decisions": ("Decisions that were added, learned, refused, stale or lost", ("fate",)),
+}
+
+_REFRESH_SECONDS = 1.0
+"""Ray exports every ten seconds (RAY_metrics_report_interval_ms), at most every second."""
+_FATES = ("added", "learned", "refused", "stale", "lost")
+_OF_POINT: Mapping[str, tuple[str, Tags]] = {
+    "hanchans_per_second": ("suphx_hanchans_per_second", {}),
+    "decisions_per_second": ("suphx_decisions_per_second", {}),
+    "engine_rows_per_second": ("suphx_rows_per_second", {}),
+    "simulator_waiting_share": ("suphx_waiting_share", {"part": "simulator"}),
+    "engine_waiting_share": ("suphx_waiting_share", {"part": "engine"}),
+    "learner_waiting_share": ("suphx_waiting_share", {"part": "learner"}),
+    "staleness": ("suphx_staleness", {}),
+    "version": ("suphx_policy_version", {}),
+    "engine_versions_behind": ("suphx_versions_behind", {}),
+    "buffer_bytes": ("suphx_buffer_bytes", {}),
+    "done_share": ("suphx_done_share", {}),
+    **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
+       for part in ("simulator", "engine", "buffer", "server", "learner")},
+    **{f"{name}_difference": ("suphx_match_difference", {"baseline": name}) for name in ("start", "weak", *BASELINES)},
+}  # fmt: skip
+_OF_HEAD: Mapping[str, tuple[str, Tags]] = {
+    "entropy": ("suphx_entropy", {}),
+    "alpha": ("suphx_alpha", {}),
+    "policy_loss": ("suphx_loss", {"kind": "policy"}),
+    "critic_loss": ("suphx_loss", {"kind": "critic"}),
+    "kl": ("suphx_kl", {"origin": "behaviour"}),
+    "kl_to_start": ("suphx_kl", {"origin": "start"}),
+    "ratio_low": ("suphx_importance_ratio", {"quantile": "0.05"}),
+    "ratio_median": ("suphx_importance_ratio", {"quantile": "0.5"}),
+    "ratio_high": ("suphx_importance_ratio", {"quantile": "0.95"}),
+    "ratio_max": ("suphx_importance_ratio", {"quantile": "1"}),
+    "rejected_share": ("suphx_rejected_share", {}),
+    "reward": ("suphx_reward", {}),
+}
+_GAUGE_OF = {
+    **_OF_POINT,
+    **{f"{head}_{figure}": (name, {"head": head, **tags})
+       for head in HEAD_NAMES for figure, (name, tags) in _OF_HEAD.items()},
+}  # fmt: skip
+
+
+class RunMetrics:
+    """Consumes: what happens in a run. Produces: its gauges and counters. Waits for: nothing."""
+
+    def __init__(self) -> None:
+        self._gauges = {name: Gauge(name, text, tags) for name, (text, tags) in GAUGES.items()}
+        self._counters = {name: Counter(name, text, tags) for name, (text, tags) in COUNTERS.items()}
+        self._values: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+        self._refreshed_at = 0.0
+        self._added = dict.fromkeys(_FATES, 0.0)
+
+    def count(self, events: Sequence[Event]) -> None:
+        """Count games, updates and faults. To be called every few seconds, also when nothing happened."""
+        for event in events:
+            if isinstance(event, Played):
+                self._add("suphx_hanchans", event.num_hanchans)
+                self._add("suphx_decisions", event.num_decisions)
+            elif isinstance(event, Learned):
+                self._add("suphx_updates", 1)
+            else:
+                self._add("suphx_faults", 1, {"part": event.part.split()[0], "kind": event.kind})
+        if time.monotonic() > self._refreshed_at + _REFRESH_SECONDS:
+            self._refresh()
+
+    def show(self, point: Mapping[str, float]) -> None:
+        """Show a point of the curves; names that no gauge knows are left out."""
+        for name, value in point.items():
+            if name in _GAUGE_OF:
+                gauge, tags = _GAUGE_OF[name]
+                self._values[gauge, tuple(tags.items())] = value
+        for fate in _FATES:
+            total = point.get(f"{fate}_decisions", self._added[fate])
+            self._add("suphx_buffer_decisions", total - self._added[fate], {"fate": fate})
+            self._added[fate] = total
+
+    def note_saved(self) -> None:
+        """Show that the state was saved just now."""
+        self._values["suphx_state_saved_seconds", ()] = time.time()
+
+    def _refresh(self) -> None:
+        """Give Ray all gauges once more: it forgets values that nobody sets for two exports."""
+        self._refreshed_at = time.monotonic()
+        for (name, tags), value in self._values.items():
+            self._gauges[name].set(value, dict(tags))
+
+    def _add(self, name: str, number: float, tags: Tags | None = None) -> None:
+        if number > 0:  # Ray refuses others
+            self._counters[name].inc(number, dict(tags or {}))

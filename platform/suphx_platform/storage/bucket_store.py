@@ -1,0 +1,223 @@
+"""Objects (see object_store.py) in a bucket of Amazon S3 or of any server that speaks its language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    ResponseStreamingError,
+)
+
+from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, Part, check_part, part_of, writable
+
+T = TypeVar("T")
+
+_CONNECT_SECONDS = 10
+_BODY_ATTEMPTS = 5
+_MISSING = {"404", "NoSuchKey", "NotFound"}
+_EXISTS = {"412", "PreconditionFailed", "ConditionalRequestConflict"}
+_BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
+_WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
+_REMEDIES = {
+    "NoSuchBucket": "make the bucket first, or mend its name in storage.address",
+    "403": _WRONG_KEYS,
+    "AccessDenied": _WRONG_KEYS,
+    "InvalidAccessKeyId": _WRONG_KEYS,
+    "SignatureDoesNotMatch": _WRONG_KEYS,
+    "QuotaExceeded": "free space in the bucket, or raise its quota",
+    "RequestTimeTooSkewed": "set the clock of this machine",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketConnection:
+    """How a server is spoken to."""
+
+    endpoint_url: str
+    """Empty: what AWS_ENDPOINT_URL_S3 says, or Amazon's own."""
+    threads: int
+    """Parts that are sent or fetched at a time."""
+    max_attempts: int
+    """Times that a request is tried."""
+    addressing_style: str
+    """``path`` or ``virtual``."""
+    checksums: str
+    """``when_required`` or ``when_supported``."""
+
+    def open(self) -> Any:
+        """Return a client of boto3."""
+        # A session of its own: boto3's default one keeps the keys that it saw first.
+        return boto3.session.Session().client(
+            "s3",
+            endpoint_url=self.endpoint_url or None,
+            config=Config(
+                s3={"addressing_style": self.addressing_style},
+                request_checksum_calculation=self.checksums,
+                response_checksum_validation=self.checksums,
+                connect_timeout=_CONNECT_SECONDS,
+                retries={"mode": "standard", "total_max_attempts": self.max_attempts},
+                max_pool_connections=2 * self.threads,  # parts, and the files that are one part
+            ),
+        )
+
+
+class BucketStore:
+    """Objects in a bucket, below ``prefix``; large ones go and come in parts, several at a time."""
+
+    def __init__(self, bucket: str, prefix: str, connection: BucketConnection) -> None:
+        self._bucket = bucket
+        self._prefix = prefix
+        self._client = connection.open()
+        self._part_threads = ThreadPoolExecutor(connection.threads, thread_name_prefix="parts")
+
+    def put_new(self, key: str, data: bytes) -> None:
+        """Write a small object that must not exist.
+
+        One with these very bytes is taken for ours: the answer to the request may have been lost and the request sent
+        again.
+        """
+        try:
+            with self._told(key):
+                self._client.put_object(**self._place(key), Body=data, IfNoneMatch="*")
+        except FileExistsError:
+            if self.get(key) != data:
+                raise
+
+    def get(self, key: str) -> bytes:
+        """Return a small object."""
+        with self._told(key):
+            return self._body(key)
+
+    def upload(self, key: str, path: Path) -> list[Part]:
+        """Send a file, in parts if it is large."""
+        with self._told(key):
+            if path.stat().st_size > PART_BYTES:
+                return self._upload_parts(key, path)
+            data = path.read_bytes()
+            self._client.put_object(**self._place(key), Body=data)
+            return [part_of(data)] if data else []
+
+    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
+        """Fetch an object, in ranges of a part each."""
+
+        def fetch(index: int) -> None:
+            first = index * PART_BYTES
+            data = self._body(key, Range=f"bytes={first}-{first + parts[index][0] - 1}")
+            check_part(key, data, parts[index])
+            os.pwrite(descriptor, data, first)
+
+        with self._told(key), writable(path) as file:
+            descriptor = file.fileno()
+            self._of_parts(fetch, len(parts))
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted."""
+        found = self._listed("list_objects_v2", "Contents", prefix)
+        return sorted(entry["Key"].removeprefix(self._prefix) for entry in found)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects one by one: some servers want checksums for lists that others do not know."""
+        for key in keys:
+            with self._told(key):
+                self._client.delete_object(**self._place(key))
+
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool]) -> None:
+        """Abort multipart uploads, whose parts would be stored, and paid for, for ever."""
+        for entry in self._listed("list_multipart_uploads", "Uploads", prefix):
+            key = entry["Key"].removeprefix(self._prefix)
+            if is_old(key):
+                with suppress(FileNotFoundError), self._told(key):
+                    self._client.abort_multipart_upload(**self._place(key), UploadId=entry["UploadId"])
+
+    def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:
+        with self._told(prefix):
+            pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
+            return [entry for page in pages for entry in page.get(what, [])]
+
+    def _upload_parts(self, key: str, path: Path) -> list[Part]:
+        place = self._place(key)
+        place["UploadId"] = self._client.create_multipart_upload(**place)["UploadId"]
+
+        def send(index: int) -> tuple[Part, str]:
+            data = os.pread(descriptor, PART_BYTES, index * PART_BYTES)
+            answer = self._client.upload_part(**place, PartNumber=index + 1, Body=data)
+            return part_of(data), answer["ETag"]
+
+        try:
+            with path.open("rb") as file:
+                descriptor = file.fileno()
+                num_parts = -(-path.stat().st_size // PART_BYTES)
+                sent = self._of_parts(send, num_parts)
+            tags = [{"PartNumber": number, "ETag": tag} for number, (_, tag) in enumerate(sent, 1)]
+            self._client.complete_multipart_upload(**place, MultipartUpload={"Parts": tags})
+        except BaseException:
+            with suppress(ClientError, BotoCoreError):  # the first error is the one to tell
+                self._client.abort_multipart_upload(**place)
+            raise
+        return [part for part, _ in sent]
+
+    def _of_parts(self, work: Callable[[int], T], num_parts: int) -> list[T]:
+        """Return ``work`` of each part; when this ends, also by an error, no thread works on the file any more."""
+        futures = [self._part_threads.submit(work, index) for index in range(num_parts)]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:
+                future.cancel()
+            wait(futures)
+
+    def _body(self, key: str, **options: str) -> bytes:
+        """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
+        for attempt in range(1, _BODY_ATTEMPTS + 1):
+            answer = self._client.get_object(**self._place(key), **options)
+            try:
+                body: bytes = answer["Body"].read()
+            except _BROKEN_BODY:
+                if attempt == _BODY_ATTEMPTS:
+                    raise
+            else:
+                break
+        return body
+
+    def _place(self, key: str) -> dict[str, Any]:
+        return {"Bucket": self._bucket, "Key": self._prefix + key}
+
+    @contextmanager
+    def _told(self, key: str) -> Iterator[None]:
+        """Turn the errors of boto3 into our own, which say which object, what, and what to do."""
+        address = f"s3://{self._bucket}/{self._prefix}{key}"
+        try:
+            yield
+        except ClientError as error:
+            raise _error(address, str(error.response.get("Error", {}).get("Code"))) from error
+        except NoCredentialsError as error:
+            raise OSError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
+        except (ConnectionError, HTTPClientError) as error:
+            text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
+            raise OSError(f"{address}: no answer ({error}): {text}") from error
+        except BotoCoreError as error:
+            raise OSError(f"{address}: {error}: check the settings that begin with AWS_, and storage") from error
+
+
+def _error(address: str, code: str) -> Exception:
+    if code in _EXISTS:
+        return FileExistsError(f"{address} exists already")
+    if code in _MISSING or code == "NoSuchUpload":
+        return FileNotFoundError(f"{address} does not exist")
+    if code in ("416", "InvalidRange"):
+        return DamagedObjectError(f"{address} is shorter than its manifest says")
+    return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")

@@ -1,0 +1,114 @@
+"""Objects (see object_store.py) as files of a folder, such as one of a shared disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, Part, check_part, part_of, writable
+
+_PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
+
+
+class FolderStore:
+    """Objects are files below ``root``; what is being written has a name that begins with a dot."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def put_new(self, key: str, data: bytes) -> None:
+        """Write a small object that must not exist."""
+        path = self._root / key
+        with self._partial(path) as partial:
+            with writable(partial) as file:
+                file.write(data)
+            _sync(partial)
+            os.link(partial, path)  # unlike a rename it never replaces what is there
+        _sync(path.parent)
+
+    def get(self, key: str) -> bytes:
+        """Return a small object."""
+        return (self._root / key).read_bytes()
+
+    def upload(self, key: str, path: Path) -> list[Part]:
+        """Copy a file in."""
+        target = self._root / key
+        parts = []
+        with self._partial(target) as partial:
+            with path.open("rb") as source, writable(partial) as copy:
+                while data := source.read(PART_BYTES):
+                    parts.append(part_of(data))
+                    copy.write(data)
+            _sync(partial)
+            partial.replace(target)
+        return parts
+
+    def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
+        """Copy a file out."""
+        with (self._root / key).open("rb") as source, writable(path) as copy:
+            for part in parts:
+                data = source.read(part[0])
+                check_part(key, data, part)
+                copy.write(data)
+            if source.read(1):
+                raise DamagedObjectError(f"{key} is longer than its manifest says")
+
+    def keys(self, prefix: str) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted."""
+        return sorted(key for key in map(self._key, self._files(prefix)) if not _PARTIAL.fullmatch(Path(key).name))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Remove objects, and folders that are empty then."""
+        for key in keys:
+            self._remove(self._root / key)
+
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool]) -> None:
+        """Remove copies that were never renamed."""
+        for path in self._files(prefix):
+            partial = _PARTIAL.fullmatch(path.name)
+            if partial and is_old(self._key(path.with_name(partial[1]))):
+                self._remove(path)
+
+    def _files(self, prefix: str) -> list[Path]:
+        below = self._root / prefix.rpartition("/")[0]
+        found = (
+            Path(folder) / name for folder, _, names in os.walk(below, onerror=_pass_over_removed) for name in names
+        )
+        return [path for path in found if self._key(path).startswith(prefix)]
+
+    def _key(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+    def _remove(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty yet, or another process was faster
+            for folder in path.parents:
+                if folder == self._root:
+                    break
+                folder.rmdir()
+
+    @contextmanager
+    def _partial(self, path: Path) -> Iterator[Path]:
+        partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def _pass_over_removed(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

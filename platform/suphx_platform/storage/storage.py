@@ -1,0 +1,311 @@
+"""Checkpoints and results: versions of folders, kept in another folder or in a bucket, whole and checked.
+
+One layout for both. ``<name>/<number>.<attempt>/<writer>/`` holds the files, where every writer has a part of its own,
+and ``<name>/<number>.<attempt>/manifest.json`` names the writer and gives size and SHA-256 of every part of every
+file. The manifest is written last and only if there is none yet: of two who write the same version one wins, the
+other is told. A version without a manifest is not finished and is never read.
+
+>>> storage = Storage(StorageConfig(address="s3://bucket/runs"))
+>>> storage.save("laptop-1/reinforcement", folder, number=1200, score=-0.4)
+>>> storage.load_newest("laptop-1/reinforcement", folder)  # on another machine; damaged versions are passed over
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, get_args
+
+from suphx_platform.storage.folder_store import FolderStore
+from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, ObjectStore, Part
+
+MANIFEST = "manifest.json"
+FORMAT = 2
+_DIGITS = 12
+FINISHED = 10**_DIGITS - 1
+"""Number of the version that something finished leaves: above all steps."""
+_VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
+
+AddressingStyle = Literal["path", "virtual"]
+Checksums = Literal["when_required", "when_supported"]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageConfig:
+    """Where the results of a run are kept besides the folder of runs, so that another machine can continue it."""
+
+    address: str = ""
+    """``s3://bucket/prefix`` or a folder, such as one on a shared disk; empty = none. Credentials come from the
+    environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or the machine's role."""
+    endpoint_url: str = ""
+    """Address of an S3-compatible server; empty: AWS_ENDPOINT_URL_S3 if set, else Amazon S3."""
+    addressing_style: AddressingStyle = "path"
+    """Place of the bucket in the URL: ``path``, or ``virtual`` for servers that expect it in the host name."""
+    checksums: Checksums = "when_required"
+    """When Amazon's checksums are sent: ``when_required``, or ``when_supported``, which many other servers reject."""
+    threads: int = 8
+    """Parts that are uploaded or downloaded at once."""
+    max_attempts: int = 8
+    """Attempts per request; 8 attempts take up to a minute when a server does not answer."""
+    keep_last: int = 2
+    """Number of newest versions of an unfinished training that are kept."""
+    keep_best: int = 0
+    """Number of versions with the best scores that are kept in addition, where versions have scores."""
+    max_waiting: int = 2
+    """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
+
+    def __post_init__(self) -> None:
+        if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
+            raise ValueError(f"address is {self.address!r}: use s3://bucket/prefix, or a folder")
+        if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):
+            raise ValueError(f"endpoint_url is {self.endpoint_url!r}: begin with http:// or https://")
+        for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
+        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_best": 0, "max_waiting": 1}
+        for name, smallest in least.items():
+            if getattr(self, name) < smallest:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {smallest}")
+
+    @property
+    def is_bucket(self) -> bool:
+        """Tell whether the address is that of a bucket."""
+        return self.address.startswith("s3://")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointVersion:
+    """One finished state of a folder."""
+
+    path: str
+    """``<name>/<number>.<attempt>``."""
+    number: int
+    score: float | None
+    """How good it is, larger is better; None if nobody said."""
+    writer: str
+    """Folder of its files below ``path``."""
+    files: dict[str, list[Part]]
+    """Parts by the file's path in the folder."""
+    saved: float = 0.0
+    """When, in seconds since 1970; 0 if the manifest does not say."""
+
+    def key(self, file: str) -> str:
+        """Return the key of one of its files."""
+        return f"{self.path}/{self.writer}/{file}"
+
+
+class DamagedVersionError(Exception):
+    """A version's files are not what its manifest says."""
+
+
+class Storage:
+    """All names and versions below one address. Every call may raise OSError that says what to do."""
+
+    def __init__(self, config: StorageConfig) -> None:
+        """Reach no server yet; ValueError without an address."""
+        self.config = config
+        self._store = _open(config)
+
+    def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
+        """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
+
+        Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
+        counts as newer. Raises FileExistsError if another writer has finished this version meanwhile. After any error
+        the versions before are as they were.
+        """
+        path = self._next_path(name, number)
+        writer = uuid.uuid4().hex
+        files = _files(folder)
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                uploads = pool.map(lambda file: self._store.upload(f"{path}/{writer}/{file}", folder / file), files)
+                version = CheckpointVersion(
+                    path, number, score, writer, dict(zip(files, uploads, strict=True)), time.time()
+                )
+            self._store.put_new(f"{path}/{MANIFEST}", _manifest(version))
+        except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
+            if not self._finished_paths(path):
+                raise
+            self._store.delete([f"{path}/{writer}/{file}" for file in files])
+            text = f"{self.config.address}/{path} was finished by another writer while this one was sending it"
+            raise FileExistsError(f"{text}: let only one of them work on {name}") from error
+        self._prune(name)
+        return version
+
+    def names(self) -> list[str]:
+        """Return all names that have a finished version, sorted."""
+        keys = (key.removesuffix(f"/{MANIFEST}") for key in self._store.keys("") if key.endswith(f"/{MANIFEST}"))
+        paths = (key.rpartition("/") for key in keys)
+        return sorted({name for name, _, version in paths if _VERSION.fullmatch(version)})
+
+    def versions(self, name: str) -> list[CheckpointVersion]:
+        """Return the finished versions of ``name``, ascending; those with an unreadable manifest are left out."""
+        found = (self._version(path) for path in self._finished_paths(f"{name}/"))
+        return [version for version in found if version is not None]
+
+    def newest_path(self, prefix: str) -> str | None:
+        """Return the path of the newest version below ``prefix``: of work under way before what is finished."""
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(f"{prefix}/") if key.endswith(MANIFEST)]
+        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2])]
+        under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
+        return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
+
+    def load(self, version: CheckpointVersion, folder: Path) -> None:
+        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged."""
+        partial = folder.with_name(f".{folder.name}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            self._fetch(version, partial)
+            if folder.exists():
+                shutil.rmtree(folder)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def load_newest(self, name: str, folder: Path) -> CheckpointVersion | None:
+        """Load the newest version that is not damaged; return None, having done nothing, if there is none."""
+        return self.load_first(reversed(self.versions(name)), folder)
+
+    def load_best(self, name: str, folder: Path) -> CheckpointVersion | None:
+        """Load the version with the best score that is not damaged, of equal ones the newest; or return None."""
+        scored = [
+            (version.score, version.path, version) for version in self.versions(name) if version.score is not None
+        ]
+        return self.load_first([version for _, _, version in sorted(scored, reverse=True)], folder)
+
+    def read(self, version: CheckpointVersion, file: str) -> bytes | None:
+        """Return one small file of a version, unchecked; None if the version does not have it."""
+        try:
+            return self._store.get(version.key(file)) if file in version.files else None
+        except FileNotFoundError:
+            return None
+
+    def delete(self, name: str) -> None:
+        """Remove all versions of ``name``; names below it stay."""
+        paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
+        keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
+        self._store.delete(sorted(keys, key=_is_content))
+
+    def load_first(self, versions: Iterable[CheckpointVersion], folder: Path) -> CheckpointVersion | None:
+        """Load the first version that is not damaged; return None, having done nothing, if there is none."""
+        for version in versions:
+            try:
+                self.load(version, folder)
+            except DamagedVersionError as error:
+                _log.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
+            else:
+                return version
+        return None
+
+    def _fetch(self, version: CheckpointVersion, folder: Path) -> None:
+        def fetch(file: str) -> None:
+            path = folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._store.download(version.key(file), path, version.files[file])
+
+        folder.mkdir(parents=True)
+        try:
+            with ThreadPoolExecutor(self.config.threads) as pool:
+                list(pool.map(fetch, version.files))
+        except (DamagedObjectError, FileNotFoundError) as error:
+            raise DamagedVersionError(str(error)) from error
+
+    def _next_path(self, name: str, number: int) -> str:
+        """Return the first path of ``number`` that nobody has finished."""
+        finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
+        attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
+
+    def _finished_paths(self, prefix: str) -> list[str]:
+        paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(prefix) if key.endswith(f"/{MANIFEST}")]
+        return [
+            path
+            for path in paths
+            if _VERSION.fullmatch(path.rpartition("/")[2]) and path.count("/") == prefix.count("/")
+        ]
+
+    def _version(self, path: str) -> CheckpointVersion | None:
+        try:
+            return _read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
+        except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError) as error:
+            _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
+            return None
+
+    def _prune(self, name: str) -> None:
+        """Remove all but the last and best versions, and what killed writers left up to the newest one."""
+        versions = self.versions(name)
+        if not versions:  # another process has removed them all
+            return
+        scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
+        kept = versions[-self.config.keep_last :] + scored[len(scored) - self.config.keep_best :]
+        owned = tuple(start for v in kept for start in (f"{v.path}/{MANIFEST}", v.key("")))
+        newest = versions[-1].path
+
+        def is_old(key: str) -> bool:
+            version = key.removeprefix(f"{name}/").partition("/")[0]
+            is_version = _VERSION.fullmatch(version) is not None
+            return is_version and f"{name}/{version}" <= newest and not key.startswith(owned)
+
+        old = [key for key in self._store.keys(f"{name}/") if is_old(key)]
+        # Manifests first: a version that is being removed must not look finished.
+        self._store.delete(sorted(old, key=_is_content))
+        self._store.delete_unfinished(f"{name}/", is_old)
+
+
+def _open(config: StorageConfig) -> ObjectStore:
+    if not config.address:
+        raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
+    if not config.is_bucket:
+        return FolderStore(Path(config.address))
+    from suphx_platform.storage.bucket_store import BucketConnection, BucketStore  # boto3: only when somebody needs it
+
+    bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
+    prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
+    connection = BucketConnection(
+        endpoint_url=config.endpoint_url,
+        threads=config.threads,
+        max_attempts=config.max_attempts,
+        addressing_style=config.addressing_style,
+        checksums=config.checksums,
+    )
+    return BucketStore(bucket, prefix, connection)
+
+
+def _is_content(key: str) -> bool:
+    return not key.endswith(f"/{MANIFEST}")
+
+
+def _files(folder: Path) -> list[str]:
+    """Return the paths of the files below a folder, without what begins with a dot."""
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
+
+
+def _manifest(version: CheckpointVersion) -> bytes:
+    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "part_bytes": PART_BYTES}
+    return json.dumps(content | {"saved": version.saved, "files": version.files}, allow_nan=False).encode()
+
+
+def _read_manifest(path: str, data: bytes) -> CheckpointVersion:
+    manifest: Any = json.loads(data)
+    if manifest["format"] != FORMAT or manifest["part_bytes"] != PART_BYTES:
+        raise ValueError(
+            f"format {manifest['format']} is not {FORMAT}: it was written by another version of this program"
+        )
+    files = {name: [(int(size), str(digest)) for size, digest in parts] for name, parts in manifest["files"].items()}
+    for name in files:
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            raise ValueError(f"{name!r} would be outside of the folder")
+    score = None if manifest["score"] is None else float(manifest["score"])
+    number = int(path.rpartition("/")[2].split(".")[0])
+    return CheckpointVersion(path, number, score, str(manifest["writer"]), files, float(manifest.get("saved", 0.0)))

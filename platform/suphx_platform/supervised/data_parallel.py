@@ -1,0 +1,198 @@
+"""One net trained by several workers through Ray Train: each has its own games, gradients are shared every step (DDP).
+
+The loop is the plain one of suphx.training; this file only starts it on the workers, brings their reports home and
+their checkpoints to the storage. A worker that dies ends its group, which Ray Train starts again from the last
+checkpoint; a driver that dies finds the checkpoints of the same name when it is started again.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suphx.training.loop.worker_group import WorkerGroup
+from suphx.training.supervised.head_result import METRICS_FILE
+from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx_platform.on_ray.ray_session import S3_SETTINGS, ray_session
+from suphx_platform.storage.linked_copy import copy_linked
+from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.supervised.data_parallel_config import DataParallelConfig
+
+if TYPE_CHECKING:
+    from ray.train import CheckpointUploadMode
+    from ray.util.queue import Queue
+
+_CHECKPOINTS_FOLDER = "workers"
+_KEPT_CHECKPOINTS = 2
+_MAX_UNSENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointPlace:
+    """Where Ray Train keeps its checkpoints while a training is under way; every worker must be able to reach it."""
+
+    path: str
+    """A folder, or bucket/prefix of the file system."""
+    filesystem: Any = None
+    """pyarrow's, for a bucket."""
+
+    def remove(self) -> None:
+        """Remove the checkpoints."""
+        if self.filesystem is None:
+            shutil.rmtree(Path(self.path) / _CHECKPOINTS_FOLDER)
+        else:
+            self.filesystem.delete_dir(f"{self.path}/{_CHECKPOINTS_FOLDER}")
+
+
+def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> CheckpointPlace:
+    """Return the place called ``name`` in the storage; without a storage, the local ``folder``."""
+    if not storage.address:
+        return CheckpointPlace(str(folder.resolve()))
+    if not storage.is_bucket:
+        return CheckpointPlace(str(Path(storage.address).resolve() / name))
+    for key, value in S3_SETTINGS.items():  # here and, through ray_session, on the workers
+        os.environ.setdefault(key, value)
+    from pyarrow.fs import S3FileSystem
+
+    endpoint = storage.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
+    scheme, _, host = endpoint.rpartition("://")
+    options = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
+    filesystem = S3FileSystem(force_virtual_addressing=storage.addressing_style == "virtual", **options)
+    return CheckpointPlace(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", filesystem)
+
+
+def train_on_workers(
+    job: HeadTraining,
+    folder: Path,
+    config: DataParallelConfig,
+    place: CheckpointPlace,
+    *,
+    report: Callable[[Report], None] | None = None,
+) -> dict[str, Any]:
+    """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
+
+    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie at ``place``, from which the same
+    call goes on after a kill. The games that ``job`` reads must lie at the same path on every worker. Raises what a
+    worker raised once ``max_failures`` is used up.
+    """
+    import ray.train
+    from ray.train.torch import TorchConfig, TorchTrainer
+
+    logging.getLogger("ray.train").setLevel(logging.WARNING)
+    num_gpus = config.num_workers if config.use_gpu else 0
+    with (
+        ray_session(num_cpus=config.num_workers * config.cpus_per_worker, num_gpus=num_gpus),
+        _reports(report) as queue,
+    ):
+        resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu)}
+        trainer = TorchTrainer(
+            _work,
+            train_loop_config={"job": job, "reports": queue},
+            torch_config=TorchConfig(backend="cpu:gloo,cuda:nccl" if config.use_gpu else "gloo"),
+            scaling_config=ray.train.ScalingConfig(
+                num_workers=config.num_workers, use_gpu=config.use_gpu, resources_per_worker=resources
+            ),
+            run_config=ray.train.RunConfig(
+                name=_CHECKPOINTS_FOLDER,
+                storage_path=place.path,
+                storage_filesystem=place.filesystem,
+                failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
+                checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
+            ),
+        )
+        try:
+            result = trainer.fit()
+        except ray.train.WorkerGroupError as error:
+            raise next(iter(error.worker_failures.values()), error) from error
+        assert result.checkpoint is not None  # every worker ends with one
+        result.checkpoint.to_directory(str(folder))
+    place.remove()
+    metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
+    return metrics
+
+
+def _work(config: dict[str, Any]) -> None:
+    """Run the plain loop as one worker; the states that it keeps become checkpoints of Ray Train."""
+    import ray.train
+
+    context = ray.train.get_context()
+    group = WorkerGroup(rank=context.get_world_rank(), size=context.get_world_size())
+    with tempfile.TemporaryDirectory(prefix="suphx-worker-") as name:
+        folder = Path(name, "state")
+        last = ray.train.get_checkpoint()
+        if last is not None:
+            last.to_directory(str(folder))
+        checkpoints = _Checkpoints(folder, Path(name, "snapshots"), is_sender=group.is_first)
+        reports: Queue | None = config["reports"]
+        report = None if reports is None else reports.put
+        train_head(config["job"], folder, group=group, report=report, keep=checkpoints.keep)
+        checkpoints.finish()
+
+
+class _Checkpoints:
+    """Hands states to Ray Train, which sends them while the training goes on; all workers call it alike."""
+
+    def __init__(self, folder: Path, snapshots: Path, *, is_sender: bool) -> None:
+        """``snapshots``: where the copies lie that are being sent; Ray Train removes each when it is done."""
+        self._folder = folder
+        self._snapshots = snapshots
+        self._is_sender = is_sender
+        self._order = count()
+        snapshots.mkdir()
+
+    def keep(self, step: int) -> None:
+        """Send the state of this step, unless too many are still on their way."""
+        from ray.train import CheckpointUploadMode
+
+        is_sent = self._is_sender and len(list(self._snapshots.iterdir())) < _MAX_UNSENT
+        self._report(step, is_sent=is_sent, mode=CheckpointUploadMode.ASYNC)
+
+    def finish(self) -> None:
+        """Send the finished nets and metrics, and wait for all that was sent."""
+        from ray.train import CheckpointUploadMode
+
+        self._report(-1, is_sent=self._is_sender, mode=CheckpointUploadMode.SYNC)
+
+    def _report(self, step: int, *, is_sent: bool, mode: CheckpointUploadMode) -> None:
+        import ray.train
+
+        checkpoint = None
+        if is_sent:
+            snapshot = self._snapshots / str(next(self._order))
+            copy_linked(self._folder, snapshot)
+            checkpoint = ray.train.Checkpoint.from_directory(str(snapshot))
+        ray.train.report({"step": step}, checkpoint=checkpoint, checkpoint_upload_mode=mode)
+
+
+@contextmanager
+def _reports(report: Callable[[Report], None] | None) -> Iterator[Queue | None]:
+    """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs."""
+    if report is None:
+        yield None
+        return
+    from ray.util.queue import Queue
+
+    queue = Queue(actor_options={"num_cpus": 0})
+    thread = threading.Thread(target=_pass_on, args=(queue, report), name="worker reports", daemon=True)
+    thread.start()
+    try:
+        yield queue
+    finally:
+        queue.put(None)
+        thread.join()
+        queue.shutdown()
+
+
+def _pass_on(queue: Queue, report: Callable[[Report], None]) -> None:
+    while (item := queue.get()) is not None:
+        report(item)

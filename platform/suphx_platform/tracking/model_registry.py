@@ -1,0 +1,186 @@
+"""The registered model of MLflow: five nets are one version, and an alias says which version is the champion.
+
+A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
+numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
+first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
+with the same nets before its own, as after a kill, completes that one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_platform.tracking.mlflow_call import FILES, FIRST
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import SERVER, Tracker, TrackingStore
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.entities import LoggedModel
+    from mlflow.entities.model_registry import ModelVersion
+
+PREFIX = "models:/"
+CLAIM_TAG = "suphx.claim"
+DIGEST_TAG = "suphx.digest"
+_PROMOTED_BY_TAG = "suphx.promoted_by"
+_VERSIONS_TAG = "mlflow.modelVersions"
+_MODEL_NOTE = (
+    "The champions of the tournaments: each version is five nets that beat the champion before them. "
+    "`models:/NAME@champion` names the newest one."
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryConfig:
+    """Where the champion is kept in the model registry."""
+
+    model: str = "suphx"
+    """Registered model; its versions are the champions so far."""
+    alias: str = "champion"
+    """Alias of this model that names the current champion."""
+
+    def __post_init__(self) -> None:
+        for name in ("model", "alias"):
+            if not _NAME.fullmatch(getattr(self, name)):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: use letters, digits, -, _ and .")
+
+    @property
+    def address(self) -> str:
+        """The champion's name as an agent."""
+        return f"{PREFIX}{self.model}@{self.alias}"
+
+
+class ModelRegistry:
+    """Usage::
+
+    registry = ModelRegistry(TrackingStore(Path("runs")), RegistryConfig())
+    before = registry.champion()
+    version = registry.promote(folder, tracker, Promotion(digest=digest, replaces=before, night="2026-11-21"))
+    """
+
+    def __init__(self, store: TrackingStore, config: RegistryConfig) -> None:
+        self._store = store
+        self._config = config
+
+    @property
+    def _client(self) -> MlflowClient:
+        return self._store.client
+
+    def champion(self) -> str | None:
+        """Return the version that the alias names; None if there is none."""
+        with self._store.call(FIRST):
+            return _aliases(self._store, self._config.model).get(self._config.alias)
+
+    def promote(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
+        """Make the nets in ``folder`` the champion in the place of ``promotion.replaces``; return their version.
+
+        None, with nothing changed, if another promotion of the same night was first or the alias was moved meanwhile.
+        The same call again changes nothing and returns the same. ``tracker`` is the run that promotes. The nets become
+        a model of the run that trained them, to which the version links; of ``tracker`` if MLflow does not have it.
+        """
+        with self._store.call(FILES):
+            return self._promoted(folder, tracker, promotion)
+
+    def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
+        self._store.make_model(self._config.model, _MODEL_NOTE)
+        if not self._claims(promotion.claim):
+            self._register(folder, tracker, promotion)
+        first, *late = self._claims(promotion.claim)
+        for version in late:
+            if version.tags.get(_PROMOTED_BY_TAG, version.run_id) == tracker.run_id:  # of this call or a killed one
+                self._client.delete_model_version(self._config.model, version.version)
+        winner = str(first.version)
+        current = self.champion()
+        if first.tags.get(DIGEST_TAG) != promotion.digest or current not in (promotion.replaces, winner):
+            return None
+        if current != winner:
+            self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
+        return winner
+
+    def _register(self, folder: Path, tracker: Tracker, promotion: Promotion) -> None:
+        found = self._store.find(promotion.trained_in) if promotion.trained_in else None
+        run_id = found.info.run_id if found else tracker.run_id
+        model = self._keep(folder, run_id, promotion)
+        for name, value in promotion.metrics.items():
+            self._client.log_metric(tracker.run_id, name, value, model_id=model.model_id)
+        own = {CLAIM_TAG: promotion.claim, DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id}
+        version = self._client.create_model_version(
+            self._config.model,
+            model.artifact_location,
+            run_id,
+            tags={**promotion.tags, **own},
+            description=promotion.description,
+            await_creation_for=0,
+            model_id=model.model_id,
+        )
+        self._link(model.model_id, str(version.version))
+
+    def _link(self, model_id: str, version: str) -> None:
+        """Have the page of a model list the version that it became, as ``mlflow.register_model`` does."""
+        tags = self._client.get_logged_model(model_id).tags
+        link = {"name": self._config.model, "version": version}
+        links = [each for each in json.loads(tags.get(_VERSIONS_TAG, "[]")) if str(each["version"]) != version]
+        self._client.set_logged_model_tags(model_id, {_VERSIONS_TAG: json.dumps([*links, link])})
+
+    def _keep(self, folder: Path, run_id: str, promotion: Promotion) -> LoggedModel:
+        """Return the run's model with these nets; they are copied into a new one unless there is one already."""
+        place = self._client.get_run(run_id).info.experiment_id
+        mine = f"tags.`{DIGEST_TAG}` = '{promotion.digest}'"
+        found = [each for each in self._client.search_logged_models([place], mine) if each.source_run_id == run_id]
+        if found:
+            model = found[0]
+        else:
+            name = re.sub(r"[/:.%\"']+", "-", promotion.name)
+            tags = {DIGEST_TAG: promotion.digest}
+            model = self._client.create_logged_model(place, name, run_id, tags=tags, model_type="five nets")
+        if model.status != "READY":
+            self._client.log_model_artifacts(model.model_id, str(folder))
+            self._client.finalize_logged_model(model.model_id, "READY")
+        return model
+
+    def _claims(self, claim: str) -> list[ModelVersion]:
+        """Return the versions with this claim, first one first."""
+        wanted = f"name = '{self._config.model}' AND tags.`{CLAIM_TAG}` = '{claim}'"
+        return sorted(self._client.search_model_versions(wanted), key=lambda version: int(version.version))
+
+
+def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
+    """Copy the nets of ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION`` into ``folder`` and return their version.
+
+    ValueError if the address is none of these, or there is no such alias or version.
+    """
+    match = _ADDRESS.fullmatch(address)
+    if match is None:
+        raise ValueError(f"{address!r} is not a model: use {PREFIX}NAME@ALIAS or {PREFIX}NAME/VERSION")
+    if not store.is_there:
+        raise ValueError(
+            f"{address!r}: {store.uri} does not exist: choose your folder of runs with --runs, or set {SERVER}"
+        )
+    name, alias, number = match.groups()
+    with store.call(FIRST):
+        aliases = _aliases(store, name)
+        found = {str(each.version): each for each in store.client.search_model_versions(f"name = '{name}'")}
+        models = [] if found else [model.name for model in store.client.search_registered_models()]
+    version = number or aliases.get(alias)
+    if version in found:
+        store.download(found[version].source or "", folder)
+        return version
+    if found:
+        known = [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
+        advice = f"{PREFIX}{name} has {', '.join(known)}"
+    elif models:
+        advice = f"its models are {', '.join(models)}"
+    else:
+        advice = "it has no models yet; suphx tournament registers its winners there"
+    raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {advice}")
+
+
+def _aliases(store: TrackingStore, model: str) -> dict[str, str]:
+    found = store.client.search_registered_models(f"name = '{model}'")
+    return {alias: str(version) for alias, version in found[0].aliases.items()} if found else {}

@@ -1,0 +1,91 @@
+"""MLflow's user interface over the runs of this machine, and links into it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import ProxyHandler, build_opener
+
+from suphx_platform.tracking.mlflow_call import quiet_environment
+from suphx_platform.tracking.tracking import SERVER, TrackingStore
+
+_START_SECONDS = 180
+_POLL_SECONDS = 0.1
+_PAGES = "?workflowType=machine_learning"
+"""MLflow's pages for training and models; the others are for generative applications."""
+
+
+@contextmanager
+def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run MLflow's user interface over the store of ``folder`` on 127.0.0.1 while the block runs.
+
+    Raises ValueError if the folder has no store, or if a server has the runs: it has its own interface.
+    """
+    store = TrackingStore(folder)
+    if store.is_server:
+        raise ValueError(f"{SERVER} is set to {store.uri}: open that address, or unset it to see the runs of {folder}")
+    if not store.is_there:
+        raise ValueError(f"{folder} has no mlflow.db: choose your folder of runs with --runs, or run a recipe first")
+    options = ["--backend-store-uri", store.uri, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
+    options += [
+        "--registry-store-uri",
+        store.uri,
+        "--uvicorn-opts",
+        "--log-level=warning",
+    ]  # not a line for each request
+    command = [sys.executable, "-m", "mlflow", "ui", *options]
+    # In its own session: Ctrl-C reaches only this process, which then ends the server without tracebacks.
+    environment = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING", **quiet_environment()}
+    process = subprocess.Popen(command, env=environment, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(process.pid, signal.SIGTERM)  # its worker processes too
+        process.wait()
+
+
+def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:
+    """Return when the server answers; ChildProcessError if it ends before, TimeoutError after three minutes."""
+    opener = build_opener(ProxyHandler({}))
+    limit = time.monotonic() + _START_SECONDS
+    while time.monotonic() < limit:
+        if (exit_code := process.poll()) is not None:
+            raise ChildProcessError(f"MLflow's server ended with exit code {exit_code}: its error is printed above")
+        try:
+            with opener.open(f"http://127.0.0.1:{port}/health", timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(_POLL_SECONDS)
+    raise TimeoutError(f"MLflow's server did not answer on port {port} within {_START_SECONDS} s: start it again")
+
+
+def page_address(store: TrackingStore, server: str, run_id: str | None = None) -> str:
+    """Return the address, below that of a ``server``, of the list of runs or of the run ``run_id``.
+
+    ValueError if there is no such run, TrackingError if MLflow does not answer.
+    """
+    runs = f"{without_password(server).rstrip('/')}/#/experiments/{store.experiment_id()}/runs"
+    if run_id is None:
+        return runs + _PAGES
+    run = store.find(run_id)
+    if run is None:
+        close = difflib.get_close_matches(run_id, store.names(), n=3, cutoff=0.4)
+        advice = f"did you mean {' or '.join(close)}?" if close else "its name is the name of its folder"
+        raise ValueError(f"no run {run_id!r} in MLflow ({without_password(store.uri)}): {advice}")
+    return f"{runs}/{run.info.run_id}{_PAGES}"
+
+
+def without_password(address: str) -> str:
+    """Return an address without user and password, which must not be printed."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if parts.netloc else address

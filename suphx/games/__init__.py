@@ -1,0 +1,5 @@
+"""The games, one folder each.
+
+A game imports suphx.kernel and no other game; nothing here imports torch.
+Start in riichi/.
+"""

@@ -1,0 +1,189 @@
+"""How a deal ends: wins with their payments, exhaustive and abortive draws. Fills the Result part of the table."""
+
+from __future__ import annotations
+
+from suphx.games.riichi.engine.legal import dealer_of, score_win
+from suphx.games.riichi.hand.score import STICK, base_points, pay_honba, pay_liable, pay_win
+from suphx.games.riichi.table.rule_flag import (
+    DOUBLE_DAISUUSHII,
+    KAN_URA_DORA,
+    NAGASHI_RULE,
+    PAO,
+    PAO_FOR_WHOLE_HAND,
+    URA_DORA,
+)
+from suphx.games.riichi.table.table import (
+    CALLED_FLAG,
+    CHI_MELD,
+    EXHAUSTIVE_DRAW,
+    KYOKU_END,
+    NAGASHI_MANGAN,
+    OWN_TURN,
+    WIN_RESULT,
+    Table,
+)
+from suphx.games.riichi.table.tile import dora_of_indicator, is_simple, kind_of_face
+from suphx.games.riichi.table.wall import DORA, URA
+from suphx.kernel.jit import jit
+
+_BIG_DRAGONS, _BIG_WINDS = 39, 49
+
+
+@jit
+def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
+    """Return the dora of a winning hand, melds included, by the indicators wall[first_indicator - 2 i]."""
+    total = 0
+    num_indicators = t.num_dora
+    if first_indicator == URA and not t.rule_flags & KAN_URA_DORA:
+        num_indicators = 1
+    for i in range(num_indicators):
+        dora = dora_of_indicator(t.wall[first_indicator - 2 * i] >> 2)
+        total += t.hand[seat, dora] + (t.phase != OWN_TURN and dora == win_kind)
+        for m in range(t.num_melds[seat]):
+            kind = t.meld_kind[seat, m]
+            if t.meld_type[seat, m] == CHI_MELD:
+                total += kind <= dora < kind + 3 and (kind < 27 and dora // 9 == kind // 9)
+            elif kind == dora:
+                total += 3 + (t.meld_type[seat, m] > 2)
+    return total
+
+
+@jit
+def count_red(t: Table, seat: int, win_face: int) -> int:
+    """Return the red fives of a winning hand, its melds and the winning tile."""
+    total = int(t.phase != OWN_TURN and win_face >= 34)
+    for suit in range(3):
+        total += t.red[seat] >> suit & 1
+    for m in range(t.num_melds[seat]):
+        total += t.meld_red[seat, m]
+    return total
+
+
+@jit
+def end_by_wins(t: Table, winners: int) -> None:
+    """End with the wins of a bit set of seats in turn order, ``max_rons`` at most; honba and sticks go to the first."""
+    for distance in range(4):
+        seat = (t.turn + distance) % 4
+        if winners >> seat & 1 and t.num_wins < t.max_rons:
+            _add_win(t, seat, t.num_wins)
+            t.num_wins += 1
+    t.kyotaku = 0
+    t.result = WIN_RESULT
+    _finish(t)
+
+
+@jit
+def _add_win(t: Table, seat: int, w: int) -> None:
+    is_tsumo = t.phase == OWN_TURN
+    face = t.drawn if is_tsumo else t.claimed_face
+    kind = kind_of_face(face)
+    t.win_seat[w] = seat
+    t.win_loser[w] = seat if is_tsumo else t.turn
+    t.win_face[w] = face
+    t.win_dora[w] = count_dora(t, seat, kind, DORA)
+    t.win_red[w] = count_red(t, seat, face)
+    if t.riichi[seat] and t.rule_flags & URA_DORA:
+        t.win_ura[w] = count_dora(t, seat, kind, URA)
+    yaku, han, fu, yakuman = score_win(t, seat, kind, t.win_dora[w] + t.win_red[w] + t.win_ura[w])
+    if yakuman:
+        t.win_dora[w] = t.win_red[w] = t.win_ura[w] = 0
+    t.win_yaku[w] = yaku
+    t.win_han[w] = han
+    t.win_fu[w] = fu
+    t.win_yakuman[w] = yakuman
+    _pay(t, seat, w, base_points(han, fu, yakuman, t.rule_flags))
+
+
+@jit
+def _pay(t: Table, seat: int, w: int, base: int) -> None:
+    dealer = dealer_of(t)
+    loser = t.win_loser[w]
+    deltas = t.win_deltas[w]
+    liable = _liable_seat(t, seat, t.win_yaku[w])
+    if liable >= 0 and liable != loser:
+        t.win_liable[w] = liable
+        t.win_points[w] = pay_liable(seat, loser, liable, dealer, base, _liable_base(t, base, t.win_yaku[w]), deltas)
+    else:
+        liable = -1
+        t.win_points[w] = pay_win(seat, loser, dealer, base, deltas)
+    if w == 0:
+        pay_honba(seat, loser, liable, t.honba, deltas)
+        deltas[seat] += STICK * t.kyotaku
+    for other in range(4):
+        t.deltas[other] += deltas[other]
+
+
+@jit
+def _liable_seat(t: Table, seat: int, yaku: int) -> int:
+    """Return the seat that fed the last set of the yakuman, or -1 (rule: pao for big dragons and big winds)."""
+    if not t.rule_flags & PAO:
+        return -1
+    if yaku >> _BIG_DRAGONS & 1 and t.pao_dragons[seat] >= 0:
+        return t.pao_dragons[seat]
+    if yaku >> _BIG_WINDS & 1 and t.pao_winds[seat] >= 0:
+        return t.pao_winds[seat]
+    return -1
+
+
+@jit
+def _liable_base(t: Table, base: int, yaku: int) -> int:
+    """Return the base points that the liable seat answers for: all, or those of its yakuman."""
+    if t.rule_flags & PAO_FOR_WHOLE_HAND:
+        return base
+    is_double = yaku >> _BIG_WINDS & 1 and t.rule_flags & DOUBLE_DAISUUSHII
+    return min(base, 16000 if is_double else 8000)
+
+
+@jit
+def end_exhaustive(t: Table) -> None:
+    """End without tiles left: nagashi mangan, or a payment from the noten to the tenpai."""
+    num_tenpai = 0
+    num_nagashi = 0
+    for seat in range(4):
+        t.tenpai[seat] = t.waits[seat] != 0
+        num_tenpai += t.tenpai[seat]
+    for seat in range(4):
+        if _has_nagashi(t, seat):
+            num_nagashi += 1
+            deltas = t.win_deltas[0]  # scratch, cleared below
+            pay_win(seat, seat, dealer_of(t), 2000, deltas)
+            for other in range(4):
+                t.deltas[other] += deltas[other]
+            deltas[:] = 0
+    if num_nagashi > 0:
+        t.result = NAGASHI_MANGAN
+    else:
+        t.result = EXHAUSTIVE_DRAW
+        if 0 < num_tenpai < 4:
+            for seat in range(4):
+                t.deltas[seat] = (
+                    t.noten_payment // num_tenpai if t.tenpai[seat] else -t.noten_payment // (4 - num_tenpai)
+                )
+    _finish(t)
+
+
+@jit
+def _has_nagashi(t: Table, seat: int) -> bool:
+    """Tell whether all discards are terminals and honours and none was called."""
+    if not t.rule_flags & NAGASHI_RULE:
+        return False
+    for i in range(t.river_length[seat]):
+        if is_simple(kind_of_face(t.river[seat, i])) or t.river_flags[seat, i] & CALLED_FLAG:
+            return False
+    return True
+
+
+@jit
+def end_by_draw(t: Table, result: int) -> None:
+    """End with an abortive draw: nothing is paid."""
+    t.result = result
+    _finish(t)
+
+
+@jit
+def _finish(t: Table) -> None:
+    for seat in range(4):
+        t.scores[seat] += t.deltas[seat]
+    t.phase = KYOKU_END
+    t.legal[:] = 0
+    t.num_legal = 0

@@ -1,0 +1,308 @@
+"""What a winning hand is worth in levels of points: the rules of yaku.py on bit sets of kinds.
+
+Two ways to win. *Drawn*: every missing tile is drawn, the hand wins by tsumo, with riichi when it is closed. *Called*:
+without riichi and by ron; a closed hand that lacks more than one tile has called chi or pon with one of them at least,
+while a hand that lacks one tile stays as closed as it is. The last tile, its place and the called set are those that
+give most points. Not counted: ippatsu, double riichi, ura dora, last tiles, kans to come, honba and sticks.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from suphx.games.riichi.features.layout.lookahead_layout import LEVELS
+from suphx.games.riichi.features.layout.planes import count_bits
+from suphx.games.riichi.features.lookahead.holding import Holding
+from suphx.games.riichi.hand.score import base_points, pay_win
+from suphx.games.riichi.table.rules import rule_flags, tenhou
+from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I32, U8, Records, field, record_dtype
+
+MAX_HAN = 13
+MAX_FU = 200
+_YAKUMAN = 100  # as han: more than everything else together
+_HONOURS = 0x7F << 27
+ENDS = sum(1 << kind for kind in TERMINALS_AND_HONOURS)
+_TERMINALS = ENDS & ~_HONOURS
+_GREEN = (1 << 19) | (1 << 20) | (1 << 21) | (1 << 23) | (1 << 25) | (1 << 32)
+_LOWEST_RUNS = 1 | 1 << 9 | 1 << 18  # 123, whose edge wait is 3
+_HIGHEST_RUNS = _LOWEST_RUNS << 6  # 789, whose edge wait is 7
+
+
+class Reading(NamedTuple):
+    """The concealed part of a winning hand, read as sets and a pair."""
+
+    runs: int
+    """Bit set of their lowest kinds."""
+    doubles: int
+    """Those that occur more than once."""
+    sets: int
+    """Bit set of triplets."""
+    pair: int
+    """Kind of the pair."""
+    dora: int
+    """In this part, red fives included."""
+
+
+class WinLevels:
+    """The levels of points as one record, so that kernels hand on a single pointer."""
+
+    levels: U8 = field("u1", 2, 2, MAX_HAN + 1, MAX_FU // 5 + 1)
+    """By is dealer, is tsumo, han, fu / 5: how many of LEVELS are reached."""
+
+
+def load_win_levels() -> WinLevels:
+    """Return the table, computed from the rules of payment.
+
+    Points are Tenhou's whatever the rules of a table (open tanyao aside, see Holding): planes mean the same everywhere.
+    """
+    return _load_win_levels()
+
+
+@cache
+def _load_win_levels() -> WinLevels:
+    table: Records = np.zeros(1, record_dtype(WinLevels))
+    levels = table[0]["levels"]
+    deltas: I32 = np.zeros(4, np.int32)
+    for is_dealer, is_tsumo, han, fu in np.ndindex(levels.shape):
+        if han > 0:
+            base = base_points(han, 5 * fu, 0, rule_flags(tenhou()))
+            points = pay_win(0, 0 if is_tsumo else 1, 0 if is_dealer else 2, base, deltas)
+            levels[is_dealer, is_tsumo, han, fu] = np.searchsorted(LEVELS, points, side="right")
+    table.flags.writeable = False
+    return cast(WinLevels, table.view(np.dtype((np.record, table.dtype)))[0])
+
+
+@jit
+def _level(table: WinLevels, holding: Holding, is_tsumo: int, han: int, dora: int, fu: int) -> int:
+    """Return the level of a win; 0 without a yaku."""
+    if han == 0:
+        return 0
+    return int(table.levels[holding.is_dealer, is_tsumo, min(han + dora + holding.meld_dora, MAX_HAN), fu // 5])
+
+
+@jit
+def kinds_han(kinds: int, open_tanyao: int) -> tuple[int, int]:
+    """Return the han, closed and open, that depend on which kinds there are alone."""
+    suits = (kinds & 0x1FF != 0) + (kinds >> 9 & 0x1FF != 0) + (kinds >> 18 & 0x1FF != 0)
+    if suits == 0 or kinds & ~_TERMINALS == 0 or kinds & ~_GREEN == 0:
+        return _YAKUMAN, _YAKUMAN
+    closed = open_ = 0
+    if kinds & ENDS == 0:
+        closed, open_ = 1, open_tanyao
+    elif kinds & ~ENDS == 0:
+        closed = open_ = 2
+    if suits == 1:
+        flush = 3 if kinds & _HONOURS else 6
+        return closed + flush, open_ + flush - 1
+    return closed, open_
+
+
+@jit
+def _honours_han(holding: Holding, sets: int, pair: int) -> int:
+    """Return the han of winds and dragons."""
+    han = (sets >> holding.seat_wind & 1) + (sets >> holding.round_wind & 1)
+    dragons = count_bits(sets >> 31)
+    han += dragons
+    if dragons == 3:
+        han += _YAKUMAN
+    elif dragons == 2 and pair >= 31:
+        han += 2
+    winds = count_bits(sets >> 27 & 0xF)
+    if winds == 4 or (winds == 3 and 27 <= pair < 31):
+        han += _YAKUMAN
+    return han
+
+
+@jit
+def _sets_han(holding: Holding, sets: int) -> int:
+    """Return the han of triplets and kans, concealed or not."""
+    han = 0
+    if count_bits(sets) == 4:
+        han += 2
+    if sets & sets >> 9 & sets >> 18 & 0x1FF:
+        han += 2
+    if holding.num_kans == 3:
+        han += 2
+    elif holding.num_kans == 4:
+        han += _YAKUMAN
+    return han
+
+
+@jit
+def _runs_han(runs: int) -> int:
+    """Return how many of the yaku of three runs there are: one han each when open, two when closed."""
+    colours = runs & runs >> 9 & runs >> 18 & 0x1FF
+    straight = runs & runs >> 3 & runs >> 6 & _LOWEST_RUNS
+    return (colours != 0) + (straight != 0)
+
+
+@jit
+def _is_outside(runs: int, sets: int, pair: int) -> bool:
+    """Tell whether every set and the pair hold a terminal or an honour, with a run among them."""
+    return runs != 0 and runs & ~(_LOWEST_RUNS | _HIGHEST_RUNS) == 0 and (sets | 1 << pair) & ~ENDS == 0
+
+
+@jit
+def _equal_runs_han(holding: Holding, reading: Reading) -> int:
+    """Return the han of twice and of two times twice the same run, in a hand without chi."""
+    if reading.doubles == 0:
+        return 0
+    is_four_times_one = holding.num_sets == 4 and reading.sets == 0 and count_bits(reading.runs) == 1
+    return 3 if count_bits(reading.doubles) == 2 or is_four_times_one else 1
+
+
+@jit
+def _is_nine_gates(reading: Reading, kinds: int) -> bool:
+    """Tell whether four concealed sets and a pair are 1112345678999 and one more tile of the suit."""
+    for first in range(0, 27, 9):
+        if kinds == 0x1FF << first:
+            low = 3 * (reading.sets >> first & 1) + (reading.runs >> first & 1) + (reading.doubles >> first & 1)
+            top = first + 6
+            high = 3 * (reading.sets >> (top + 2) & 1) + (reading.runs >> top & 1) + (reading.doubles >> top & 1)
+            return low + 2 * (reading.pair == first) >= 3 and high + 2 * (reading.pair == top + 2) >= 3
+    return False
+
+
+@jit
+def _shape_han(holding: Holding, reading: Reading) -> tuple[int, int]:
+    """Return the han of a reading, closed and open, that the last tile does not change; no riichi, tsumo, dora."""
+    runs = reading.runs | holding.meld_runs
+    sets = reading.sets | holding.meld_sets
+    kinds = runs | runs << 1 | runs << 2 | sets | 1 << reading.pair
+    both = _honours_han(holding, sets, reading.pair) + _sets_han(holding, sets)
+    of_runs = _runs_han(runs)
+    closed, open_ = kinds_han(kinds, holding.open_tanyao)
+    if kinds & ~ENDS and _is_outside(runs, sets, reading.pair):
+        of_outside = 2 if kinds & _HONOURS else 3
+        closed += of_outside
+        open_ += of_outside - 1
+    closed += both + 2 * of_runs + _equal_runs_han(holding, reading)
+    if holding.num_sets == 4 and _is_nine_gates(reading, kinds):
+        closed += _YAKUMAN
+    return closed, open_ + both + of_runs
+
+
+@jit
+def _common_fu(holding: Holding, reading: Reading) -> int:
+    """Return the fu without those of the last tile, all concealed triplets taken as such."""
+    pair = reading.pair
+    fu = 20 + holding.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
+    return fu + 2 * ((pair == holding.seat_wind) + (pair == holding.round_wind) + (pair >= 31))
+
+
+@jit
+def _drawn_level(table: WinLevels, holding: Holding, reading: Reading, han: int, missing: int) -> int:
+    """Return the level of a win by tsumo on one of the kinds ``missing``; ``han`` is that of the shape."""
+    concealed = count_bits(reading.sets) + holding.num_ankan
+    if concealed == 3:
+        han += 2
+    elif concealed == 4:
+        han += _YAKUMAN
+    fu = _common_fu(holding, reading)
+    runs = reading.runs
+    if holding.is_closed:
+        han += 2
+        two_sided = (runs & ~_HIGHEST_RUNS) | (runs & ~_LOWEST_RUNS) << 2
+        if fu == 20 and missing & two_sided:
+            return _level(table, holding, 1, han + 1, reading.dora, 20)
+    narrow = 1 << reading.pair | runs << 1 | (runs & _LOWEST_RUNS) << 2 | (runs & _HIGHEST_RUNS)
+    fu += 4 if missing & narrow else 2
+    return _level(table, holding, 1, han, reading.dora, (fu + 9) // 10 * 10)
+
+
+@jit
+def _called_level(
+    table: WinLevels, holding: Holding, reading: Reading, han: int, missing: tuple[int, int, int], num_missing: int
+) -> int:
+    """Return the best level of a win by ron without riichi; ``han`` is that of the shape."""
+    stays_closed = holding.is_closed and num_missing == 1
+    if han == 0 and not stays_closed and count_bits(reading.sets) + holding.num_ankan < 3:
+        return 0  # no yaku
+    runs = reading.runs
+    best = 0
+    for i in range(num_missing):
+        kind = missing[i]
+        if i > 0 and kind == missing[i - 1]:
+            continue
+        others = 0
+        for j in range(num_missing):
+            others |= int(j != i) << missing[j]
+        bit = 1 << kind
+        if kind == reading.pair:
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, 0, 2))
+        if reading.sets & bit:
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, bit, 0))
+        if runs & bit:
+            wait = 2 if bit & _HIGHEST_RUNS else 0
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit, 0, wait))
+        if runs << 1 & bit:
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 1, 0, 2))
+        if runs << 2 & bit:
+            wait = 2 if bit >> 2 & _LOWEST_RUNS else 0
+            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 2, 0, wait))
+    return best
+
+
+@jit
+def _ron_level(
+    table: WinLevels, holding: Holding, reading: Reading, han: int, num_missing: int, others: int,
+    last_run: int, last_set: int, wait: int,
+) -> int:  # fmt: skip
+    """Return the level when the last tile completes ``last_run`` or ``last_set`` (a bit), or else the pair.
+
+    ``others``: bit set of the kinds of the other missing tiles, one of which a closed hand must call.
+    """
+    fu = _common_fu(holding, reading) + wait
+    concealed = count_bits(reading.sets) + holding.num_ankan
+    if last_set:
+        concealed -= 1
+        fu -= 4 if last_set & ENDS else 2
+    if holding.is_closed and num_missing > 1:
+        callable_runs = reading.runs & (others | others >> 1 | others >> 2) & ~(last_run & ~reading.doubles)
+        if callable_runs == 0:
+            callable_sets = reading.sets & others & ~last_set
+            if callable_sets == 0:
+                return 0
+            concealed -= 1
+            fu -= 2 if callable_sets & ~ENDS else 4
+    if concealed == 3:
+        han += 2
+    elif concealed == 4:
+        han += _YAKUMAN
+    if holding.is_closed and num_missing == 1:
+        if fu == 20:
+            return _level(table, holding, 0, han + 1, reading.dora, 30)
+        fu += 10
+    elif fu == 20:
+        fu = 30
+    return _level(table, holding, 0, han, reading.dora, (fu + 9) // 10 * 10)
+
+
+@jit
+def win_levels(
+    table: WinLevels, holding: Holding, reading: Reading, missing: tuple[int, int, int], num_missing: int
+) -> tuple[int, int]:
+    """Return the levels of a win drawn and called, in this reading: a hand has the best level of all its readings.
+
+    The first ``num_missing`` (1-3) of the kinds ``missing``, sorted, are new.
+    """
+    closed, open_ = _shape_han(holding, reading)
+    bits = 0
+    for i in range(num_missing):
+        bits |= 1 << missing[i]
+    drawn = _drawn_level(table, holding, reading, closed if holding.is_closed else open_, bits)
+    han = closed if holding.is_closed and num_missing == 1 else open_
+    return drawn, _called_level(table, holding, reading, han, missing, num_missing)
+
+
+@jit
+def pairs_levels(table: WinLevels, holding: Holding, kinds: int, dora: int, num_missing: int) -> tuple[int, int]:
+    """Return the levels of seven pairs drawn and called: nothing can be called but the last tile."""
+    han = 2 + kinds_han(kinds, 1)[0]
+    drawn = _level(table, holding, 1, han + 2, dora, 25)
+    return drawn, _level(table, holding, 0, han, dora, 25) if num_missing == 1 else 0

@@ -1,0 +1,186 @@
+"""The full encoding "suphx": 838 planes for discard and riichi, 958 for the claims (paper, sections 2.2 and 3.1).
+
+What each plane means stands in paper_layout.py. The first 838 planes are the same for every head.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.riichi.features.layout.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
+from suphx.games.riichi.features.layout.planes import (
+    ALL_KINDS,
+    NUM_COLUMNS,
+    CountMasks,
+    count_masks,
+    count_tiles,
+    full_if,
+    get_kinds,
+    set_bit,
+    set_counts,
+    set_kinds,
+    set_plane,
+)
+from suphx.games.riichi.features.lookahead.lookahead import fill_claim_lookahead, fill_lookahead
+from suphx.games.riichi.features.lookahead.lookup import Lookup
+from suphx.games.riichi.features.public.claim import fill_claim
+from suphx.games.riichi.features.public.open_tiles import fill_open_tiles, red_kinds
+from suphx.games.riichi.features.public.progress import NO_DISCARD, fill_progress
+from suphx.games.riichi.features.public.safety import fill_safety
+from suphx.games.riichi.features.public.situation import fill_situation, own_discards
+from suphx.games.riichi.hand.shanten import seven_pairs_shanten, special_counts, suit_rows, thirteen_orphans_shanten
+from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.table.table import CALL_DISCARD, OWN_TURN, Table
+from suphx.games.riichi.table.tile import kind_of_face
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, U8
+
+_PUBLIC_BYTES = PUBLIC.row_bytes
+_LAST_BITS = (1 << (PUBLIC.num_planes * NUM_COLUMNS - 1) % 8 + 1) - 1
+
+_HAND = PUBLIC["hand"].first
+_HAND_RED = PUBLIC["hand_red"].first
+_DRAWN = PUBLIC["drawn"].first
+_PHASE = PUBLIC["phase"].first
+_DISCARDABLE = PUBLIC["discardable"].first
+_UNSEEN = PUBLIC["unseen"].first
+_SHANTEN = PUBLIC["shanten"].first
+_SEVEN_PAIRS_SHANTEN = PUBLIC["seven_pairs_shanten"].first
+_ORPHANS_SHANTEN = PUBLIC["orphans_shanten"].first
+_SHANTEN_AFTER = PUBLIC["shanten_after"].first
+_BEST_DISCARD = PUBLIC["best_discard"].first
+_UKEIRE = PUBLIC["ukeire"].first
+_UKEIRE_KINDS = PUBLIC["ukeire_kinds"].first
+_FURITEN_AFTER = PUBLIC["furiten_after"].first
+
+
+@jit
+def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, row: U8) -> None:
+    """Fill ``row`` with what ``seat`` sees; nothing that is hidden from it has any influence.
+
+    ``action`` is -1 for a discard or riichi decision: ``row`` is uint8 [PUBLIC.row_bytes]. Otherwise it is the claim to
+    be judged (PON, PON_RED, MINKAN, CHI …, ANKAN + k, KAKAN + k of action.py), possible in ``t``: ``row`` is uint8
+    [CLAIM.row_bytes]. Old contents of ``row`` are overwritten. The look-ahead planes stay 0 unless ``looks_ahead``.
+    """
+    row[:] = 0
+    hand = count_masks(t.hand[seat])
+    allowed = discardable_kinds(t, seat, hand[0])
+    _fill_own_hand(t, seat, hand, allowed, row)
+    unseen = fill_open_tiles(t, seat, hand, row)
+    fill_situation(t, seat, row)
+    fill_safety(t, seat, hand, unseen, row)
+    now = _fill_progress(lookup.suits, t, seat, hand, allowed, unseen, row)
+    if looks_ahead:
+        fill_lookahead(lookup, t, seat, unseen, row)
+    if action >= 0:
+        fill_claim(lookup.suits, t, seat, action, hand, unseen, now, row)
+        if looks_ahead:
+            fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+
+
+@jit
+def encode_other_claim(
+    lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, known: U8, row: U8
+) -> None:  # fmt: skip
+    """Do the same as ``encode`` for one more claim of a decision, whose row for another claim is ``known``."""
+    row[:_PUBLIC_BYTES] = known[:_PUBLIC_BYTES]
+    # The last byte of the planes that all claims share belongs to the first plane of the claim, too.
+    row[_PUBLIC_BYTES - 1] &= _LAST_BITS
+    row[_PUBLIC_BYTES:] = 0
+    unseen = (
+        get_kinds(row, _UNSEEN),
+        get_kinds(row, _UNSEEN + 1),
+        get_kinds(row, _UNSEEN + 2),
+        get_kinds(row, _UNSEEN + 3),
+    )
+    now = -1
+    while get_kinds(row, _SHANTEN + 1 + now) == 0:
+        now += 1
+    fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
+    if looks_ahead:
+        fill_claim_lookahead(lookup, t, seat, action, unseen, row)
+
+
+@jit
+def discardable_kinds(t: Table, seat: int, held: int) -> int:
+    """Return the kinds that ``seat`` may discard now; 0 when it is not its turn to discard."""
+    if t.actor != seat or not OWN_TURN <= t.phase <= CALL_DISCARD:
+        return 0
+    if t.phase == OWN_TURN and t.riichi[seat]:
+        return 1 << int(kind_of_face(t.drawn))
+    return held & ~int(t.forbidden)
+
+
+@jit
+def _fill_own_hand(t: Table, seat: int, hand: CountMasks, allowed: int, row: U8) -> None:
+    set_counts(row, _HAND, hand)
+    set_kinds(row, _HAND_RED, red_kinds(int(t.red[seat])))
+    set_kinds(row, _DISCARDABLE, allowed)
+    if allowed == 0:
+        set_plane(row, _PHASE + 3)
+        return
+    set_plane(row, _PHASE + int(t.phase) - OWN_TURN)
+    if t.drawn >= 0:
+        set_bit(row, _DRAWN, int(kind_of_face(t.drawn)))
+
+
+@jit
+def _fill_progress(
+    suits: Suits, t: Table, seat: int, hand: CountMasks, allowed: int, unseen: CountMasks, row: U8
+) -> int:  # fmt: skip
+    """Fill shanten and ukeire; return the least shanten of the hand as it is."""
+    after = np.empty(NO_DISCARD + 1, np.int64)
+    helps = np.empty(NO_DISCARD + 1, np.int64)
+    num_melds = int(t.num_melds[seat])
+    least = fill_progress(suits, t.hand[seat], hand, num_melds, allowed, after, helps)
+    _fill_shanten_after(after, row)
+    now = int(after.min())
+    if _fill_best_discards(own_discards(t, seat), allowed, least, after, helps, unseen, row):
+        now = -1
+    set_plane(row, _SHANTEN + min(now + 1, NUM_SHANTEN - 1))
+    if num_melds == 0:
+        counts = special_counts(suit_rows(suits, t.hand[seat]))
+        for n in range(3):
+            if seven_pairs_shanten(counts) <= n:
+                set_plane(row, _SEVEN_PAIRS_SHANTEN + n)
+            if thirteen_orphans_shanten(counts) <= n:
+                set_plane(row, _ORPHANS_SHANTEN + n)
+    return now
+
+
+@jit
+def _fill_shanten_after(after: I64, row: U8) -> None:
+    for n in range(MAX_SHANTEN_AFTER):
+        kinds = full_if(after[NO_DISCARD] <= n)
+        for discard in range(NO_DISCARD):
+            kinds |= int(after[discard] <= n) << discard
+        set_kinds(row, _SHANTEN_AFTER + n, kinds)
+
+
+@jit
+def _fill_best_discards(
+    river: int, allowed: int, least: int, after: I64, helps: I64, unseen: CountMasks, row: U8
+) -> bool:  # fmt: skip
+    """Fill the planes of the discards that leave the ``least`` shanten; return whether the hand is complete.
+
+    ``river``: the own discards.
+    """
+    best = kinds = furiten = 0
+    is_complete = False
+    for discard in range(NO_DISCARD + 1):
+        own = int(discard < NO_DISCARD) << discard
+        if after[discard] == least and own & allowed == own:
+            columns = own if own else ALL_KINDS
+            best |= columns
+            kinds |= helps[discard]
+            count = count_tiles(helps[discard], unseen)
+            for n in range(len(UKEIRE_BORDERS)):
+                if count >= UKEIRE_BORDERS[n]:
+                    set_kinds(row, _UKEIRE + n, columns)
+            if least == 0:
+                furiten |= columns if helps[discard] & (river | own) else 0
+                is_complete |= helps[discard] & own != 0
+    set_kinds(row, _BEST_DISCARD, best)
+    set_kinds(row, _UKEIRE_KINDS, kinds)
+    set_kinds(row, _FURITEN_AFTER, furiten)
+    return is_complete

@@ -1,0 +1,232 @@
+"""From recorded games to training samples of one head: input rows, legal masks, labels; encoded on the fly.
+
+Which decisions count (paper, Figure 1): discard = every discard with a choice; riichi = every turn on which riichi was
+allowed and a tile was discarded; kong = every possible closed or added kan on a turn without a win, and every possible
+open kan; pong and chow = every possible claim, one row for each. The passes are samples too. Left out: seats that were
+disconnected, turns with one choice only, and claims whose answer is unknown because a higher claim overruled it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_row
+from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
+from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
+from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    KAKAN,
+    MINKAN,
+    PASS,
+    PON,
+    PON_RED,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+)
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.rule_flag import copy_rules
+from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
+from suphx.games.riichi.table.tile import kind_of_face
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I8, I64, U8, U16, Records
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Samples of one head."""
+
+    rows: U8
+    """uint8 (n, row_bytes): bit-packed planes."""
+    masks: U8
+    """uint8 (n, 34): kinds that may be discarded; (n, 0) for the other heads."""
+    labels: I8
+    """int8 (n,): the kind that was discarded; 1 = yes, 0 = no for the other heads."""
+
+
+def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str = "mini") -> Samples:
+    """Replay the deals ``kyoku_indices`` of ``store`` and encode all samples of ``head``, in their order.
+
+    ValueError for an index that is no deal, and for a deal that is damaged or contradicts the rules (a store made by
+    the records stage has none).
+    """
+    entry = ENCODERS[encoder]
+    lookup = load_lookup()
+    games = np.asarray(store.games)
+    indices = np.asarray(kyoku_indices, np.int64)
+    if indices.size and not 0 <= indices.min() <= indices.max() < store.num_kyokus:
+        raise ValueError(f"deals {indices.min()} to {indices.max()} are wanted of {store.num_kyokus} in {store.folder}")
+    num_columns = 34 if head == DISCARD else 0
+    nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
+    table = np.zeros(1, TABLE)
+    count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
+    if count < 0:
+        raise ValueError(_bad_deal(store, int(indices[-count - 1])))
+    rows = np.zeros((count, entry.layout(head).row_bytes), np.uint8)
+    masks = np.zeros((count, num_columns), np.uint8)
+    labels = np.zeros(count, np.int8)
+    _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, True, rows, masks, labels)
+    return Samples(rows, masks, labels)
+
+
+def _bad_deal(store: KyokuStore, index: int) -> str:
+    game = int(store.kyokus[index]["game"])
+    name = store.games[game]["id"].decode("utf-8", "replace") if 0 <= game < store.num_games else "unknown"
+    return (
+        f"deal {index} of {store.folder} (game {name}) contradicts the rules or is damaged: run the records stage again"
+    )
+
+
+@jit
+def _encode(
+    tables: Records, kyokus: Records, games: Records, moves: U16, indices: I64, lookup: Lookup, encoder: int, head: int,
+    fills: bool, rows: U8, masks: U8, labels: I8,
+) -> int:  # fmt: skip
+    """Return the number of samples; with ``fills`` write them. -1 - i when deal indices[i] contradicts the rules.
+
+    ``tables`` (1,) is scratch. It must come from outside: numba frees an array after its last use, and a record taken
+    from it does not keep it alive.
+    """
+    t = tables[0]
+    suits = lookup.suits
+    cursor = np.zeros(4, np.int64)
+    candidates = np.zeros(40, np.int64)
+    n = 0
+    for i in range(len(indices)):
+        kyoku = kyokus[indices[i]]
+        if not is_playable(kyoku, len(games), len(moves)):
+            return -1 - i
+        _set_up(t, kyoku, games[kyoku.game])
+        start_kyoku(t, suits)
+        cursor[:] = 0
+        own = moves[kyoku.first_move : kyoku.first_move + kyoku.num_moves]
+        while t.phase != KYOKU_END:
+            action = recorded_action(t, own, kyoku.result, cursor)
+            if action == NO_MOVE or action > PASS or t.legal[action] == 0:
+                return -1 - i
+            if not cursor[ABSENT] >> t.actor & 1:
+                count = list_candidates(t, head, action, is_answer_known(t, own, cursor), candidates)
+                for c in range(count):
+                    if fills:
+                        if c > 0:
+                            encode_candidate(encoder, lookup, t, t.actor, head, candidates[c], rows[n - 1], rows[n])
+                        else:
+                            encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
+                        labels[n] = label_of(t, head, candidates[c], action)
+                        if head == DISCARD:
+                            fill_discard_mask(t, masks[n])
+                    n += 1
+            if not follow(t, suits, own, cursor, action):
+                return -1 - i
+    return n
+
+
+@jit
+def _set_up(t: Table, kyoku: Any, game: Any) -> None:
+    copy_rules(game, t)
+    t.kyoku = kyoku.kyoku
+    t.honba = kyoku.honba
+    t.kyotaku = kyoku.kyotaku
+    for seat in range(4):
+        t.scores[seat] = kyoku.scores[seat]
+    for i in range(136):
+        t.wall[i] = kyoku.wall[i]
+
+
+@jit
+def list_candidates(t: Table, head: int, action: int, is_known: bool, candidates: I64) -> int:
+    """Write what ``head`` is asked about when the actor does ``action``; return the number of rows.
+
+    A candidate is -1 (discard, riichi), or the claim or kan whose planes are encoded. Of a call with and without the
+    red five, the one with it stands for both.
+    """
+    if t.phase == CLAIM:
+        if action == RON or not is_known:
+            return 0
+        return list_claims(t, head, candidates)
+    if t.phase == ROB_KAN:
+        return 0
+    candidates[0] = -1
+    if head == DISCARD:
+        return int(action <= TSUMOGIRI and has_choice(t))
+    if t.phase != OWN_TURN or action == TSUMO:
+        return 0
+    if head == RIICHI:
+        return int(t.legal[RIICHI_ACTION] == 1 and (action <= TSUMOGIRI or action == RIICHI_ACTION))
+    return list_own_kans(t, candidates) if head == KONG else 0
+
+
+@jit
+def list_claims(t: Table, head: int, candidates: I64) -> int:
+    """Write the possible claims of one head in a claim window; return how many there are."""
+    n = 0
+    if head == KONG and t.legal[MINKAN]:
+        candidates[n] = MINKAN
+        n += 1
+    elif head == PONG and (t.legal[PON] or t.legal[PON_RED]):
+        candidates[n] = PON_RED if t.legal[PON_RED] else PON
+        n += 1
+    elif head == CHOW:
+        for position in range(3):
+            if t.legal[CHI_RED + position]:
+                candidates[n] = CHI_RED + position
+                n += 1
+            elif t.legal[CHI + position]:
+                candidates[n] = CHI + position
+                n += 1
+    return n
+
+
+@jit
+def list_own_kans(t: Table, candidates: I64) -> int:
+    """Write the possible closed and added kans of the actor's turn; return how many there are."""
+    n = 0
+    for action in range(ANKAN, KAKAN + 34):
+        if t.legal[action]:
+            candidates[n] = action
+            n += 1
+    return n
+
+
+@jit
+def has_choice(t: Table) -> bool:
+    """Tell whether the actor may discard more than one kind."""
+    first = -1
+    for face in range(TSUMOGIRI + 1):
+        if t.legal[face]:
+            kind = kind_of_face(t.drawn if face == TSUMOGIRI else face)
+            if first >= 0 and kind != first:
+                return True
+            first = kind
+    return False
+
+
+@jit
+def fill_discard_mask(t: Table, mask: U8) -> None:
+    """Fill uint8 (34,) with 1 for each kind that the actor may discard."""
+    mask[:] = 0
+    for face in range(TSUMOGIRI + 1):
+        if t.legal[face]:
+            mask[kind_of_face(t.drawn if face == TSUMOGIRI else face)] = 1
+
+
+@jit
+def label_of(t: Table, head: int, candidate: int, action: int) -> int:
+    """Return the label: the kind of the discard, or whether ``action`` is the candidate (red or not)."""
+    if head == DISCARD:
+        return kind_of_face(t.drawn if action == TSUMOGIRI else action)
+    if head == RIICHI:
+        return int(action == RIICHI_ACTION)
+    if head == PONG:
+        return int(PON <= action <= PON_RED)
+    if head == CHOW:
+        return int(CHI <= action < PASS and (action - CHI) % 3 == (candidate - CHI) % 3)
+    return int(action == candidate)

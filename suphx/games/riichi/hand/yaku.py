@@ -1,0 +1,374 @@
+"""Yaku, han and fu of a winning hand: the best of all its readings.
+
+Yaku have Tenhou's numbers 0-51, so that records compare bit by bit; dora are counted apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.riichi.hand.agari import MAX_READINGS, TRIPLET, is_seven_pairs, is_thirteen_orphans, read_hand
+from suphx.games.riichi.hand.score import base_points
+from suphx.games.riichi.table.rule_flag import (
+    DOUBLE_DAISUUSHII,
+    DOUBLE_JUNSEI_CHUUREN,
+    DOUBLE_KOKUSHI_13_WAITS,
+    DOUBLE_SUUANKOU_TANKI,
+    DOUBLE_WIND_PAIR_4,
+    OPEN_TANYAO,
+    PINFU_TSUMO,
+    RINSHAN_TSUMO_FU,
+    YAKUMAN_ADD_UP,
+)
+from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, PON_MELD
+from suphx.games.riichi.table.tile import is_simple
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I8
+
+YAKU_NAMES = (
+    "menzen tsumo", "riichi", "ippatsu", "chankan", "rinshan kaihou", "haitei", "houtei", "pinfu", "tanyao", "iipeikou",
+    "seat wind east", "seat wind south", "seat wind west", "seat wind north",
+    "round wind east", "round wind south", "round wind west", "round wind north",
+    "haku", "hatsu", "chun", "double riichi", "chiitoitsu", "chanta", "ittsuu", "sanshoku doujun", "sanshoku doukou",
+    "sankantsu", "toitoi", "sanankou", "shousangen", "honroutou", "ryanpeikou", "junchan", "honitsu", "chinitsu",
+    "renhou", "tenhou", "chiihou", "daisangen", "suuankou", "suuankou tanki", "tsuuiisou", "ryuuiisou", "chinroutou",
+    "chuuren poutou", "junsei chuuren poutou", "kokushi musou", "kokushi musou 13 waits", "daisuushii", "shousuushii",
+    "suukantsu",
+)  # fmt: skip
+
+# circumstances of a win, a bit set
+IS_TSUMO, IS_RIICHI, IS_DOUBLE_RIICHI, IS_IPPATSU, IS_RINSHAN, IS_CHANKAN, IS_LAST_TILE, IS_FIRST_TURN = (
+    1, 2, 4, 8, 16, 32, 64, 128,
+)  # fmt: skip
+
+_GREEN = (1 << 19) | (1 << 20) | (1 << 21) | (1 << 23) | (1 << 25) | (1 << 32)
+_HONOURS = 0x7F << 27
+_ENDS = _HONOURS | 1 | 1 << 8 | 1 << 9 | 1 << 17 | 1 << 18 | 1 << 26
+_RUN, _SET = 0, 1
+
+
+@jit
+def score_hand(
+    hand: I8, num_melds: int, meld_type: I8, meld_kind: I8, win_kind: int, circumstances: int,
+    seat_wind: int, round_wind: int, rules: int, dora: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Return (yaku bit set, han with dora, fu, number of yakuman) of the reading worth most; zeros without a yaku.
+
+    ``hand``: int8 (34,) concealed counts, the winning tile ``win_kind`` included; winds are kinds 27-30;
+    ``rules`` is a bit set (rule_flag.py); ``dora`` counts all dora of the hand. Yakuman give han and fu 0 (rule: dora
+    do not count).
+    """
+    is_closed = True
+    for i in range(num_melds):
+        is_closed &= meld_type[i] == ANKAN_MELD
+    all_kinds = 0
+    for kind in range(34):
+        if hand[kind] > 0:
+            all_kinds |= 1 << kind
+    for i in range(num_melds):
+        all_kinds |= (7 if meld_type[i] == CHI_MELD else 1) << meld_kind[i]
+    whole = _whole_hand_yaku(all_kinds, circumstances, is_closed, rules, seat_wind)
+    if num_melds == 0 and is_thirteen_orphans(hand):
+        kokushi = (1 << 48) if hand[win_kind] == 2 else (1 << 47)
+        return _total(kokushi | whole, is_closed, rules, dora, 30)
+    best = (0, 0, 0, 0)
+    if num_melds == 0 and is_seven_pairs(hand):
+        best = _total(whole | 1 << 22, True, rules, dora, 25)
+    readings = np.empty((MAX_READINGS, 5), np.int8)
+    num_readings = read_hand(hand, 4 - num_melds, readings)
+    sets = np.empty((4, 3), np.int8)
+    for r in range(num_readings):
+        reading = readings[r]
+        _place_sets(reading, num_melds, meld_type, meld_kind, sets)
+        shape = whole | _set_yaku(sets, reading[0], all_kinds, is_closed, seat_wind, round_wind)
+        shape |= _nine_gates(hand, all_kinds, is_closed and num_melds == 0, win_kind)
+        # -1: the winning tile made the pair; else it went into the concealed set w
+        for w in range(-1, 4 - num_melds):
+            if _can_hold(reading, w, win_kind):
+                now = _reading_total(
+                    reading, sets, w, win_kind, shape, circumstances, is_closed, seat_wind, round_wind, rules, dora
+                )
+                if _is_better(now, best, rules):
+                    best = now
+    return best
+
+
+@jit
+def _is_better(a: tuple[int, int, int, int], b: tuple[int, int, int, int], rules: int) -> bool:
+    """Compare by points, then yakuman before counted han, then by han, then by fu."""
+    points_a, points_b = base_points(a[1], a[2], a[3], rules), base_points(b[1], b[2], b[3], rules)
+    if a[0] == 0 or b[0] == 0:
+        return a[0] != 0
+    if points_a != points_b:
+        return points_a > points_b
+    if a[3] != b[3]:
+        return a[3] > b[3]
+    return a[1] > b[1] or (a[1] == b[1] and a[2] > b[2])
+
+
+@jit
+def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, rules: int, seat_wind: int) -> int:
+    """Return the yaku that need no reading: circumstances, and which kinds there are."""
+    yaku = 0
+    if circumstances & IS_FIRST_TURN:
+        yaku |= (1 << 37) if seat_wind == 27 else (1 << 38)
+    if circumstances & IS_TSUMO and is_closed:
+        yaku |= 1
+    if circumstances & IS_DOUBLE_RIICHI:
+        yaku |= 1 << 21
+    elif circumstances & IS_RIICHI:
+        yaku |= 1 << 1
+    if circumstances & IS_IPPATSU:
+        yaku |= 1 << 2
+    if circumstances & IS_CHANKAN:
+        yaku |= 1 << 3
+    if circumstances & IS_RINSHAN:
+        yaku |= 1 << 4
+    elif circumstances & IS_LAST_TILE:
+        yaku |= (1 << 5) if circumstances & IS_TSUMO else (1 << 6)
+    if all_kinds & _ENDS == 0 and (is_closed or rules & OPEN_TANYAO):
+        yaku |= 1 << 8
+    if all_kinds & ~_ENDS == 0:
+        yaku |= 1 << 31
+    suits = (all_kinds & 0x1FF != 0) + (all_kinds >> 9 & 0x1FF != 0) + (all_kinds >> 18 & 0x1FF != 0)
+    if suits == 1:
+        yaku |= (1 << 34) if all_kinds & _HONOURS else (1 << 35)
+    if suits == 0:
+        yaku |= 1 << 42
+    if all_kinds & ~_GREEN == 0:
+        yaku |= 1 << 43
+    if all_kinds & ~(_ENDS & ~_HONOURS) == 0:
+        yaku |= 1 << 44
+    return yaku
+
+
+@jit
+def _place_sets(reading: I8, num_melds: int, meld_type: I8, meld_kind: I8, sets: I8) -> None:
+    """Fill ``sets`` with (run or triplet, lowest kind, type of meld or 0): the reading's sets first, then melds."""
+    num_concealed = 4 - num_melds
+    for i in range(num_concealed):
+        code = reading[1 + i]
+        sets[i, 0] = _SET if code >= TRIPLET else _RUN
+        sets[i, 1] = code - TRIPLET if code >= TRIPLET else code
+        sets[i, 2] = 0
+    for i in range(num_melds):
+        sets[num_concealed + i, 0] = _RUN if meld_type[i] == CHI_MELD else _SET
+        sets[num_concealed + i, 1] = meld_kind[i]
+        sets[num_concealed + i, 2] = meld_type[i]
+
+
+@jit
+def _set_yaku(sets: I8, pair: int, all_kinds: int, is_closed: bool, seat_wind: int, round_wind: int) -> int:
+    """Return the yaku of the sets that do not depend on which tile came last."""
+    runs = triplets = kans = 0
+    equal_runs = 0
+    for i in range(4):
+        if sets[i, 0] == _RUN:
+            if runs >> sets[i, 1] & 1:
+                equal_runs += 1
+                runs &= ~(1 << sets[i, 1])  # a third one starts anew
+            else:
+                runs |= 1 << sets[i, 1]
+        else:
+            triplets |= 1 << sets[i, 1]
+            kans += sets[i, 2] >= ANKAN_MELD
+    all_runs = 0
+    num_triplets = 0
+    for i in range(4):
+        if sets[i, 0] == _RUN:
+            all_runs |= 1 << sets[i, 1]
+        else:
+            num_triplets += 1
+    yaku = _honour_yaku(triplets, pair, seat_wind, round_wind)
+    if is_closed and equal_runs > 0:
+        yaku |= (1 << 32) if equal_runs == 2 else (1 << 9)
+    for suit in range(0, 27, 9):
+        if all_runs >> suit & 0x49 == 0x49:
+            yaku |= 1 << 24
+    if all_runs & all_runs >> 9 & all_runs >> 18 & 0x1FF:
+        yaku |= 1 << 25
+    if triplets & triplets >> 9 & triplets >> 18 & 0x1FF:
+        yaku |= 1 << 26
+    if kans == 3:
+        yaku |= 1 << 27
+    if kans == 4:
+        yaku |= 1 << 51
+    if num_triplets == 4:
+        yaku |= 1 << 28
+    if num_triplets < 4:
+        yaku |= _outside_yaku(sets, pair, all_kinds)
+    return yaku
+
+
+@jit
+def _outside_yaku(sets: I8, pair: int, all_kinds: int) -> int:
+    """Return chanta or junchan: every set and the pair holds a terminal or an honour (and there is a run)."""
+    if is_simple(pair):
+        return 0
+    for i in range(4):
+        kind = sets[i, 1]
+        if sets[i, 0] == _RUN:
+            if kind % 9 != 0 and kind % 9 != 6:
+                return 0
+        elif is_simple(kind):
+            return 0
+    return (1 << 23) if all_kinds & _HONOURS else (1 << 33)
+
+
+@jit
+def _honour_yaku(triplets: int, pair: int, seat_wind: int, round_wind: int) -> int:
+    """Return the yaku of wind and dragon triplets."""
+    yaku = 0
+    if triplets >> seat_wind & 1:
+        yaku |= 1 << (10 + seat_wind - 27)
+    if triplets >> round_wind & 1:
+        yaku |= 1 << (14 + round_wind - 27)
+    dragons = winds = 0
+    for kind in range(27, 31):
+        winds += triplets >> kind & 1
+    for kind in range(31, 34):
+        if triplets >> kind & 1:
+            dragons += 1
+            yaku |= 1 << (18 + kind - 31)
+    if dragons == 3:
+        yaku |= 1 << 39
+    elif dragons == 2 and pair >= 31:
+        yaku |= 1 << 30
+    if winds == 4:
+        yaku |= 1 << 49
+    elif winds == 3 and 27 <= pair < 31:
+        yaku |= 1 << 50
+    return yaku
+
+
+@jit
+def _nine_gates(hand: I8, all_kinds: int, has_no_meld: bool, win_kind: int) -> int:
+    """Return chuuren poutou (1112345678999 and one more of the suit), or its form with nine waits."""
+    if not has_no_meld or win_kind >= 27:
+        return 0
+    first = win_kind // 9 * 9
+    if all_kinds != 0x1FF << first or hand[first] < 3 or hand[first + 8] < 3:
+        return 0
+    extra_at_win = hand[win_kind] - (3 if win_kind == first or win_kind == first + 8 else 1)
+    return (1 << 46) if extra_at_win == 1 else (1 << 45)
+
+
+@jit
+def _can_hold(reading: I8, place: int, kind: int) -> bool:
+    """Tell whether the winning tile can have completed the pair (-1) or the concealed set ``place``."""
+    if place < 0:
+        return reading[0] == kind
+    code = reading[1 + place]
+    if code >= TRIPLET:
+        return code - TRIPLET == kind
+    return code <= kind <= code + 2 and kind // 9 == code // 9
+
+
+@jit
+def _reading_total(
+    reading: I8, sets: I8, place: int, win_kind: int, shape: int, circumstances: int, is_closed: bool,
+    seat_wind: int, round_wind: int, rules: int, dora: int,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Add what depends on the place of the winning tile: concealed triplets, pinfu, fu."""
+    is_tsumo = circumstances & IS_TSUMO != 0
+    concealed_triplets = 0
+    num_runs = 0
+    fu = 20
+    for i in range(4):
+        if sets[i, 0] == _RUN:
+            num_runs += 1
+            continue
+        is_concealed = sets[i, 2] == 0 or sets[i, 2] == ANKAN_MELD
+        if sets[i, 2] == 0 and i == place and not is_tsumo:
+            is_concealed = False
+        concealed_triplets += is_concealed
+        worth = 2 if is_simple(sets[i, 1]) else 4
+        if is_concealed:
+            worth *= 2
+        if sets[i, 2] != 0 and sets[i, 2] != PON_MELD:
+            worth *= 4
+        fu += worth
+    pair = reading[0]
+    fu += 2 * ((pair == seat_wind) + (pair == round_wind) + (pair >= 31))
+    if pair == seat_wind == round_wind and not rules & DOUBLE_WIND_PAIR_4:
+        fu -= 2
+    wait = _wait_fu(reading, place, win_kind)
+    yaku = shape
+    if concealed_triplets == 3:
+        yaku |= 1 << 29
+    elif concealed_triplets == 4:
+        yaku |= (1 << 41) if place < 0 else (1 << 40)
+    if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & PINFU_TSUMO):
+        return _total(yaku | 1 << 7, True, rules, dora, 20 if is_tsumo else 30)
+    fu += wait
+    if is_tsumo:
+        if rules & RINSHAN_TSUMO_FU or not circumstances & IS_RINSHAN:
+            fu += 2
+    elif is_closed:
+        fu += 10
+    elif fu == 20:
+        fu = 30  # an open hand without fu
+    return _total(yaku, is_closed, rules, dora, (fu + 9) // 10 * 10)
+
+
+@jit
+def _wait_fu(reading: I8, place: int, win_kind: int) -> int:
+    """Return 2 for a pair, middle or edge wait, else 0."""
+    if place < 0:
+        return 2
+    code = reading[1 + place]
+    if code >= TRIPLET:
+        return 0
+    position = win_kind - code
+    is_edge = (position == 2 and code % 9 == 0) or (position == 0 and code % 9 == 6)
+    return 2 if position == 1 or is_edge else 0
+
+
+@jit
+def _total(yaku: int, is_closed: bool, rules: int, dora: int, fu: int) -> tuple[int, int, int, int]:
+    """Settle which yaku stand beside which, and add up han."""
+    yakuman = yaku & 0xFFFE000000000  # numbers 37-51
+    if yakuman:
+        if yakuman >> 49 & 1:
+            yakuman &= ~(1 << 50)
+        return yakuman, 0, 0, _count_yakuman(yakuman, rules)
+    if yaku >> 31 & 1:
+        yaku &= ~(1 << 23 | 1 << 33)
+    han = 0
+    for number in range(36):
+        if yaku >> number & 1:
+            han += _han_of(number, is_closed)
+    if han == 0:
+        return 0, 0, 0, 0
+    return yaku, han + dora, fu, 0
+
+
+@jit
+def _count_yakuman(yakuman: int, rules: int) -> int:
+    """Return how many yakuman a bit set of yaku 37-51 is worth."""
+    count = 0
+    for number in range(37, 52):
+        count += yakuman >> number & 1
+    doubles = yakuman >> 41 & int(rules & DOUBLE_SUUANKOU_TANKI != 0)
+    doubles += yakuman >> 46 & int(rules & DOUBLE_JUNSEI_CHUUREN != 0)
+    doubles += yakuman >> 48 & int(rules & DOUBLE_KOKUSHI_13_WAITS != 0)
+    doubles += yakuman >> 49 & int(rules & DOUBLE_DAISUUSHII != 0)
+    if rules & YAKUMAN_ADD_UP:
+        return count + doubles
+    return 2 if doubles else 1
+
+
+@jit
+def _han_of(number: int, is_closed: bool) -> int:
+    """Return the han of a yaku: chanta, ittsuu, sanshoku, junchan, honitsu, chinitsu lose one when open."""
+    if number == 35:
+        return 6 if is_closed else 5
+    if number == 33 or number == 34:
+        return 3 if is_closed else 2
+    if number == 32:
+        return 3
+    if number == 23 or number == 24 or number == 25:
+        return 2 if is_closed else 1
+    if number == 21 or number == 22 or (26 <= number <= 31):
+        return 2
+    return 1

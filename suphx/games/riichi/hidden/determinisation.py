@@ -1,0 +1,261 @@
+"""``determinise``: deal anew everything that one seat cannot see, so that the position can be played on.
+
+What the seat knows stays as it is: its hand, all melds and rivers, the turned indicators, scores and counters. The
+other hands, the live wall, the rest of the dead wall and later deals are drawn at random. Run-time adaptation (paper,
+section 3.4) and search start from such positions.
+
+- Hidden tiles are shuffled; every split among hands and wall is equally likely, but for hands after riichi.
+- A hand after riichi is tenpai: every tenpai hand that the hidden tiles allow is equally likely (tenpai_hand.py), seven
+  pairs (about a fifth of all) and thirteen orphans included. With several such hands every way to deal them is equally
+  likely, too, or nearly so (tenpai_deal.py). How players come to their hands is not considered.
+- What other seats let pass is known, so their furiten follows from their new waits. That they did not claim earlier
+  tiles is not used. In a claim window the other seats' hidden answers are forgotten: who was asked before has passed.
+- The part of the wall that is already drawn keeps no history: visible tiles and other hands lie there in any order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suphx.games.riichi.engine.legal import fill_own_turn
+from suphx.games.riichi.engine.simulator import MAX_SEED
+from suphx.games.riichi.hand.shanten import waiting_kinds
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, TenpaiDeal, deal_tenpai
+from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_table
+from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, PON_MELD, TABLE, Table
+from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, kind_of_face
+from suphx.games.riichi.table.wall import DORA, RINSHAN
+from suphx.kernel.jit import jit
+from suphx.kernel.random_number import seed_counter, shuffle
+from suphx.kernel.record import I8, I64, Records
+
+_HIDDEN, _VISIBLE = 0, 1
+
+
+def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
+    """Return copies of TABLE records (n,) in which all that ``seats`` cannot see is dealt anew; a pure function.
+
+    ``seats``: int (n,) or one for all; ``seeds``: int (n,), 0 <= seed < 2**62: the same seed gives the same deal, and
+    it also decides the later deals of the game. A table must wait for the seat's own decision, or for another seat's
+    own turn. ValueError for other positions, shapes and numbers.
+    """
+    copies = np.array(tables, TABLE, ndmin=1)
+    all_seats = np.broadcast_to(np.asarray(seats, np.int64), copies.shape)
+    all_seeds = np.broadcast_to(np.asarray(seeds, np.int64), copies.shape)
+    if np.any(all_seats < 0) or np.any(all_seats > 3):
+        raise ValueError(f"seats must be 0-3, not {all_seats.min()} … {all_seats.max()}")
+    if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
+        raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
+    is_ready = (copies["num_legal"] > 0) & ((copies["actor"] == all_seats) | (copies["phase"] == OWN_TURN))
+    for i in np.flatnonzero(~is_ready)[:1]:
+        raise ValueError(
+            f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal anew for seat "
+            f"{all_seats[i]} when it decides itself, or at another seat's own turn"
+        )
+    deal, ids = np.zeros(1, TENPAI_DEAL)[0], np.zeros(NUM_TILES, np.int64)
+    failed = _determinise(
+        copies, load_suits(), load_tenpai_table(), deal, np.ascontiguousarray(all_seats), all_seeds.copy(), ids
+    )
+    if failed >= 0:
+        raise ValueError(f"table {failed}: the hidden tiles gave no tenpai hand to a seat in riichi: is it damaged?")
+    return copies
+
+
+@jit
+def _determinise(
+    tables: Records, suits: Suits, tenpai: TenpaiTable, deal: TenpaiDeal, seats: I64, seeds: I64, ids: I64
+) -> int:
+    """Deal each table anew; return the first one for which there is no deal, or -1."""
+    state = np.zeros(1, np.int64)
+    for i in range(len(tables)):
+        t = tables[i]
+        t.wall_seed = seeds[i]
+        num_hidden = _collect_hidden(t, seats[i], ids)
+        seed_counter(state, seeds[i])
+        shuffle(ids[:num_hidden], state)
+        if not _deal_tenpai_hands(t, suits, tenpai, deal, seats[i], ids[:num_hidden], state):
+            return i
+        _deal_hands(t, deal, seats[i], ids, num_hidden, state)
+        _know_again(t, suits, seats[i])
+    return -1
+
+
+@jit
+def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
+    """Put the ids of hidden tiles first in ``ids`` (136,) and return how many they are; the visible ones follow."""
+    ids[:] = _HIDDEN
+    for i in range(t.num_dora):
+        ids[t.wall[DORA - 2 * i]] = _VISIBLE
+    for other in range(4):
+        for i in range(t.river_length[other]):
+            if not t.river_flags[other, i] & CALLED_FLAG:
+                _show(ids, t.river[other, i], t.red_fives)
+        for i in range(t.num_melds[other]):
+            _show_meld(t, other, i, ids)
+    for kind in range(34):
+        red = t.red[seat] >> (kind // 9) & 1 if kind < 27 and kind % 9 == 4 else 0
+        for _ in range(t.hand[seat, kind] - red):
+            _show(ids, kind, t.red_fives)
+        if red:
+            _show(ids, 34 + kind // 9, t.red_fives)
+    return _sort_by_mark(ids)
+
+
+@jit
+def _show(ids: I64, face: int, red_fives: int) -> None:
+    """Mark one tile of a face as visible: tiles of the same face are all alike."""
+    kind = kind_of_face(face)
+    for tile in range(4 * kind, 4 * kind + 4):
+        if ids[tile] == _HIDDEN and face_of_id(tile, red_fives) == face:
+            ids[tile] = _VISIBLE
+            return
+
+
+@jit
+def _show_meld(t: Table, seat: int, i: int, ids: I64) -> None:
+    kind = t.meld_kind[seat, i]
+    red = t.meld_red[seat, i]
+    if t.meld_type[seat, i] == CHI_MELD:
+        for step in range(3):
+            is_red = red != 0 and (kind + step) % 9 == 4
+            _show(ids, 34 + kind // 9 if is_red else kind + step, t.red_fives)
+    else:
+        for n in range(3 if t.meld_type[seat, i] == PON_MELD else 4):
+            _show(ids, 34 + kind // 9 if n < red else kind, t.red_fives)
+
+
+@jit
+def _sort_by_mark(ids: I64) -> int:
+    """Turn marks by id into ids, the hidden ones first; return how many are hidden."""
+    num_hidden = 0
+    marks = ids.copy()
+    for tile in range(NUM_TILES):
+        num_hidden += marks[tile] == _HIDDEN
+    hidden, visible = 0, num_hidden
+    for tile in range(NUM_TILES):
+        if marks[tile] == _HIDDEN:
+            ids[hidden] = tile
+            hidden += 1
+        else:
+            ids[visible] = tile
+            visible += 1
+    return num_hidden
+
+
+@jit
+def _deal_tenpai_hands(
+    t: Table, suits: Suits, tenpai: TenpaiTable, deal: TenpaiDeal, seat: int, hidden: I64, state: I64
+) -> bool:
+    """Fill ``deal.hand`` with the kinds of tenpai hands for the other seats in riichi; False when there are none."""
+    deal.left[:] = 0
+    for tile in hidden:
+        deal.left[tile >> 2] += 1
+    for other in range(4):
+        deal.num_melds[other] = t.num_melds[other] if _needs_tenpai(t, seat, other) else -1
+    return deal_tenpai(tenpai, suits, deal, state)
+
+
+@jit
+def _needs_tenpai(t: Table, seat: int, other: int) -> bool:
+    return other != seat and t.riichi[other] != 0
+
+
+@jit
+def _deal_hands(t: Table, deal: TenpaiDeal, seat: int, ids: I64, num_hidden: int, state: I64) -> None:
+    """Give the other seats their tiles, those of tenpai hands first, and lay the walls."""
+    used = 0
+    for other in range(4):
+        if _needs_tenpai(t, seat, other):
+            _bring_forward(ids[used:num_hidden], deal.hand[other])
+            used += _fill_hand(t, other, ids[used:])
+    if used > 0:
+        # Of a kind that a tenpai hand has, those left over were the last ones in order.
+        shuffle(ids[used:num_hidden], state)
+    for other in range(4):
+        if other != seat and not _needs_tenpai(t, seat, other):
+            used += _fill_hand(t, other, ids[used:])
+    if t.phase == OWN_TURN and t.actor != seat:
+        t.drawn = face_of_id(ids[used], t.red_fives)
+        _give(t, t.actor, t.drawn)
+        used += 1
+    _lay_wall(t, ids, used, num_hidden)
+
+
+@jit
+def _fill_hand(t: Table, seat: int, ids: I64) -> int:
+    """Give the first of ``ids`` to a seat, as many as it holds without a drawn tile, and return how many these are."""
+    t.hand[seat, :] = 0
+    t.red[seat] = 0
+    size = 13 - 3 * t.num_melds[seat]
+    for n in range(size):
+        _give(t, seat, face_of_id(ids[n], t.red_fives))
+    return size
+
+
+@jit
+def _give(t: Table, seat: int, face: int) -> None:
+    t.hand[seat, kind_of_face(face)] += 1
+    if face >= 34:
+        t.red[seat] |= 1 << (face - 34)
+
+
+@jit
+def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
+    """Lay the rest of the hidden tiles where nobody has drawn, and all other tiles where it was drawn."""
+    next_id = used
+    for place in range(t.next_draw, DORA + 2):
+        if not _is_shown(t, place):
+            t.wall[place] = ids[next_id]
+            next_id += 1
+    for i in range(t.num_kans, 4):
+        t.wall[RINSHAN[i]] = ids[next_id]
+        next_id += 1
+    # Of the visible tiles the turned indicators lie in the wall already; the others fill the places drawn from.
+    place = 0
+    for n in range(NUM_TILES):
+        is_over = n < used or n >= num_hidden
+        for i in range(t.num_dora):
+            is_over &= t.wall[DORA - 2 * i] != ids[n]
+        if is_over:
+            t.wall[place if place < t.next_draw else RINSHAN[place - t.next_draw]] = ids[n]
+            place += 1
+
+
+@jit
+def _is_shown(t: Table, place: int) -> bool:
+    """Tell whether a place of the wall is a turned indicator."""
+    return place <= DORA and (DORA - place) % 2 == 0 and (DORA - place) // 2 < t.num_dora
+
+
+@jit
+def _bring_forward(ids: I64, hand: I8) -> None:
+    """Reorder ``ids`` so that those of a hand (34,), which becomes empty, come first."""
+    front = 0
+    for n in range(len(ids)):
+        kind = ids[n] >> 2
+        if hand[kind] > 0:
+            hand[kind] -= 1
+            ids[front], ids[n] = ids[n], ids[front]
+            front += 1
+
+
+@jit
+def _know_again(t: Table, suits: Suits, seat: int) -> None:
+    """Recompute what follows from the new hands: waits, furiten, and the mask if another seat is to act."""
+    for other in range(4):
+        if other == seat:
+            continue
+        hand = t.hand[other]
+        drawn = kind_of_face(t.drawn) if t.phase == OWN_TURN and t.actor == other else -1
+        if drawn >= 0:
+            hand[drawn] -= 1
+        t.waits[other] = waiting_kinds(suits, hand, t.num_melds[other])
+        if drawn >= 0:
+            hand[drawn] += 1
+        is_furiten = t.waits[other] & t.passed_kinds[other] != 0
+        t.missed_win[other] = (2 if t.riichi[other] else 1) if is_furiten else 0
+        t.answers[other] = -1
+    if t.phase == OWN_TURN and t.actor != seat:
+        fill_own_turn(t, suits)

@@ -1,0 +1,196 @@
+"""The table behind tenpai_hand.py: finite automata that read how many tiles of each kind a tenpai hand holds.
+
+An automaton reads one digit a place (the number of tiles of a kind) and ends in a node that says what was read. Each
+has few nodes, as beginnings that can go on in the same ways share one. So all tenpai hands can be counted, and one of
+them drawn, by a walk over some thousand edges instead of over millions of hands.
+
+- A suit of nine kinds, and the honours, end in a *form*: complete sets; sets and a pair; one tile short of sets; or
+  one tile short of sets and a pair. The forms of the four suits are read by an automaton of their own.
+- Six pairs and one single tile over all kinds; twelve or thirteen orphans over the terminals and honours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from suphx.games.riichi.hand.suit_table import CLASS_MASK, HONOUR_BASE, HONOUR_CODES, SUIT_CODES, load_suits
+from suphx.games.riichi.table.tile import NUM_KINDS, TERMINALS_AND_HONOURS
+from suphx.kernel.record import I8, I16, I64, U8, U16, Records, field, record_dtype
+from suphx.kernel.stored_table import load_or_build
+
+S = TypeVar("S")
+
+SUIT, HONOURS, WHOLE, SEVEN_PAIRS, ORPHANS = range(5)
+NUM_AUTOMATA = 5
+NUM_NODES = 1614
+NUM_EDGES = 5569
+MAX_NODES = 926  # of one automaton
+
+_SETS, _READY, _PAIR, _SHORT, _PAIR_OR_SHORT = "sets", "tenpai", "pair", "short", "pair or short"
+FORMS = (
+    *((size, _SETS) for size in (0, 3, 6, 9, 12)),
+    *((size, _READY) for size in (1, 4, 7, 10, 13)),
+    *((size, form) for size in (2, 5, 8, 11) for form in (_PAIR, _SHORT, _PAIR_OR_SHORT)),
+)
+"""What a suit, or several together, may be in a tenpai hand: number of tiles, and what these are."""
+NUM_FORMS = len(FORMS)
+READY_FORM = FORMS.index((13, _READY))
+"""The form of a tenpai hand without melds; each meld less by one."""
+
+
+class TenpaiTable:
+    """All automata, one after another; the nodes of each are numbered from its first one, where its reading begins."""
+
+    first_node: I16 = field("i2", NUM_AUTOMATA + 1)
+    place: I8 = field("i1", NUM_NODES)
+    """By node: which place was read last; for suits counted from their first kind, for suits together the suit."""
+    first_edge: I16 = field("i2", NUM_NODES + 1)
+    """By node: its edges lie from here to the first one of the next node."""
+    origin: U16 = field("u2", NUM_EDGES)
+    """By edge: the node that it comes from, counted within the automaton."""
+    digit: U8 = field("u1", NUM_EDGES)
+    """By edge: what was read on it, a number of tiles; a form for suits together."""
+
+
+TENPAI_TABLE = record_dtype(TenpaiTable)
+
+
+class _Automaton(NamedTuple):
+    places: Sequence[int]
+    """In the order of reading."""
+    steps: Sequence[I64]
+    """By place, (nodes before it, digits): the node after it, or -1; there is one node before the first place."""
+    num_ends: int
+
+
+def load_tenpai_table() -> TenpaiTable:
+    """Return the table, read-only; built once (1 s) and mapped from the cache folder afterwards."""
+    return _load_ready_table()
+
+
+@cache
+def _load_ready_table() -> TenpaiTable:
+    stored: Records = load_or_build("tenpai", Path(__file__), build_tenpai_table)
+    return cast(TenpaiTable, stored.view(np.dtype((np.record, TENPAI_TABLE)))[0])
+
+
+def build_tenpai_table() -> Records:
+    """Compute the table, TENPAI_TABLE (1,), from what the suit table says that a suit lacks."""
+    automata = (
+        _read_suit(_find_forms(0, SUIT_CODES)),
+        _read_suit(_find_forms(HONOUR_BASE, HONOUR_CODES)),
+        _read_by_rule(range(4), NUM_FORMS, FORMS, _add_form, FORMS),
+        _read_by_rule(range(NUM_KINDS), 3, [(p, s) for p in range(7) for s in range(2)], _add_pair, [(6, 1)]),
+        _read_by_rule(
+            TERMINALS_AND_HONOURS, 3, [(m, p) for m in range(2) for p in range(2)], _add_orphan, [(0, 0), (1, 1)]
+        ),
+    )
+    first_nodes, places, edges = [0], list[int](), list[list[tuple[int, int]]]()
+    for automaton in automata:
+        _append(automaton, places, edges)
+        first_nodes.append(len(places))
+    tables: Records = np.zeros(1, TENPAI_TABLE)
+    table = tables[0]
+    table["first_node"] = first_nodes
+    table["place"] = places
+    table["first_edge"] = np.cumsum([0, *map(len, edges)])
+    table["origin"], table["digit"] = np.array([edge for node in edges for edge in node]).T
+    return tables
+
+
+def _find_forms(base: int, num_codes: int) -> I64:
+    """Return int64 (codes,): the form of each code of a suit, or -1 when no tenpai hand has such a suit."""
+    suits = load_suits()
+    codes = np.arange(num_codes)
+    sizes = sum(codes // 5**i % 5 for i in range(9))
+    packed = suits.lacking[suits.rows[base : base + num_codes] & CLASS_MASK]
+    forms = np.full(num_codes, -1)
+    for form, (size, name) in enumerate(FORMS):
+        # Tiles missing for the sets alone if one more tile makes some, and for the sets and the pair beside them.
+        short = packed[:, 0] >> 8 * ((size + 1) // 3) & 0xFF
+        paired = packed[:, 1] >> 8 * (size // 3) & 0xFF
+        matches = {
+            _SETS: short == 0,
+            _READY: paired == 1,
+            _PAIR: (paired == 0) & (short != 1),
+            _SHORT: (paired != 0) & (short == 1),
+            _PAIR_OR_SHORT: (paired == 0) & (short == 1),
+        }
+        forms[(sizes == size) & matches[name]] = form
+    return forms
+
+
+def _add_form(left: tuple[int, str], form: int) -> tuple[int, str] | None:
+    """Return the form of suits of form ``left`` and one more suit together."""
+    size, right = left[0] + FORMS[form][0], FORMS[form][1]
+    if _SETS in (left[1], right):
+        both = (size, right if left[1] == _SETS else left[1])
+    elif _READY in (left[1], right) or (left[1] == right != _PAIR_OR_SHORT):
+        return None
+    else:
+        both = (size, _READY)
+    return both if both in FORMS else None
+
+
+def _add_pair(read: tuple[int, int], number: int) -> tuple[int, int]:
+    pairs, singles = read
+    return pairs + (number == 2), singles + (number == 1)
+
+
+def _add_orphan(read: tuple[int, int], number: int) -> tuple[int, int]:
+    missing, pairs = read
+    return missing + (number == 0), pairs + (number == 2)
+
+
+def _read_by_rule(
+    places: Sequence[int], num_digits: int, states: Sequence[S], rule: Callable[[S, int], S | None], ends: Sequence[S]
+) -> _Automaton:
+    """Return the automaton that goes on by ``rule`` from the first of ``states``, never to others than these.
+
+    All ``ends`` become one node unless they are all states.
+    """
+    index = {state: i for i, state in enumerate(states)}
+    after = [[rule(state, digit) for digit in range(num_digits)] for state in states]
+    step = np.array([[-1 if state is None else index.get(state, -1) for state in row] for row in after])
+    if len(ends) == len(states):
+        return _Automaton(places, [step[:1], *[step] * (len(places) - 1)], len(states))
+    last = np.where(np.isin(step, [index[end] for end in ends]), 0, -1)
+    return _Automaton(places, [step[:1], *[step] * (len(places) - 2), last], 1)
+
+
+def _read_suit(forms: I64) -> _Automaton:
+    """Return the smallest automaton that reads a code, from its last kind to its first, and ends in its form.
+
+    Codes that differ only in their first kinds belong together when they have the same forms for all these; so from
+    the ends back to where reading begins.
+    """
+    steps = []
+    nodes = forms
+    while nodes.size > 1:
+        step, nodes = np.unique(nodes.reshape(-1, 5), axis=0, return_inverse=True)
+        nodes = nodes.ravel()
+        if (step[0] == -1).all():  # from there no form is reached; sorted, it comes first
+            step, nodes = step[1:], nodes - 1
+        steps.append(step)
+    return _Automaton(range(len(steps) - 1, -1, -1), steps[::-1], NUM_FORMS)
+
+
+def _append(automaton: _Automaton, places: list[int], edges: list[list[tuple[int, int]]]) -> None:
+    """Append place and edges, (origin, digit) each, of every node."""
+    places.append(-1)
+    edges.append([])
+    origin = 0
+    for number, (place, step) in enumerate(zip(automaton.places, automaton.steps, strict=True)):
+        is_last = number == len(automaton.steps) - 1
+        num_after = automaton.num_ends if is_last else len(automaton.steps[number + 1])
+        into: list[list[tuple[int, int]]] = [[] for _ in range(num_after)]
+        for before, digit in np.argwhere(step >= 0).tolist():
+            into[step[before, digit]].append((origin + before, digit))
+        places += [place] * num_after
+        edges += into
+        origin += len(step)

@@ -1,0 +1,334 @@
+"""Finds the texts of game records in files and folders; files without readable text are set aside (see archive.py)."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+from urllib.parse import unquote
+
+from suphx.games.riichi.records.archive.quarantine import Quarantine
+from suphx.games.riichi.records.archive.record_stream import (
+    DAMAGED_STREAM,
+    MAX_RECORD_BYTES,
+    ByteSource,
+    Line,
+    decompressed,
+    iter_lines,
+    read_bounded,
+)
+from suphx.games.riichi.records.archive.tar_stream import iter_members
+from suphx.games.riichi.records.archive.zip_stream import iter_zip_members
+from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
+from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT, TOO_LARGE, UNREADABLE
+
+_PACKED = (".gz", ".xz")
+_MJLOG, _MJAI, _TABLE, _TAR, _ZIP = "mjlog", "mjai", "table", "tar", "zip"
+_KIND_OF_SUFFIX = {
+    ".mjlog": _MJLOG,
+    ".xml": _MJLOG,
+    ".mjai": _MJAI,
+    ".jsonl": _MJAI,
+    ".json": _MJAI,
+    ".mjson": _MJAI,
+    ".tsv": _TABLE,
+    ".tar": _TAR,
+    ".tgz": _TAR,
+    ".zip": _ZIP,
+}
+_TENHOU_ID = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,}-[0-9a-fx]+(?![\w-])", re.ASCII)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_GAMES, _SEEDS = "games", "seeds"
+_MAX_SEEDS_AHEAD = 50_000
+_MAX_SEED_LINE_BYTES = 4096  # a seed has 3,357 characters
+
+_TOO_LONG = f"longer than {MAX_RECORD_BYTES:,} bytes"
+_NO_MJAI = "it has no line with an mjai start_game"
+_TENHOU_JSON = "it is JSON of Tenhou's log editor (tenhou.net/6), which has no tile ids"
+_ARRAY = "it is one JSON array: mjai has one event per line"
+_ARCHIVE = "an archive in an archive: unpack it"
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """The text of one record and where it was found."""
+
+    source: str
+    """The file; ``archive.tar/member`` for a member of an archive."""
+    position: str
+    """Where in the file: "line 7", or "" for the whole file."""
+    id: str
+    """Of at most MAX_ID_BYTES: a longer one ends in a digest."""
+    text: str
+    seed: str | None = None
+    """The SHUFFLE seed, if a table beside the records has it."""
+
+
+def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine) -> Iterator[RawRecord]:
+    """Yield the text of every record of files and folders (recursively, by name), in order.
+
+    ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
+    Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
+    """
+    files = [file for path in paths for file in _record_files(path)]
+    return _iter_files(files, quarantine)
+
+
+def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord]:
+    for path in files:
+        source = _Source(str(path), quarantine)
+        try:
+            if _kind(path.name) == _ZIP:
+                yield from source.members(iter_zip_members(path))
+                continue
+            with path.open("rb") as file:
+                yield from source.texts(path.name, decompressed(file), _seed_table(path))
+        except DAMAGED_STREAM as error:
+            quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
+
+
+def _record_files(path: Path) -> list[Path]:
+    known = ", ".join(_KIND_OF_SUFFIX)
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.is_file() and _kind(file.name)]
+        if not files:
+            raise ValueError(f"folder {path} has no game records: it needs files named {known}, plain or .gz or .xz")
+        return files
+    if not path.exists():
+        raise ValueError(f"{path} does not exist: give a record file or a folder of records")
+    if not path.is_file():
+        raise ValueError(f"{path} is neither a file nor a folder: give a record file or a folder of records")
+    if not _kind(path.name):
+        raise ValueError(f"the name of {path} is not that of a record file: use {known}, plain or .gz or .xz")
+    return [path]
+
+
+def _kind(name: str) -> str | None:
+    """Return the form of a file by its name; None for other files, tables of seeds among them.
+
+    A name with the id of a Tenhou game is that of an mjlog record whatever its suffix: browsers save addresses.
+    """
+    pure = _unpacked_name(name)
+    kind = _KIND_OF_SUFFIX.get(pure.suffix.lower())
+    if kind is None and _tenhou_id(name):
+        return _MJLOG
+    return None if kind == _TABLE and pure.stem == _SEEDS else kind
+
+
+def _unpacked_name(name: str) -> PurePosixPath:
+    pure = PurePosixPath(name)
+    return PurePosixPath(pure.name).with_suffix("") if pure.suffix.lower() in _PACKED else PurePosixPath(pure.name)
+
+
+def _seed_table(path: Path) -> Path | None:
+    """Return the seeds that belong to a table of games, if they are there."""
+    if _kind(path.name) != _TABLE or _unpacked_name(path.name).stem != _GAMES:
+        return None
+    places = [path.with_name(f"{_SEEDS}.tsv{packed}") for packed in ("", *_PACKED)]
+    return next((place for place in places if place.is_file()), None)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"cannot be read further: {error or type(error).__name__}"
+
+
+def _tenhou_id(name: str) -> str | None:
+    """Return the id of a Tenhou game in a name, an address, or a percent-encoded address."""
+    match = _TENHOU_ID.search(unquote(name)) if "gm-" in name else None
+    return match[0] if match else None
+
+
+def _fitting_id(name: str) -> str:
+    """Return the id of the Tenhou game in ``name``, or else ``name``, its end replaced by a digest if it is too long.
+
+    Bytes of a file's name that are not UTF-8 become ``?``.
+    """
+    data = (_tenhou_id(name) or name).encode("utf-8", "replace")
+    if len(data) <= MAX_ID_BYTES:
+        return data.decode()
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return f"{data[: MAX_ID_BYTES - len(digest) - 1].decode('utf-8', 'ignore')}~{digest}"
+
+
+class _Member(ByteSource, Protocol):
+    """One file of an archive."""
+
+    name: str
+
+
+class _Source:
+    """One file, or one member of an archive, on its way to texts; ``position`` is how far it was read."""
+
+    def __init__(self, name: str, quarantine: Quarantine) -> None:
+        self.position = ""
+        self._name = name
+        self._quarantine = quarantine
+
+    def texts(self, file_name: str, file: ByteSource, seeds: Path | None = None) -> Iterator[RawRecord]:
+        """Yield the records of a decompressed file; its name gives its form."""
+        kind = _kind(file_name)
+        record_id = _tenhou_id(file_name) or _unpacked_name(file_name).stem
+        if kind == _MJLOG:
+            yield from self._record(record_id, "", read_bounded(file))
+        elif kind == _MJAI:
+            yield from self._mjai_games(record_id, file)
+        elif kind == _TABLE:
+            yield from self._table(file, seeds)
+        elif kind == _TAR:
+            yield from self.members(iter_members(file))
+
+    def _record(
+        self, record_id: str, position: str, data: bytes | None, seed: str | None = None
+    ) -> Iterator[RawRecord]:
+        if data is None:
+            self._quarantine.add(self._name, position, _TOO_LONG, kind=TOO_LARGE)
+            return
+        encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8"
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError as error:
+            reason = f"not {encoding.upper()}: {error.reason} at byte {error.start}"
+            self._quarantine.add(self._name, position, reason)
+            return
+        yield RawRecord(self._name, position, _fitting_id(record_id), text, seed)
+
+    def _table(self, file: ByteSource, seeds_path: Path | None) -> Iterator[RawRecord]:
+        with ExitStack() as stack:
+            seeds = None
+            if seeds_path is not None:
+                seed_file = stack.enter_context(seeds_path.open("rb"))
+                seeds = _Seeds(seeds_path, decompressed(seed_file), self._quarantine)
+            for line in iter_lines(file):
+                self.position = f"line {line.number}"
+                if line.data is None:
+                    self._quarantine.add(self._name, self.position, _TOO_LONG, kind=TOO_LARGE)
+                    continue
+                first, tab, rest = line.data.rstrip(b"\r").partition(b"\t")
+                if not tab and not first.strip():
+                    continue
+                if not tab:
+                    reason = "the line is not: id, tab, anything, tab, record"
+                    self._quarantine.add(self._name, self.position, reason, kind=NOT_A_RECORD)
+                    continue
+                record_id = first.decode("utf-8", "replace")
+                seed = seeds.find(record_id) if seeds is not None else None
+                yield from self._record(record_id, self.position, rest.rpartition(b"\t")[2], seed)
+
+    def _mjai_games(self, record_id: str, file: ByteSource) -> Iterator[RawRecord]:
+        """Cut a file of mjai lines before every start_game."""
+        game = _MjaiGame(0)
+        num_games = 0
+        for line in iter_lines(file):
+            self.position = f"line {line.number}"
+            if line.data is not None and not line.data.strip():
+                continue
+            if line.data is not None and b'"start_game"' in line.data:
+                if num_games:
+                    yield from self._mjai_game(record_id, num_games, game)
+                num_games += 1
+                game = _MjaiGame(line.number)
+            elif not num_games:
+                self._refuse_start(line.data or b"")
+                return
+            game.add(line)
+        if num_games:
+            yield from self._mjai_game(record_id, num_games, game)
+        else:
+            self._refuse_start(b"")
+
+    def _refuse_start(self, start: bytes) -> None:
+        """Set aside a file whose first line does not begin an mjai game."""
+        kind, reason = NOT_A_RECORD, _NO_MJAI
+        text = start.removeprefix(codecs.BOM_UTF8).lstrip()
+        if text.startswith(b"["):
+            kind, reason = OTHER_FORMAT, _ARRAY
+        elif text.startswith(b"{") and b'"log"' in text:
+            kind, reason = OTHER_FORMAT, _TENHOU_JSON
+        self._quarantine.add(self._name, self.position, reason, kind=kind)
+
+    def _mjai_game(self, record_id: str, number: int, game: _MjaiGame) -> Iterator[RawRecord]:
+        numbered = record_id if number == 1 else f"{record_id}-{number}"
+        return self._record(numbered, f"line {game.first_line}", game.data())
+
+    def members(self, members: Iterable[_Member]) -> Iterator[RawRecord]:
+        """Yield the records of the members of an archive."""
+        for member in members:
+            self.position = member.name
+            kind = _kind(member.name)
+            if kind is None:
+                continue
+            name = f"{self._name}/{member.name}"
+            if kind in (_TAR, _ZIP):
+                self._quarantine.add(name, "", _ARCHIVE, kind=UNREADABLE)
+                continue
+            source = _Source(name, self._quarantine)
+            try:
+                yield from source.texts(member.name, decompressed(member))
+            except DAMAGED_STREAM as error:
+                self._quarantine.add(name, source.position, _unreadable(error), kind=UNREADABLE)
+
+
+class _MjaiGame:
+    """The lines of one mjai game, bounded."""
+
+    def __init__(self, first_line: int) -> None:
+        self.first_line = first_line
+        self._lines: list[bytes] = []
+        self._size = 0
+
+    def add(self, line: Line) -> None:
+        """Add a line; over the limit only the size is kept."""
+        self._size += MAX_RECORD_BYTES if line.data is None else len(line.data)
+        if line.data is not None and self._size <= MAX_RECORD_BYTES:
+            self._lines.append(line.data)
+        else:
+            self._size = MAX_RECORD_BYTES + 1
+            self._lines = []
+
+    def data(self) -> bytes | None:
+        """Return the text, or None if it was too long."""
+        return b"\n".join(self._lines) if self._size <= MAX_RECORD_BYTES else None
+
+
+class _Seeds:
+    """A table of seeds read alongside the games; both usually have the same order, but need not."""
+
+    def __init__(self, path: Path, file: ByteSource, quarantine: Quarantine) -> None:
+        self._path = path
+        self._quarantine = quarantine
+        self._lines = iter_lines(file)
+        self._ahead: dict[str, str] = {}
+        self._is_exhausted = False
+
+    def find(self, record_id: str) -> str | None:
+        """Return the seed of a game, or None if the table has none within reach."""
+        if record_id in self._ahead:
+            return self._ahead.pop(record_id)
+        while not self._is_exhausted and len(self._ahead) < _MAX_SEEDS_AHEAD:
+            found = self._next()
+            if found is not None and found[0] == record_id:
+                return found[1]
+            if found is not None:
+                self._ahead[found[0]] = found[1]
+        return None
+
+    def _next(self) -> tuple[str, str] | None:
+        try:
+            line = next(self._lines, None)
+        except DAMAGED_STREAM as error:
+            self._quarantine.add(str(self._path), "", _unreadable(error), kind=UNREADABLE)
+            line = None
+        if line is None:
+            self._is_exhausted = True
+            return None
+        data = line.data
+        columns = [] if data is None or len(data) > _MAX_SEED_LINE_BYTES else data.strip().split(b"\t")
+        if len(columns) == 2:
+            return columns[0].decode("utf-8", "replace"), columns[1].decode("ascii", "replace")
+        self._quarantine.add(str(self._path), f"line {line.number}", "the line is not: id, tab, seed")
+        return None

@@ -1,0 +1,104 @@
+"""Writes games to files: one file per game in a folder, or one table (.tsv, .tsv.xz) with a line per game."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+from suphx.atomic_file import write_atomically
+from suphx.games.riichi.records.archive.quarantine import Quarantine
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.record_error import AGAINST_THE_RULES, NOT_WRITABLE
+from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+
+RecordForm = Literal["mjlog", "mjai"]
+
+
+def write_records(
+    logs: Iterable[GameLog], target: Path, form: RecordForm, *, quarantine: Quarantine | None = None
+) -> int:
+    """Write games to ``target`` and return how many: a table if its name ends in .tsv or .tsv.xz, else a folder.
+
+    Folders are created if missing, but not for nothing. A table appears under its name only when it is complete. A game
+    that cannot be written (its moves contradict the rules, or it came from mjai and mjlog needs han and yaku) is set
+    aside in ``quarantine``; without one it is a ValueError. Raises ValueError also for a table of mjai (many lines per
+    game), OSError if writing fails.
+    """
+    written = _written(logs, form, quarantine)
+    if not target.name.endswith((".tsv", ".tsv.xz")):
+        return _write_folder(written, target, form)
+    if form == "mjai":
+        raise ValueError(f"{target} is a table with one line per game and mjai has many: choose a folder or --to mjlog")
+    return _write_table(written, target)
+
+
+def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine | None) -> Iterator[tuple[GameLog, str]]:
+    """Yield the games that can be written, with their text."""
+    write = write_mjlog if form == "mjlog" else write_mjai
+    for log in logs:
+        try:
+            text = write(log)
+        except ValueError as error:
+            if quarantine is None:
+                raise
+            has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
+            kind = AGAINST_THE_RULES if form == "mjai" or has_results else NOT_WRITABLE
+            quarantine.add(log.id, "", f"cannot be written as {form}: {error}", kind=kind)
+        else:
+            yield log, text
+
+
+def _write_folder(written: Iterable[tuple[GameLog, str]], folder: Path, form: RecordForm) -> int:
+    names: set[str] = set()
+    for log, text in written:
+        folder.mkdir(parents=True, exist_ok=True)
+        name = _file_name(log.id, names)
+        if form == "mjlog":
+            # mtime 0: the same games give the same bytes
+            write_atomically(folder / f"{name}.mjlog", [gzip.compress(text.encode(), mtime=0)])
+        else:
+            write_atomically(folder / f"{name}.jsonl", [text.encode()])
+    return len(names)
+
+
+def _write_table(written: Iterable[tuple[GameLog, str]], path: Path) -> int:
+    num_written = 0
+    games = iter(written)
+    first = next(games, None)
+    if first is None:
+        return 0
+
+    def lines() -> Iterator[bytes]:
+        nonlocal num_written
+        for log, mjlog in chain([first], games):
+            game_id, text = re.sub(r"\s", "_", log.id), mjlog.replace("\n", "")
+            yield f"{game_id}\t\t{text}\n".encode()
+            num_written += 1
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, _packed(lines()) if path.suffix == ".xz" else lines())
+    return num_written
+
+
+def _packed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    compressor = lzma.LZMACompressor()
+    for part in parts:
+        yield compressor.compress(part)
+    yield compressor.flush()
+
+
+def _file_name(game_id: str, used: set[str]) -> str:
+    """Return a file name for the id of any record: without folders, and not used before."""
+    plain = re.sub(r"[^\w-]", "_", game_id)[:100] or "game"
+    name, number = plain, 1
+    while name in used:
+        number += 1
+        name = f"{plain}-{number}"
+    used.add(name)
+    return name

@@ -1,0 +1,147 @@
+"""A recorded deal as lines that a person can read: start, turns, calls, riichi, the end with han, fu and points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suphx.games.riichi.engine.kyoku import start_kyoku
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    KAKAN,
+    LEAVE,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    action_name,
+)
+from suphx.games.riichi.table.rules import apply_rules
+from suphx.games.riichi.table.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    KYOKU_END,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    TABLE,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
+from suphx.games.riichi.table.wall import DORA
+from suphx.kernel.record import Records
+
+_DRAW_NAMES = {
+    EXHAUSTIVE_DRAW: "exhaustive draw",
+    NAGASHI_MANGAN: "nagashi mangan",
+    NINE_TERMINALS_DRAW: "abortive draw: nine terminals and honours",
+    FOUR_WINDS_DRAW: "abortive draw: four winds",
+    FOUR_RIICHI_DRAW: "abortive draw: four riichi",
+    FOUR_KANS_DRAW: "abortive draw: four kans",
+    TRIPLE_RON_DRAW: "abortive draw: triple ron",
+}
+
+
+def kyoku_name(kyoku: int, honba: int) -> str:
+    """Return such as ``"East 1"`` or ``"South 4, honba 2"``."""
+    name = f"{('East', 'South', 'West', 'North')[kyoku // 4]} {kyoku % 4 + 1}"
+    return f"{name}, honba {honba}" if honba else name
+
+
+def describe_kyoku(game: GameLog, index: int) -> list[str]:
+    """Return the lines of deal ``index`` of ``game``; ValueError when its moves contradict the rules."""
+    log = game.kyokus[index]
+    tables = np.zeros(1, TABLE)
+    apply_rules(tables, game.rules)
+    table: Any = tables[0]
+    table["scores"] = log.scores
+    table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
+    table["wall"] = log.wall
+    suits = load_suits()
+    start_kyoku(tables[0], suits)
+    indicator = face_of_id(int(log.wall[DORA]), game.rules.red_bits)
+    lines = [f"{kyoku_name(log.kyoku, log.honba)}, {log.kyotaku} sticks, dora indicator {face_name(indicator)}"]
+    for seat in range(4):
+        lines.append(f"  {game.names[seat]:<12} {log.scores[seat]:>6} points   {format_faces(_dealt(game, log, seat))}")
+    cursor = np.zeros(4, np.int64)
+    while table["phase"] != KYOKU_END:
+        action = recorded_action(tables[0], log.moves, int(log.result["result"]), cursor)
+        if action == NO_MOVE or action >= LEAVE or not table["legal"][action]:
+            raise ValueError(f"deal {index} of game {game.id} contradicts the rules: see suphx records verify")
+        if action != PASS:
+            lines.append(_describe_move(game, table, action))
+        follow(tables[0], suits, log.moves, cursor, action)
+    return [*lines, *_describe_end(game, tables)]
+
+
+def _dealt(game: GameLog, log: KyokuLog, seat: int) -> list[int]:
+    """Return the 13 faces that a seat starts with: three times four tiles from its place on, then one."""
+    place = (seat - log.kyoku) % 4
+    places = [16 * turn + 4 * place + i for turn in range(3) for i in range(4)] + [48 + place]
+    return [face_of_id(int(log.wall[i]), game.rules.red_bits) for i in places]
+
+
+def _describe_move(game: GameLog, table: Any, action: int) -> str:
+    seat = int(table["actor"])
+    name = f"  {game.names[seat]:<12}"
+    drawn = int(table["drawn"])
+    if action <= TSUMOGIRI:
+        if drawn < 0:
+            return f"{name} discards {face_name(action)}"
+        tile = f"{face_name(drawn)}, tsumogiri" if action == TSUMOGIRI else face_name(action)
+        return f"{name} draws {face_name(drawn)}, discards {tile}"
+    if action == RIICHI:
+        return f"{name} draws {face_name(drawn)}, declares riichi: {hand_text(table, seat)}"
+    if action == TSUMO:
+        return f"{name} draws {face_name(drawn)}, wins by tsumo: {hand_text(table, seat)}"
+    claimed = face_name(int(table["claimed_face"])) if action >= RON else ""
+    if action == RON:
+        return f"{name} wins by ron on {claimed}: {hand_text(table, seat)}"
+    if PON <= action <= MINKAN or CHI <= action < PASS:
+        return f"{name} calls {action_name(action)} on {claimed}"
+    assert action == NINE_TERMINALS or ANKAN <= action < KAKAN + 34
+    return f"{name} {action_name(action)}"
+
+
+def _describe_end(game: GameLog, tables: Records) -> list[str]:
+    table: Any = tables[0]
+    lines = []
+    if table["result"] != WIN_RESULT:
+        tenpai = [game.names[seat] for seat in range(4) if table["tenpai"][seat]]
+        lines.append(f"  {_DRAW_NAMES[int(table['result'])]}" + (f", tenpai: {', '.join(tenpai)}" if tenpai else ""))
+    for w in range(int(table["num_wins"])):
+        yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1]
+        yaku += [
+            f"{name} {table[field][w]}"
+            for name, field in (("dora", "win_dora"), ("red", "win_red"), ("ura", "win_ura"))
+            if table[field][w]
+        ]
+        value = f"{table['win_han'][w]} han {table['win_fu'][w]} fu" if table["win_han"][w] else "yakuman"
+        seat = int(table["win_seat"][w])
+        lines.append(f"  {game.names[seat]:<12} {value}, {table['win_points'][w]} points: {', '.join(yaku)}")
+    changes = ", ".join(f"{game.names[seat]} {int(table['deltas'][seat]):+}" for seat in range(4))
+    return [*lines, f"  {changes}"]
+
+
+def hand_text(table: Any, seat: int) -> str:
+    """Return the concealed tiles of ``seat`` (0-3) at a TABLE record in short form: ``"13m067p5z"``, 0 = a red five."""
+    faces: list[int] = []
+    for kind in range(34):
+        count = int(table["hand"][seat, kind])
+        if count and kind < 27 and kind % 9 == 4 and table["red"][seat] >> kind // 9 & 1:
+            faces.append(34 + kind // 9)
+            count -= 1
+        faces += [kind] * count
+    return format_faces(faces)

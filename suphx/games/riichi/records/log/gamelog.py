@@ -1,0 +1,80 @@
+"""A recorded game in memory: what mjlog.py and mjai.py read and write, and what replay.py plays through the engine.
+
+A game is its walls and its moves; hands, melds and scores follow from them. Passes are not stored: whoever was asked
+and has no move passed (or was overruled, see replay.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import RESULT
+from suphx.kernel.record import U8, U16
+
+ACTION_BITS = 7
+NO_SEED = "no seed in the record"
+MAX_ID_BYTES = 48
+"""Of the id of a game that is stored (store.py)."""
+
+
+def move(seat: int, action: int) -> int:
+    """Return ``action`` (0-121, see action.py) of ``seat`` as one number: the seat in the bits above the action."""
+    return seat << ACTION_BITS | action
+
+
+@dataclass(slots=True, kw_only=True)
+class KyokuLog:
+    """One deal: its start, its wall and every move."""
+
+    kyoku: int
+    """0 = East 1 … 11 = West 4."""
+    honba: int
+    kyotaku: int
+    """Riichi sticks on the table at the start."""
+    scores: tuple[int, int, int, int]
+    """Points of the four seats at the start."""
+    wall: U8
+    """136 tile ids in drawing order (table.py). A tile that the record does not show stands anywhere that is free."""
+    is_wall_from_seed: bool
+    """The wall was computed from the record's shuffle seed, so that every draw can be checked."""
+    moves: U16
+    """``move(seat, action)`` in order; a double ron is two RON moves, in the order of payment."""
+    result: np.void
+    """A RESULT record: what the record says of the end."""
+    deal: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """52 dealt tile ids in drawing order as recorded; empty if the wall is the only source."""
+    draws: U8 = field(default_factory=lambda: np.zeros(0, np.uint8))
+    """Tile ids of every draw in order (rinshan included) as recorded; empty if the wall is the only source."""
+    is_result_complete: bool = True
+    """False when the format has no han, fu and yaku (mjai): then only winners and score changes are compared."""
+    dice: tuple[int, int] = (1, 1)
+
+
+@dataclass(slots=True, kw_only=True)
+class GameLog:
+    """One game of four seats."""
+
+    id: str
+    rules: Rules
+    names: tuple[str, str, str, str]
+    dans: tuple[int, ...] = ()
+    """Tenhou's grade of each seat: 0 = newcomer, 10 = 1 dan, 19 = 10 dan, 20 = Tenhou; empty if unknown."""
+    ratings: tuple[float, ...] = ()
+    room: str = ""
+    """"general", "advanced", "expert", "phoenix" or ""."""
+    kyokus: list[KyokuLog] = field(default_factory=list)
+    seed_problem: str = NO_SEED
+    """Why the draws are not compared with a shuffle seed; "" if they are."""
+    final_scores: tuple[int, int, int, int] | None = None
+    """Points at the end, left-over sticks given to the first; None if the record stops earlier."""
+
+
+def empty_result() -> np.void:
+    """Return a RESULT record of zeros, the absent liable seats set to -1."""
+    results = np.zeros(1, RESULT)
+    results["win_liable"] = -1
+    result: np.void = results[0]
+    return result

@@ -1,0 +1,257 @@
+"""Play a recorded game through the rules engine: every move must be legal, every draw, win and payment the same.
+
+A record shows no passes. Whoever is asked and has no move in the record passed; a seat whose wish may have been
+overruled (a pon while somebody won, a chi while somebody else called pon) has no known answer: ``is_answer_known``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suphx.games.riichi.engine.hanchan import end_kyoku
+from suphx.games.riichi.engine.kyoku import start_kyoku, step
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
+from suphx.games.riichi.table.action import LEAVE, MINKAN, PASS, PON, RETURN, RON, action_name
+from suphx.games.riichi.table.rules import apply_rules
+from suphx.games.riichi.table.table import (
+    CLAIM,
+    GAME_END,
+    KYOKU_END,
+    OWN_TURN,
+    RESULT,
+    ROB_KAN,
+    TABLE,
+    TRIPLE_RON_DRAW,
+    Table,
+)
+from suphx.games.riichi.table.wall import RINSHAN
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64, U8, U16
+
+# cursor: int64 (4,) = next move, bit set of absent seats, bit set of seats asked in this window, draws seen
+NEXT, ABSENT, ASKED, DRAWS = range(4)
+NO_MOVE = -1
+
+_ACTION_MASK = (1 << ACTION_BITS) - 1
+
+# how a replay ended
+_SAME, _ILLEGAL, _TOO_SHORT, _TOO_LONG, _NOT_ASKED, _OTHER_DRAW = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where a record and the rules engine disagree."""
+
+    id: str
+    kyoku: int
+    """Index of the deal in the record, from 0."""
+    step: int
+    """Number of decisions of this deal before it."""
+    what: str
+
+
+@jit
+def recorded_action(t: Table, moves: U16, result: int, cursor: I64) -> int:
+    """Return what the actor of ``t`` did by the record, or NO_MOVE when the record has another seat's move here."""
+    n = len(moves)
+    _skip_marks(moves, cursor)
+    i = cursor[NEXT]
+    if t.phase != CLAIM and t.phase != ROB_KAN:
+        if i >= n or moves[i] >> ACTION_BITS != t.actor:
+            return NO_MOVE
+        return moves[i] & _ACTION_MASK
+    if i >= n:
+        return RON if result == TRIPLE_RON_DRAW else PASS
+    while i < n:
+        action = moves[i] & _ACTION_MASK
+        if not RON <= action < PASS:
+            break
+        if moves[i] >> ACTION_BITS == t.actor:
+            return action
+        i += 1
+    return PASS
+
+
+@jit
+def _skip_marks(moves: U16, cursor: I64) -> None:
+    """Apply the LEAVE and RETURN marks that stand before the next move."""
+    while cursor[NEXT] < len(moves):
+        action = moves[cursor[NEXT]] & _ACTION_MASK
+        seat = moves[cursor[NEXT]] >> ACTION_BITS
+        if action == LEAVE:
+            cursor[ABSENT] |= 1 << seat
+        elif action == RETURN:
+            cursor[ABSENT] &= ~(1 << seat)
+        else:
+            return
+        cursor[NEXT] += 1
+
+
+@jit
+def is_answer_known(t: Table, moves: U16, cursor: I64) -> bool:
+    """Tell whether the PASS of the actor in a claim window is its own wish: no claim of another seat hides it."""
+    i = cursor[NEXT]
+    if i >= len(moves):
+        return True
+    action = moves[i] & _ACTION_MASK
+    return not (RON <= action <= MINKAN) or moves[i] >> ACTION_BITS == t.actor
+
+
+@jit
+def follow(t: Table, suits: Suits, moves: U16, cursor: I64, action: int) -> bool:
+    """Apply the recorded ``action`` and move the cursor; False when a recorded claim was never possible."""
+    was_window = t.phase == CLAIM or t.phase == ROB_KAN
+    if not was_window:
+        cursor[NEXT] += 1
+        cursor[ASKED] = 0
+        step(t, suits, action)
+        return True
+    cursor[ASKED] |= 1 << t.actor
+    step(t, suits, action)
+    if t.phase == CLAIM or t.phase == ROB_KAN:
+        return True
+    # The window has closed: its claims are used up.
+    while cursor[NEXT] < len(moves):
+        claim = moves[cursor[NEXT]] & _ACTION_MASK
+        if not (claim == RON or PON <= claim < PASS):
+            return True
+        if not cursor[ASKED] >> (moves[cursor[NEXT]] >> ACTION_BITS) & 1:
+            return False
+        cursor[NEXT] += 1
+        if claim != RON:
+            return True
+    return True
+
+
+@jit
+def _drawn_id(t: Table) -> int:
+    if t.is_rinshan:
+        return t.wall[RINSHAN[t.num_kans - 1]]
+    return t.wall[t.next_draw - 1]
+
+
+@jit
+def _replay_kyoku(t: Table, suits: Suits, moves: U16, draws: U8, result: int, cursor: I64) -> int:
+    """Replay one deal from its wall; return one of the codes above, the table standing where it stopped."""
+    cursor[:] = 0
+    start_kyoku(t, suits)
+    while t.phase != KYOKU_END:
+        if t.phase == OWN_TURN:
+            if len(draws) > 0 and (cursor[DRAWS] >= len(draws) or draws[cursor[DRAWS]] != _drawn_id(t)):
+                return _OTHER_DRAW
+            cursor[DRAWS] += 1
+        action = recorded_action(t, moves, result, cursor)
+        if action == NO_MOVE:
+            return _TOO_SHORT
+        if action >= PASS + 1 or t.legal[action] == 0:
+            return _ILLEGAL
+        if not follow(t, suits, moves, cursor, action):
+            return _NOT_ASKED
+    _skip_marks(moves, cursor)
+    return _SAME if cursor[NEXT] == len(moves) else _TOO_LONG
+
+
+class Replayer:
+    """Replays games one after another on one table.
+
+    >>> replayer = Replayer()
+    >>> differences = replayer.replay(game)
+    """
+
+    def __init__(self) -> None:
+        self._suits = load_suits()
+        self._tables = np.zeros(1, TABLE)
+        self._table: Any = self._tables[0]
+        self._cursor = np.zeros(4, np.int64)
+        self.num_decisions = 0
+        self.num_draws_checked = 0
+        """Draws compared with a wall that came from a shuffle seed."""
+        self.num_draws_unchecked = 0
+        """Draws of kyoku without such a wall."""
+
+    def replay(self, game: GameLog) -> list[Difference]:
+        """Return the first difference of every deal of ``game``, and those between deals; empty when all agrees."""
+        apply_rules(self._tables, game.rules)
+        found: list[Difference] = []
+        for index, log in enumerate(game.kyokus):
+            what = self._replay_kyoku(log)
+            if what is None:
+                following = game.kyokus[index + 1] if index + 1 < len(game.kyokus) else None
+                what = self._compare_end(game, following)
+            if what is not None:
+                found.append(Difference(game.id, index, int(self._table["num_decisions"]), what))
+        return found
+
+    def _replay_kyoku(self, log: KyokuLog) -> str | None:
+        table = self._table
+        table["scores"] = log.scores
+        table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
+        table["wall"] = log.wall
+        table["num_decisions"] = 0
+        if log.deal.size and not np.array_equal(log.deal, log.wall[:52]):
+            return f"the deal differs from the wall at place {int(np.argmax(log.deal != log.wall[:52]))}"
+        code = _replay_kyoku(
+            self._tables[0], self._suits, log.moves, log.draws, int(log.result["result"]), self._cursor
+        )
+        self.num_decisions += int(table["num_decisions"])
+        if log.is_wall_from_seed:
+            self.num_draws_checked += int(self._cursor[DRAWS])
+        else:
+            self.num_draws_unchecked += int(self._cursor[DRAWS])
+        if code != _SAME:
+            return self._explain(code, log)
+        return compare_results(table, log.result, log.is_result_complete)
+
+    def _explain(self, code: int, log: KyokuLog) -> str:
+        table = self._table
+        i = int(self._cursor[NEXT])
+        number = int(log.moves[i]) if i < log.moves.size else None
+        recorded = "the end of the deal"
+        if number is not None:
+            recorded = f"seat {number >> ACTION_BITS} {action_name(number & _ACTION_MASK)}"
+        if code == _OTHER_DRAW:
+            return f"draw {int(self._cursor[DRAWS])} differs from the wall's tile {_drawn_id(self._tables[0])}"
+        if code == _TOO_LONG:
+            return f"the deal is over by the rules, but the record continues with: {recorded}"
+        if code == _NOT_ASKED:
+            return f"the record has a claim that the rules do not allow: {recorded}"
+        legal = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
+        return f"the record has: {recorded}; by the rules seat {table['actor']} chooses one of: {legal}"
+
+    def _compare_end(self, game: GameLog, following: KyokuLog | None) -> str | None:
+        table = self._table
+        end_kyoku(self._tables[0])
+        is_over = table["phase"] == GAME_END
+        if following is None:
+            if game.final_scores is None:
+                return None
+            if not is_over:
+                return "the record ends the game here, but by the rules it continues"
+            return _unequal("final scores", game.final_scores, tuple(table["scores"].tolist()))
+        if is_over:
+            return "the game ends here by the rules, but the record continues"
+        recorded = (following.kyoku, following.honba, following.kyotaku, following.scores)
+        ours = tuple(int(table[name]) for name in ("kyoku", "honba", "kyotaku"))
+        return _unequal("next (kyoku, honba, kyotaku, scores)", recorded, (*ours, tuple(table["scores"].tolist())))
+
+
+_WITHOUT_DETAILS = ("result", "num_wins", "win_seat", "win_loser", "deltas", "win_deltas")
+
+
+def compare_results(table: np.void, recorded: np.void, is_complete: bool) -> str | None:
+    """Return what differs between the Result of a table and of a record; only winners and payments if incomplete."""
+    for name in RESULT.names if is_complete and RESULT.names else _WITHOUT_DETAILS:
+        difference = _unequal(name, recorded[name].tolist(), table[name].tolist())
+        if difference:
+            return difference
+    return None
+
+
+def _unequal(name: str, recorded: object, ours: object) -> str | None:
+    if recorded == ours:
+        return None
+    return f"{name}: {recorded} in the record, {ours} by the rules"

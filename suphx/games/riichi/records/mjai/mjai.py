@@ -1,0 +1,430 @@
+"""Reads the mjai protocol, one JSON object a line: one game text becomes a GameLog.
+
+mjai names faces, not tile ids, so every tile gets the lowest free id of its face. It has no han, fu and yaku: the
+results hold winners and score changes and say ``is_result_complete=False``. The reason of a drawn kyoku and the final
+scores are optional in the dialects; where they are missing they follow from what was played.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, STICK, KyokuBuilder, Win
+from suphx.games.riichi.records.log.mjlog_meld import Meld
+from suphx.games.riichi.records.log.record_error import (
+    NO_END,
+    NO_KYOKU,
+    NO_RED_FIVES,
+    OTHER_FORMAT,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
+from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
+    CHI_MELD,
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    KAKAN_MELD,
+    MINKAN_MELD,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    PON_MELD,
+    TRIPLE_RON_DRAW,
+)
+from suphx.games.riichi.table.tile import EAST, NORTH, NUM_TILES
+
+TILE_NAMES: tuple[str, ...] = (
+    *(f"{number}{suit}" for suit in "mps" for number in range(1, 10)),
+    *"ESWNPFC",
+    *("5mr", "5pr", "5sr"),
+)
+"""mjai's name of each face."""
+
+REASONS = {
+    "fanpai": EXHAUSTIVE_DRAW,
+    "nagashimangan": NAGASHI_MANGAN,
+    "kyushukyuhai": NINE_TERMINALS_DRAW,
+    "suufonrenta": FOUR_WINDS_DRAW,
+    "suuchareach": FOUR_RIICHI_DRAW,
+    "suukaikan": FOUR_KANS_DRAW,
+    "sanchaho": TRIPLE_RON_DRAW,
+}
+"""``reason`` of ryukyoku -> result code."""
+
+EAST_ONLY = 0
+"""``kyoku_first`` of start_game for a game of one wind; 4 for two winds."""
+
+FACE_OF_NAME = {name: face for face, name in enumerate(TILE_NAMES)}
+"""The inverse."""
+
+_WINDS = "ESWN"
+MAX_LINE_LENGTH = 1024 * 1024
+"""Characters of one event; one with what a program thought of it has a few thousand."""
+
+_MAX_POINTS = 10_000_000
+_NOTEN_PAYMENTS = (0, 1000, 1500, 3000)
+
+JsonObject = dict[str, Any]
+
+
+def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) -> GameLog:
+    """Return the game of one mjai text, from start_game to end_game.
+
+    Without end_game the record is refused unless ``is_fragment_allowed``: then its finished kyokus are returned and
+    ``final_scores`` is None. Raises RecordError with reason and position; ForeignRecord for a game without red fives.
+    """
+    reader = _GameReader(game_id)
+    number = 0
+    try:
+        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):  # noqa: B007 (for the position)
+            if line and not line.isspace():
+                reader.read(_json_object(line))
+        return reader.finish(is_fragment_allowed)
+    except RecordError:
+        raise
+    except RecursionError as error:
+        raise RecordError("JSON is nested too deeply", f"{reader.place}, line {number}") from error
+    except ValueError as error:
+        raise RecordError(str(error), f"{reader.place}, line {number}") from error
+
+
+def _json_object(line: str) -> JsonObject:
+    if len(line) > MAX_LINE_LENGTH:
+        raise ValueError(f"the line is longer than {MAX_LINE_LENGTH:,} characters, the limit for one event")
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
+    if not isinstance(value, dict):
+        raise ValueError("the line is not a JSON object")
+    return value
+
+
+class _GameReader:
+    """Consumes mjai events in order; ``finish`` gives the game."""
+
+    def __init__(self, game_id: str) -> None:
+        self.place = "the head"
+        self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
+        self._kyoku: _KyokuReader | None = None
+        self._scores = [Rules().start_points] * 4
+        self._kyotaku = 0
+        self._is_started = False
+        self._is_ended = False
+
+    def read(self, event: JsonObject) -> None:
+        """Read one event."""
+        name = event.get("type")
+        if self._is_ended:
+            raise ValueError(f"event {name!r:.40} follows end_game")
+        if (name == "start_game") == self._is_started:
+            raise ValueError(f"event {name!r:.40} is misplaced: a game has one start_game, at its start")
+        if name == "start_game":
+            self._start_game(event)
+        elif name == "start_kyoku":
+            self._finish_kyoku()
+            self._start_kyoku(event)
+        elif name == "end_kyoku":
+            self._finish_kyoku()
+        elif name == "end_game":
+            self._end_game(event)
+        elif self._kyoku is None:
+            raise ValueError(f"event {name!r:.40} is outside a kyoku")
+        else:
+            self._kyoku.read(str(name), event)
+
+    def finish(self, is_fragment_allowed: bool) -> GameLog:
+        """Return the game, or raise if it is not whole."""
+        if not self._is_ended and not is_fragment_allowed:
+            raise RecordError("the record ends without end_game: it is truncated", self.place, NO_END)
+        if self._kyoku is not None and self._kyoku.builder.is_over:
+            self._finish_kyoku()
+        if not self._log.kyokus:
+            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+        self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
+        return self._log
+
+    def _start_game(self, event: JsonObject) -> None:
+        self._is_started = True
+        if event.get("aka_flag", True) is False:
+            raise ForeignRecord("a game without red fives", "start_game", NO_RED_FIVES)
+        names = event.get("names", [""] * 4)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError("names is not a list of texts")
+        if len(names) != 4:
+            kind = THREE_PLAYERS if len(names) == 3 else OTHER_FORMAT
+            raise ForeignRecord(f"a game of {len(names)} players", "start_game", kind)
+        for name in names:
+            name.encode()  # a lone surrogate could not be written again
+        self._log.names = (names[0], names[1], names[2], names[3])
+        if event.get("kyoku_first") == EAST_ONLY and "kyoku_first" in event:
+            self._log.rules = replace(self._log.rules, num_winds=1)
+
+    def _start_kyoku(self, event: JsonObject) -> None:
+        wind = event.get("bakaze")
+        if not isinstance(wind, str) or len(wind) != 1 or wind not in _WINDS[:3]:
+            raise ValueError(f"bakaze {wind!r:.40} is not E, S or W")
+        kyoku = _WINDS.index(wind) * 4 + _integer(event, "kyoku", 1, 4) - 1
+        if "oya" in event and _seat(event, "oya") != kyoku % 4:
+            raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
+        honba = _integer(event, "honba", 0, 999)
+        self.place = f"kyoku {kyoku} honba {honba}"
+        scores = _points(event, "scores") if "scores" in event else self._scores
+        if self._log.kyokus and scores != self._scores:
+            raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._scores}")
+        kyotaku = _integer(event, "kyotaku", 0, 999)
+        self._kyoku = _KyokuReader(kyoku, honba, kyotaku, scores, event)
+
+    def _finish_kyoku(self) -> None:
+        if self._kyoku is None:
+            return
+        builder = self._kyoku.builder
+        self._log.kyokus.append(builder.finish(is_result_complete=False))
+        self._scores = builder.scores
+        self._kyotaku = builder.kyotaku
+        self._kyoku = None
+        if max(map(abs, self._scores)) > _MAX_POINTS:
+            raise ValueError(f"the kyoku ends with {self._scores}: no seat can have over {_MAX_POINTS:,} points")
+
+    def _end_game(self, event: JsonObject) -> None:
+        self._finish_kyoku()
+        self._is_ended = True
+        scores = list(self._scores)
+        if "scores" in event:
+            scores = _points(event, "scores")
+        elif self._kyotaku:
+            scores[scores.index(max(scores))] += STICK * self._kyotaku
+        self._log.final_scores = (scores[0], scores[1], scores[2], scores[3])
+
+
+class _KyokuReader:
+    """One kyoku: gives tile ids to faces and feeds the builder."""
+
+    def __init__(self, kyoku: int, honba: int, kyotaku: int, scores: Sequence[int], event: JsonObject) -> None:
+        self._free: list[list[int]] = [[] for _ in TILE_NAMES]
+        for tile in reversed(range(NUM_TILES)):
+            self._free[FACE_OF_ID[tile]].append(tile)
+        hands = event.get("tehais")
+        if not isinstance(hands, list) or len(hands) != 4 or not all(isinstance(hand, list) for hand in hands):
+            raise ValueError("tehais is not four lists of tiles")
+        self.builder = KyokuBuilder(
+            kyoku=kyoku,
+            honba=honba,
+            kyotaku=kyotaku,
+            scores=scores,
+            hands=[[self._take(_face(name)) for name in hand] for hand in hands],
+            indicator=self._take(_face(event.get("dora_marker"))),
+        )
+        self._pons: dict[tuple[int, int], Meld] = {}
+        self._last = -1
+        self._discarded: list[int] = []
+        self._num_melds = 0
+        self._num_kans = 0
+        self._num_riichi = 0
+
+    def read(self, name: str, event: JsonObject) -> None:
+        """Read one event of a running kyoku."""
+        if name in _CALLS:
+            self._call(name, event)
+        elif name in _KYOKU_EVENTS:
+            _KYOKU_EVENTS[name](self, event)
+        else:
+            raise ValueError(f"unknown event {name!r:.40}")
+
+    def tsumo(self, event: JsonObject) -> None:
+        """Read a draw."""
+        self._last = self._take(_face(event.get("pai")))
+        self.builder.draw(_seat(event, "actor"), self._last)
+
+    def dahai(self, event: JsonObject) -> None:
+        """Read a discard."""
+        seat, face = _seat(event, "actor"), _face(event.get("pai"))
+        if event.get("tsumogiri") is True:
+            tile = self.builder.drawn
+            if tile < 0 or FACE_OF_ID[tile] != face:
+                raise ValueError(f"seat {seat} discards {TILE_NAMES[face]} as drawn, but did not draw it")
+        else:
+            tile = self._held(seat, face, but=self.builder.drawn)
+        self.builder.discard(seat, tile)
+        self._last = tile
+        self._discarded.append(face)
+
+    def reach(self, event: JsonObject) -> None:
+        """Read a riichi declaration."""
+        self.builder.declare_riichi(_seat(event, "actor"))
+
+    def reach_accepted(self, event: JsonObject) -> None:
+        """Read that the riichi is paid."""
+        self.builder.pay_stick(_seat(event, "actor"))
+        self._num_riichi += 1
+
+    def dora(self, event: JsonObject) -> None:
+        """Read a new dora indicator."""
+        self.builder.reveal(self._take(_face(event.get("dora_marker"))))
+
+    def hora(self, event: JsonObject) -> None:
+        """Read a win."""
+        ura = event.get("ura_markers") or []
+        if not isinstance(ura, list):
+            raise ValueError("ura_markers is not a list of tiles")
+        seat = _seat(event, "actor")
+        win = Win(
+            seat=seat,
+            loser=_seat(event, "target"),
+            tile=self._last,
+            deltas=_points(event, "deltas"),
+            ura_indicators=self._ura(ura),
+        )
+        self.builder.win(win)
+
+    def ryukyoku(self, event: JsonObject) -> None:
+        """Read a drawn kyoku."""
+        deltas = _points(event, "deltas")
+        result = REASONS.get(str(event.get("reason")))
+        if result is None:
+            result = self._drawn_result(deltas)
+        tenpai = [int(delta > 0) for delta in deltas]
+        if isinstance(event.get("tenpais"), list):
+            tenpai = [int(value is True) for value in event["tenpais"]]
+            if len(tenpai) != 4:
+                raise ValueError(f"tenpais has {len(tenpai)} values instead of 4")
+        has_tenpai = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
+        self.builder.end_in_draw(result, deltas, tenpai if has_tenpai else (0, 0, 0, 0))
+
+    def _drawn_result(self, deltas: Sequence[int]) -> int:
+        """Return why the kyoku is drawn, derived from what was played."""
+        if self.builder.drawn >= 0:
+            return NINE_TERMINALS_DRAW
+        if self.builder.num_live_left == 0:
+            is_noten_payment = all(abs(delta) in _NOTEN_PAYMENTS for delta in deltas)
+            return EXHAUSTIVE_DRAW if is_noten_payment else NAGASHI_MANGAN
+        if self._num_riichi == 4:
+            return FOUR_RIICHI_DRAW
+        if self._num_kans == 4:
+            return FOUR_KANS_DRAW
+        is_first_round = len(self._discarded) == 4 and self._num_melds == 0
+        is_same_wind = len(set(self._discarded)) == 1 and EAST <= self._discarded[0] <= NORTH
+        return FOUR_WINDS_DRAW if is_first_round and is_same_wind else TRIPLE_RON_DRAW
+
+    def _call(self, name: str, event: JsonObject) -> None:
+        seat = _seat(event, "actor")
+        consumed = event.get("consumed")
+        if not isinstance(consumed, list) or len(consumed) != _CALLS[name]:
+            raise ValueError(f"consumed of {name} is not a list of {_CALLS[name]} tiles")
+        faces = [_face(tile) for tile in consumed]
+        if name == "kakan":
+            meld = self._kakan(seat, _face(event.get("pai")))
+        elif name == "ankan":
+            meld = self._ankan(seat, faces)
+        else:
+            meld = self._claim(name, seat, faces, event)
+        self.builder.call(seat, meld)
+        self._num_melds += 1
+        self._num_kans += name in ("kakan", "ankan", "daiminkan")
+        if name in ("kakan", "ankan"):
+            self._last = meld.hand_tiles()[-1]
+
+    def _kakan(self, seat: int, face: int) -> Meld:
+        added = self._held(seat, face)
+        pon = self._pons.get((seat, added >> 2))
+        if pon is None:
+            raise ValueError(f"seat {seat} adds {TILE_NAMES[face]} to a pon that it does not have")
+        return Meld(KAKAN_MELD, tuple(sorted((*pon.tiles, added))), pon.called, pon.source, added)
+
+    def _ankan(self, seat: int, faces: list[int]) -> Meld:
+        tiles = self._held_all(seat, faces)
+        if len({tile >> 2 for tile in tiles}) != 1:
+            raise ValueError(f"seat {seat} makes a kan of different tiles")
+        return Meld(ANKAN_MELD, tiles, -1, 0)
+
+    def _claim(self, name: str, seat: int, faces: list[int], event: JsonObject) -> Meld:
+        face, source = _face(event.get("pai")), (_seat(event, "target") - seat) % 4
+        if self._last < 0 or FACE_OF_ID[self._last] != face:
+            raise ValueError(f"seat {seat} calls {TILE_NAMES[face]}, which is not the last discard")
+        tiles = tuple(sorted((*self._held_all(seat, faces), self._last)))
+        first = tiles[0] >> 2
+        steps = [(tile >> 2) - first for tile in tiles]
+        is_run = steps == [0, 1, 2] and first < EAST and first % 9 <= 6
+        if is_run != (name == "chi") or (name != "chi" and any(steps)) or (name == "chi" and source != 3):
+            raise ValueError(f"{name} of {', '.join(TILE_NAMES[FACE_OF_ID[tile]] for tile in tiles)} is impossible")
+        meld = Meld(_CLAIM_TYPES[name], tiles, self._last, source)
+        if name == "pon":
+            self._pons[seat, first] = meld
+        return meld
+
+    def _take(self, face: int) -> int:
+        """Return the lowest id of a face that has not been seen."""
+        if not self._free[face]:
+            raise ValueError(f"tile {TILE_NAMES[face]} appears too often")
+        return self._free[face].pop()
+
+    def _ura(self, names: list[Any]) -> list[int]:
+        """Return ids of the ura indicators; a second winner is shown the same ones."""
+        faces = [_face(name) for name in names]
+        known = self.builder.ura_indicators
+        if [FACE_OF_ID[tile] for tile in known] == faces:
+            return known
+        return [self._take(face) for face in faces]
+
+    def _held(self, seat: int, face: int, but: int = -1) -> int:
+        held = [tile for tile in self.builder.hand(seat) if FACE_OF_ID[tile] == face and tile != but]
+        if not held:
+            raise ValueError(f"seat {seat} plays {TILE_NAMES[face]}, which is not in its hand")
+        return held[0]
+
+    def _held_all(self, seat: int, faces: list[int]) -> tuple[int, ...]:
+        """Return an id for each face, different ones for equal faces."""
+        hand = self.builder.hand(seat)
+        tiles: list[int] = []
+        for face in faces:
+            held = [tile for tile in hand if FACE_OF_ID[tile] == face and tile not in tiles]
+            if not held:
+                raise ValueError(f"seat {seat} melds {TILE_NAMES[face]}, which is not in its hand")
+            tiles.append(held[0])
+        return tuple(sorted(tiles))
+
+
+_CALLS = {"chi": 2, "pon": 2, "daiminkan": 3, "ankan": 4, "kakan": 3}
+_CLAIM_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "daiminkan": MINKAN_MELD}
+_KYOKU_EVENTS = {
+    "tsumo": _KyokuReader.tsumo,
+    "dahai": _KyokuReader.dahai,
+    "reach": _KyokuReader.reach,
+    "reach_accepted": _KyokuReader.reach_accepted,
+    "dora": _KyokuReader.dora,
+    "hora": _KyokuReader.hora,
+    "ryukyoku": _KyokuReader.ryukyoku,
+}
+
+
+def _face(name: object) -> int:
+    if not isinstance(name, str) or name not in FACE_OF_NAME:
+        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
+    return FACE_OF_NAME[name]
+
+
+def _integer(event: JsonObject, name: str, low: int, high: int) -> int:
+    value = event.get(name)
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(f"{name}={value!r:.40} is not a whole number from {low} to {high}")
+    return value
+
+
+def _seat(event: JsonObject, name: str) -> int:
+    return _integer(event, name, 0, 3)
+
+
+def _points(event: JsonObject, name: str) -> list[int]:
+    values = event.get(name)
+    if not isinstance(values, list) or len(values) != 4:
+        raise ValueError(f"{name} is not a list of four numbers")
+    return [_integer({name: value}, name, -_MAX_POINTS, _MAX_POINTS) for value in values]

@@ -1,0 +1,92 @@
+"""Answers of programs in the mjai protocol as actions: ``{"type": "dahai", "pai": "5mr"}`` discards face 34."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from suphx.games.riichi.records.mjai.mjai import FACE_OF_NAME, TILE_NAMES
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    DISCARD,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    action_name,
+)
+from suphx.games.riichi.table.tile import NUM_KINDS, kind_of_face
+from suphx.kernel.record import U8
+
+Reply = Mapping[str, Any]
+
+
+def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int) -> int:
+    """Return the action (0-119) that ``reply`` means; ``legal`` [120] is not 0 where one is legal.
+
+    ``drawn`` is the face of the tile just drawn, or -1. Naming that tile without ``tsumogiri`` discards it where the
+    hand has no other. ValueError for an answer that is none, or that is not legal.
+    """
+    action = _action(reply, legal)
+    if action < TSUMOGIRI and not legal[action] and action == drawn:
+        action = TSUMOGIRI
+    if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
+        raise ValueError(f"it discards {reply.get('pai')} as drawn, but drew {TILE_NAMES[drawn]}")
+    if not legal[action]:
+        allowed = ", ".join(action_name(a) for a in range(len(legal)) if legal[a])
+        raise ValueError(f"{action_name(action)} is not legal: {allowed} are")
+    return action
+
+
+def _action(reply: Reply, legal: U8 | NDArray[Any]) -> int:
+    match reply.get("type"):
+        case "none":
+            return PASS
+        case "dahai":
+            return TSUMOGIRI if reply.get("tsumogiri") is True else DISCARD + _face(reply.get("pai"))
+        case "reach":
+            return RIICHI
+        case "hora":
+            return TSUMO if legal[TSUMO] else RON
+        case "ryukyoku":
+            return NINE_TERMINALS
+        case "pon":
+            return PON_RED if _has_red(reply) else PON
+        case "daiminkan":
+            return MINKAN
+        case "ankan":
+            return ANKAN + kind_of_face(_consumed(reply)[0])
+        case "kakan":
+            return KAKAN + kind_of_face(_face(reply.get("pai")))
+        case "chi":
+            called = kind_of_face(_face(reply.get("pai")))
+            position = sum(kind_of_face(face) < called for face in _consumed(reply))
+            return (CHI_RED if _has_red(reply) else CHI) + position
+    raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
+
+
+def _has_red(reply: Reply) -> bool:
+    return any(face >= NUM_KINDS for face in _consumed(reply))
+
+
+def _consumed(reply: Reply) -> list[int]:
+    tiles = reply.get("consumed")
+    if not isinstance(tiles, list) or not 2 <= len(tiles) <= 4:
+        raise ValueError("consumed is not a list of two to four tiles")
+    return [_face(tile) for tile in tiles]
+
+
+def _face(name: object) -> int:
+    if not isinstance(name, str) or name not in FACE_OF_NAME:
+        raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
+    return FACE_OF_NAME[name]

@@ -1,0 +1,161 @@
+"""Writes a GameLog in the mjai protocol, one JSON object a line; the inverse of mjai.py.
+
+mjai has no tile ids, no han, fu and yaku, and no word for a seat that disconnects: these are left out. Beside the
+protocol's own keys a drawn kyoku has its ``reason`` and ``tenpais``, and the last line the final ``scores``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, assert_never
+
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_PLACES, URA_PLACES
+from suphx.games.riichi.records.log.kyoku_playback import (
+    Called,
+    CameBack,
+    DeclaredRiichi,
+    Discarded,
+    Drew,
+    Ended,
+    Event,
+    Left,
+    PaidStick,
+    TurnedDora,
+    play_kyoku,
+    play_running_kyoku,
+)
+from suphx.games.riichi.records.log.mjlog_meld import Meld
+from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES
+from suphx.games.riichi.table.rules import refuse_untold_rules
+from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
+
+_REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
+_CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
+_TWO_WINDS = 4
+
+_JsonObject = dict[str, Any]
+
+
+def write_mjai(log: GameLog) -> str:
+    """Return the lines of a game, each ended by a newline.
+
+    ValueError if the log cannot be played or its rules are not Tenhou's.
+    """
+    refuse_untold_rules(log.rules, log.id)
+    return "".join(json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n" for event in _events(log))
+
+
+def _events(log: GameLog) -> Iterator[_JsonObject]:
+    kyoku_first = EAST_ONLY if log.rules.num_winds == 1 else _TWO_WINDS
+    yield {"type": "start_game", "names": list(log.names), "kyoku_first": kyoku_first, "aka_flag": True}
+    for kyoku in log.kyokus:
+        yield from kyoku_events(kyoku)
+    if log.final_scores is not None:
+        yield {"type": "end_game", "scores": list(log.final_scores)}
+
+
+def kyoku_events(kyoku: KyokuLog) -> Iterator[_JsonObject]:
+    """Yield the events of a finished kyoku, from start_kyoku to end_kyoku."""
+    yield _start(kyoku)
+    for event in play_kyoku(kyoku):
+        yield from _written(event, kyoku)
+    yield {"type": "end_kyoku"}
+
+
+def running_kyoku_events(kyoku: KyokuLog, actor: int, *, is_own_turn: bool) -> Iterator[_JsonObject]:
+    """Yield the events of a kyoku that goes on, up to what ``actor`` has to decide (play_running_kyoku)."""
+    yield _start(kyoku)
+    for event in play_running_kyoku(kyoku, actor, is_own_turn=is_own_turn):
+        yield from _written(event, kyoku)
+
+
+def seen_by(seat: int, event: _JsonObject) -> _JsonObject:
+    """Return an event as a seat sees it: hands and draws of the others are ``?``."""
+    if event["type"] == "start_kyoku":
+        hands = [hand if owner == seat else ["?"] * len(hand) for owner, hand in enumerate(event["tehais"])]
+        return event | {"tehais": hands}
+    if event["type"] == "tsumo" and event["actor"] != seat:
+        return event | {"pai": "?"}
+    return event
+
+
+def _start(kyoku: KyokuLog) -> _JsonObject:
+    wall: list[int] = kyoku.wall.tolist()
+    hands = []
+    for seat in range(4):
+        first = 4 * ((seat - kyoku.kyoku) % 4)
+        tiles = [wall[16 * block + first + i] for block in range(3) for i in range(4)] + [wall[48 + first // 4]]
+        hands.append(_names(tiles))
+    return {
+        "type": "start_kyoku",
+        "bakaze": "ESW"[kyoku.kyoku // 4],
+        "dora_marker": _name(wall[INDICATOR_PLACES[0]]),
+        "kyoku": kyoku.kyoku % 4 + 1,
+        "honba": kyoku.honba,
+        "kyotaku": kyoku.kyotaku,
+        "oya": kyoku.kyoku % 4,
+        "scores": list(kyoku.scores),
+        "tehais": hands,
+    }
+
+
+def _written(event: Event, kyoku: KyokuLog) -> list[_JsonObject]:
+    match event:
+        case Drew(seat, tile):
+            return [{"type": "tsumo", "actor": seat, "pai": _name(tile)}]
+        case Discarded(seat, tile, is_tsumogiri):
+            return [{"type": "dahai", "actor": seat, "pai": _name(tile), "tsumogiri": is_tsumogiri}]
+        case DeclaredRiichi(seat):
+            return [{"type": "reach", "actor": seat}]
+        case PaidStick(seat, _):
+            return [{"type": "reach_accepted", "actor": seat}]
+        case Called(seat, meld):
+            return [_call(seat, meld)]
+        case TurnedDora(tile):
+            return [{"type": "dora", "dora_marker": _name(tile)}]
+        case Left() | CameBack():
+            return []
+        case Ended():
+            return _end(event, kyoku)
+        case _:
+            assert_never(event)
+
+
+def _call(seat: int, meld: Meld) -> _JsonObject:
+    event: _JsonObject = {"type": _CALL_NAMES[meld.type], "actor": seat}
+    if meld.type == ANKAN_MELD:
+        return event | {"consumed": _names(meld.tiles)}
+    if meld.type == KAKAN_MELD:
+        pon = [tile for tile in meld.tiles if tile != meld.added]
+        return event | {"pai": _name(meld.added), "consumed": _names(pon)}
+    target = (seat + meld.source) % 4
+    return event | {"target": target, "pai": _name(meld.called), "consumed": _names(meld.hand_tiles())}
+
+
+def _end(end: Ended, kyoku: KyokuLog) -> list[_JsonObject]:
+    result = kyoku.result
+    code = int(result["result"])
+    if code != WIN_RESULT:
+        draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
+        return [draw | {"tenpais": [bool(value) for value in result["tenpai"]]}]
+    ura = [int(kyoku.wall[place]) for place in URA_PLACES[: len(end.indicators)]]
+    return [
+        {
+            "type": "hora",
+            "actor": seat,
+            "target": int(result["win_loser"][index]),
+            "deltas": result["win_deltas"][index].tolist(),
+            "ura_markers": _names(ura) if seat in end.riichi_seats else [],
+        }
+        for index, seat in enumerate(result["win_seat"][: int(result["num_wins"])].tolist())
+    ]
+
+
+def _name(tile: int) -> str:
+    return TILE_NAMES[FACE_OF_ID[tile]]
+
+
+def _names(tiles: list[int] | tuple[int, ...]) -> list[str]:
+    return [_name(tile) for tile in tiles]

@@ -1,0 +1,5 @@
+"""Tenhou's own format, read and written.
+
+Imports records/log/.
+Start in mjlog.py.
+"""

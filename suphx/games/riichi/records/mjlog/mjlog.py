@@ -1,0 +1,396 @@
+"""Reads Tenhou's mjlog XML: one game text becomes a GameLog (riichi.md, Real records).
+
+Strict about tags, tiles, turns and scores, indifferent to unknown attributes. The wins of a triple ron are not
+in the record: ``ron3`` follows the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
+three others won). A seat that is absent when a kyoku starts has a LEAVE mark first of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.kyoku_builder import KyokuBuilder, Win
+from suphx.games.riichi.records.log.mjlog_meld import decode_meld
+from suphx.games.riichi.records.log.record_error import (
+    CHIPS,
+    NO_END,
+    NO_KYOKU,
+    NO_RED_FIVES,
+    THREE_PLAYERS,
+    ForeignRecord,
+    RecordError,
+)
+from suphx.games.riichi.records.log.rule_date import does_tenpai_end_game
+from suphx.games.riichi.records.log.seeded_wall import SeededWalls
+from suphx.games.riichi.records.mjlog.mjlog_text import (
+    attribute,
+    changes_in,
+    name_in,
+    number_in,
+    numbers_in,
+    points_in,
+    ratings_in,
+    read_attributes,
+    read_tokens,
+    seat_in,
+    tiles_in,
+)
+from suphx.games.riichi.records.mjlog.mjlog_xml import Attributes
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    TRIPLE_RON_DRAW,
+)
+
+DRAW_TYPES = {
+    "": EXHAUSTIVE_DRAW,
+    "nm": NAGASHI_MANGAN,
+    "yao9": NINE_TERMINALS_DRAW,
+    "kaze4": FOUR_WINDS_DRAW,
+    "reach4": FOUR_RIICHI_DRAW,
+    "kan4": FOUR_KANS_DRAW,
+    "ron3": TRIPLE_RON_DRAW,
+}
+"""``type`` of RYUUKYOKU -> result code."""
+
+ROOMS = {0: "general", 0x80: "advanced", 0x20: "expert", 0xA0: "phoenix"}
+"""Bits 0x20 and 0x80 of the GO type -> room."""
+
+NO_RED, NO_OPEN_TANYAO, HANCHAN, SANMA = 0x02, 0x04, 0x08, 0x10
+ROOM_MASK = 0xA0
+DORA_YAKU, URA_YAKU, RED_YAKU = 52, 53, 54
+
+_ONCE = ("GO", "SHUFFLE", "TAIKYOKU")
+_MAX_KYOKU = 11  # West 4
+_NUM_SC, _NUM_SC_WITH_CHIPS = 8, 16
+_MAX_POINTS = 1_000_000  # hundreds
+# Bounds of what one win can be worth by any rules, so that sums fit their fields
+_MAX_YAKU, _MAX_FU, _MAX_DORA = 40, 999, 99
+_SEAT_NAMES = ("n0", "n1", "n2", "n3")
+_HAND_NAMES = ("hai0", "hai1", "hai2", "hai3")
+
+
+def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment_allowed: bool = False) -> GameLog:
+    """Return the game of one mjlog text (from ``<mjloggm`` to ``</mjloggm>``).
+
+    ``seed`` is the SHUFFLE seed if it is stored apart from the text; with one, every wall is the computed wall and
+    ``deal`` and ``draws`` keep what the record shows, so that the replay can compare. A seed that cannot be used is
+    named in ``seed_problem``. A record that is closed properly but has no final score is refused unless
+    ``is_fragment_allowed``: then its finished kyokus are returned.
+    Raises RecordError with reason and position; ForeignRecord for three players, no red fives or chips.
+    """
+    tokens = read_tokens(text)
+    reader = _GameReader(game_id, seed, is_fragment_allowed)
+    index = 0
+    try:
+        for index, (_, letter, number, name, attributes, slash) in enumerate(tokens):  # noqa: B007 (for the position)
+            if letter:
+                reader.read_tile(letter, int(number), slash)
+            else:
+                reader.read_tag(name, attributes, slash)
+        return reader.finish()
+    except RecordError:
+        raise
+    except ValueError as error:
+        offset = len(text) - sum(len(token[0]) for token in tokens[index:])
+        raise RecordError(str(error), f"{reader.place}, tag {index + 1}, character {offset}") from error
+
+
+class _GameReader:
+    """Consumes tags in order; ``finish`` gives the game."""
+
+    def __init__(self, game_id: str, seed: str | None, is_fragment_allowed: bool) -> None:
+        self.place = "the head"
+        self._is_fragment_allowed = is_fragment_allowed
+        self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
+        self._walls = SeededWalls(seed)
+        self._builder: KyokuBuilder | None = None
+        self._absent: list[int] = []
+        self._seen: set[str] = set()
+        self._is_closed = False
+
+    def read_tile(self, letter: str, tile: int, slash: str) -> None:
+        """Read a draw (T U V W) or a discard (D E F G) of seats 0-3."""
+        builder = self._builder
+        if builder is None or self._is_closed or not slash:
+            raise ValueError(f"tag {letter}{tile} is outside a kyoku or is not closed")
+        if letter >= "T":
+            builder.draw(ord(letter) - 84, tile)
+        else:
+            builder.discard(ord(letter) - 68, tile)
+
+    def read_tag(self, name: str, text: str | Attributes, slash: str) -> None:
+        """Read any other tag."""
+        read = _READERS.get(name)
+        if read is None:
+            raise ValueError(f"unknown tag {name:.40}")
+        if bool(slash) == (name in ("mjloggm", "/mjloggm")):
+            raise ValueError(f"tag {name} is not closed properly")
+        if self._is_closed or (name == "mjloggm") == bool(self._seen):
+            raise ValueError(f"tag {name} is outside the record")
+        if name in _ONCE and name in self._seen:
+            raise ValueError(f"tag {name} comes twice")
+        if self._log.final_scores is not None and name not in ("BYE", "UN", "/mjloggm"):
+            raise ValueError(f"tag {name} follows the end of the game")
+        read(self, read_attributes(name, text))
+        self._seen.add(name)
+
+    def finish(self) -> GameLog:
+        """Return the game, or raise if it is not whole."""
+        if not self._is_closed:
+            raise RecordError("the record ends without </mjloggm>: it is truncated", self.place, NO_END)
+        if self._log.final_scores is None and not self._is_fragment_allowed:
+            raise RecordError("the record ends before the game: the last kyoku has no owari", self.place, NO_END)
+        if not self._log.kyokus:
+            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+        self._log.seed_problem = self._walls.problem
+        self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
+        return self._log
+
+    # ---- the head
+
+    def read_root(self, attributes: Attributes) -> None:
+        """Read ``mjloggm``: its version does not matter."""
+
+    def read_shuffle(self, attributes: Attributes) -> None:
+        """Read SHUFFLE: the seed, unless it was given apart."""
+        self._walls.read_seed(attributes.get("seed", ""))
+
+    def read_go(self, attributes: Attributes) -> None:
+        """Read GO: room and rules from the bits of the type."""
+        kind = number_in(attributes, "type", 0, 0xFFFF)
+        if kind & SANMA:
+            raise ForeignRecord("a game of three players", "tag GO", THREE_PLAYERS)
+        if kind & NO_RED:
+            raise ForeignRecord("a game without red fives", "tag GO", NO_RED_FIVES)
+        self._log.room = ROOMS[kind & ROOM_MASK]
+        self._log.rules = Rules(num_winds=2 if kind & HANCHAN else 1, open_tanyao=not kind & NO_OPEN_TANYAO)
+
+    def read_un(self, attributes: Attributes) -> None:
+        """Read UN: all players at the head, later the one who comes back."""
+        if not self._seen & {"UN", "INIT"}:
+            first, second, third, fourth = (name_in(attribute(attributes, name)) for name in _SEAT_NAMES)
+            self._log.names = (first, second, third, fourth)
+            if "dan" in attributes:
+                self._log.dans = tuple(numbers_in(attributes, "dan", 0, 1000, 4))
+            if "rate" in attributes:
+                self._log.ratings = ratings_in(attributes["rate"])
+            return
+        back = [seat for seat, name in enumerate(_SEAT_NAMES) if name in attributes]
+        if not back:
+            raise ValueError("tag UN names no seat that comes back")
+        for seat in back:
+            self._come_back(seat)
+
+    def read_taikyoku(self, attributes: Attributes) -> None:
+        """Read TAIKYOKU: seat 0 deals first."""
+        if number_in(attributes, "oya", 0, 3) != 0:
+            raise ValueError("the first dealer is not seat 0")
+
+    def read_bye(self, attributes: Attributes) -> None:
+        """Read BYE: a seat disconnects; twice in a row happens and means nothing more."""
+        seat = seat_in(attributes, "who")
+        if seat in self._absent:
+            return
+        self._absent.append(seat)
+        if self._builder is not None and not self._builder.is_over:
+            self._builder.leave(seat)
+
+    def _come_back(self, seat: int) -> None:
+        if seat not in self._absent:
+            raise ValueError(f"seat {seat} comes back without having left")
+        self._absent.remove(seat)
+        if self._builder is not None and not self._builder.is_over:
+            self._builder.come_back(seat)
+
+    # ---- the kyoku
+
+    def read_init(self, attributes: Attributes) -> None:
+        """Read INIT: the deal."""
+        if "GO" not in self._seen:
+            raise ValueError("tag INIT comes before GO, which has the rules of the game")
+        self._finish_kyoku()
+        kyoku, honba, kyotaku, first_die, second_die, indicator = numbers_in(attributes, "seed", 0, 999, 6)
+        if kyoku > _MAX_KYOKU or number_in(attributes, "oya", 0, 3) != kyoku % 4:
+            raise ValueError(f"kyoku {kyoku} is not East 1 to West 4, or its dealer is not seat {kyoku % 4}")
+        if first_die > 5 or second_die > 5:
+            raise ValueError(f"dice {first_die}, {second_die} are not 0 to 5")
+        self.place = f"kyoku {kyoku} honba {honba}"
+        self._walls.start_kyoku(is_start_of_game=not (kyoku or honba), shuffle=attributes.get("shuffle", ""))
+        scores = points_in(attributes, "ten")
+        if self._builder is not None and scores != self._builder.scores:
+            raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._builder.scores}")
+        self._builder = KyokuBuilder(
+            kyoku=kyoku,
+            honba=honba,
+            kyotaku=kyotaku,
+            scores=scores,
+            hands=[tiles_in(attributes, name) for name in _HAND_NAMES],
+            indicator=indicator,
+            dice=(first_die, second_die),
+            absent=self._absent,
+        )
+
+    def read_call(self, attributes: Attributes) -> None:
+        """Read N: a call."""
+        self._playing.call(seat_in(attributes, "who"), decode_meld(number_in(attributes, "m", 0, 0xFFFF)))
+
+    def read_dora(self, attributes: Attributes) -> None:
+        """Read DORA: a kan dora indicator."""
+        self._playing.reveal(number_in(attributes, "hai", 0, 135))
+
+    def read_reach(self, attributes: Attributes) -> None:
+        """Read REACH: step 1 before the discard, step 2 when the stick is paid."""
+        seat = seat_in(attributes, "who")
+        if number_in(attributes, "step", 1, 2) == 1:
+            self._playing.declare_riichi(seat)
+            return
+        self._playing.pay_stick(seat)
+        if "ten" in attributes:
+            self._compare_scores(points_in(attributes, "ten"))
+
+    def read_agari(self, attributes: Attributes) -> None:
+        """Read AGARI: a win."""
+        builder = self._running
+        self._compare_table(attributes)
+        seat = seat_in(attributes, "who")
+        win = _win(attributes, seat)
+        if tiles_in(attributes, "doraHai") != builder.indicators:
+            raise ValueError(f"doraHai is not the list of indicators turned over: {builder.indicators}")
+        hand = sorted(builder.hand(seat) if win.loser == seat else [*builder.hand(seat), win.tile])
+        if sorted(tiles_in(attributes, "hai")) != hand:
+            raise ValueError(f"hai is not the hand of seat {seat}: {hand}")
+        builder.win(win)
+        self._read_owari(attributes)
+
+    def read_ryuukyoku(self, attributes: Attributes) -> None:
+        """Read RYUUKYOKU: a drawn kyoku; seats whose hand is shown are tenpai at an exhaustive draw."""
+        builder = self._playing
+        self._compare_table(attributes)
+        name = attributes.get("type", "")
+        if name not in DRAW_TYPES:
+            raise ValueError(f"RYUUKYOKU type {name[:40]!r} is not one of {', '.join(filter(None, DRAW_TYPES))}")
+        result = DRAW_TYPES[name]
+        shown = [int(hand in attributes) for hand in _HAND_NAMES]
+        for seat, hand in enumerate(_HAND_NAMES):
+            if shown[seat] and sorted(tiles_in(attributes, hand)) != builder.hand(seat):
+                raise ValueError(f"{hand} is not the hand of seat {seat}: {builder.hand(seat)}")
+        is_tenpai_shown = result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN)
+        builder.end_in_draw(result, changes_in(attributes), shown if is_tenpai_shown else (0, 0, 0, 0))
+        self._read_owari(attributes)
+
+    def read_end(self, attributes: Attributes) -> None:
+        """Read ``/mjloggm``: the record is complete."""
+        if self._builder is not None and not self._builder.is_over and self._is_fragment_allowed:
+            self._builder = None
+        self._finish_kyoku()
+        self._is_closed = True
+
+    @property
+    def _running(self) -> KyokuBuilder:
+        if self._builder is None:
+            raise ValueError("the tag comes before the first INIT")
+        return self._builder
+
+    @property
+    def _playing(self) -> KyokuBuilder:
+        builder = self._running
+        if builder.is_over:
+            raise ValueError("the tag comes after the end of the kyoku")
+        return builder
+
+    def _compare_scores(self, scores: list[int]) -> None:
+        if scores != self._running.scores:
+            raise ValueError(f"scores {scores} are recorded, but sticks and wins so far give {self._running.scores}")
+
+    def _compare_table(self, attributes: Attributes) -> None:
+        """Compare honba, sticks and scores of an end tag with what went before."""
+        _, kyotaku = numbers_in(attributes, "ba", 0, 999, 2)
+        if attribute(attributes, "sc").count(",") == _NUM_SC_WITH_CHIPS - 1:
+            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.place, CHIPS)
+        scores = numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, _NUM_SC)[::2]
+        self._compare_scores([100 * value for value in scores])
+        if not self._running.is_over and kyotaku != self._running.kyotaku:
+            raise ValueError(f"{kyotaku} sticks are recorded, but {self._running.kyotaku} lie on the table")
+
+    def _read_owari(self, attributes: Attributes) -> None:
+        if "owari" not in attributes:
+            return
+        parts = attributes["owari"].split(",")
+        if len(parts) != 8:
+            raise ValueError(f"owari has {len(parts)} numbers instead of 8")
+        first, second, third, fourth = points_in({"owari": ",".join(parts[::2])}, "owari")
+        self._log.final_scores = (first, second, third, fourth)
+
+    def _finish_kyoku(self) -> None:
+        if self._builder is None:
+            return
+        wall = self._walls.finish_kyoku(self._builder.dealt, self._builder.indicators[0])
+        self._log.kyokus.append(self._builder.finish(wall))
+
+
+_READERS = {
+    "mjloggm": _GameReader.read_root,
+    "SHUFFLE": _GameReader.read_shuffle,
+    "GO": _GameReader.read_go,
+    "UN": _GameReader.read_un,
+    "TAIKYOKU": _GameReader.read_taikyoku,
+    "BYE": _GameReader.read_bye,
+    "INIT": _GameReader.read_init,
+    "N": _GameReader.read_call,
+    "DORA": _GameReader.read_dora,
+    "REACH": _GameReader.read_reach,
+    "AGARI": _GameReader.read_agari,
+    "RYUUKYOKU": _GameReader.read_ryuukyoku,
+    "/mjloggm": _GameReader.read_end,
+}
+
+
+def _win(attributes: Attributes, seat: int) -> Win:
+    han, yaku, dora = _yaku(attributes)
+    fu, points, _ = numbers_in(attributes, "ten", 0, _MAX_POINTS, 3)
+    yakuman = numbers_in(attributes, "yakuman", 0, 51, None) if "yakuman" in attributes else []
+    if fu > _MAX_FU or len(yakuman) > _MAX_YAKU:
+        raise ValueError(f"a win of {fu} fu and {len(yakuman)} yakuman is impossible")
+    return Win(
+        seat=seat,
+        loser=seat_in(attributes, "fromWho"),
+        tile=number_in(attributes, "machi", 0, 135),
+        deltas=changes_in(attributes),
+        liable=seat_in(attributes, "paoWho") if "paoWho" in attributes else -1,
+        han=0 if yakuman else han,
+        fu=0 if yakuman else fu,
+        yakuman=len(yakuman),
+        dora=dora[DORA_YAKU],
+        red=dora[RED_YAKU],
+        ura=dora[URA_YAKU],
+        yaku=yaku | sum(1 << number for number in set(yakuman)),
+        points=points,
+        ura_indicators=tiles_in(attributes, "doraHaiUra") if "doraHaiUra" in attributes else (),
+    )
+
+
+def _yaku(attributes: Attributes) -> tuple[int, int, dict[int, int]]:
+    """Return the han of all entries of ``yaku``, the bit set without dora, and the han of the three dora kinds."""
+    dora = {DORA_YAKU: 0, URA_YAKU: 0, RED_YAKU: 0}
+    if "yaku" not in attributes:
+        attribute(attributes, "yakuman")
+        return 0, 0, dora
+    numbers = numbers_in(attributes, "yaku", 0, RED_YAKU, None)
+    if len(numbers) % 2 or len(numbers) > 2 * _MAX_YAKU:
+        raise ValueError(f"yaku is not a list of at most {_MAX_YAKU} pairs: number, han")
+    bits = 0
+    for number, han in zip(numbers[::2], numbers[1::2], strict=True):
+        if number in dora:
+            dora[number] += han
+        else:
+            bits |= 1 << number
+    if max(dora.values()) > _MAX_DORA:
+        raise ValueError(f"a win with {max(dora.values())} dora is impossible")
+    return sum(numbers[1::2]), bits, dora

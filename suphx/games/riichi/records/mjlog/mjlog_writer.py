@@ -1,0 +1,274 @@
+"""Writes a GameLog as Tenhou's mjlog XML, the inverse of mjlog.py.
+
+Three things of a real record are not in a GameLog and are written in one fixed form: the fu of a yakuman (0), which of
+several equal tiles a seat discards (the lowest id), and the fast bit and lobby of GO. The second numbers of ``owari``
+are computed: points against the target in thousands, plus 20, 10, -10, -20 by placement and the rest to the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import assert_never
+
+import numpy as np
+
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.log.kyoku_builder import INDICATOR_PLACES, URA_PLACES
+from suphx.games.riichi.records.log.kyoku_playback import (
+    Called,
+    CameBack,
+    DeclaredRiichi,
+    Discarded,
+    Drew,
+    Ended,
+    Event,
+    Left,
+    PaidStick,
+    TurnedDora,
+    play_kyoku,
+)
+from suphx.games.riichi.records.log.mjlog_meld import encode_meld
+from suphx.games.riichi.records.mjlog.mjlog import (
+    DORA_YAKU,
+    DRAW_TYPES,
+    HANCHAN,
+    NO_OPEN_TANYAO,
+    RED_YAKU,
+    ROOMS,
+    URA_YAKU,
+)
+from suphx.games.riichi.table.rules import refuse_untold_rules
+from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
+    EXHAUSTIVE_DRAW,
+    FOUR_RIICHI_DRAW,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+
+_PLAYED_BY_HUMANS = 0x01
+_RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
+_ROOM_BITS = {room: bits for bits, room in ROOMS.items()} | {"": 0}
+
+# Tenhou's yaku numbers in the order of its lists: riichi and chance first, dora last
+_YAKU_ORDER = (1, 21, 2, 3, 4, 5, 6, 0, 7, 36, 8, 9, *range(14, 18), *range(10, 14), 18, 19, 20, *range(22, 36))
+_CLOSED_HAN = {21: 2, **dict.fromkeys(range(22, 32), 2), 32: 3, 33: 3, 34: 3, 35: 6}
+_OPEN_HAN = _CLOSED_HAN | {23: 1, 24: 1, 25: 1, 33: 2, 34: 2, 35: 5}
+_RIICHI_YAKU = 1 << 1 | 1 << 21
+_FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
+
+
+def write_mjlog(log: GameLog, seed: str = "") -> str:
+    """Return the XML of a game; ``seed`` is its SHUFFLE seed if the walls come from one.
+
+    ValueError if the log cannot be played, if its rules are not Tenhou's, if a result has no han and yaku (read from
+    mjai), or if points are no multiples of 100.
+    """
+    refuse_untold_rules(log.rules, log.id)
+    tags = ['<mjloggm ver="2.3">', f'<SHUFFLE seed="{seed}" ref=""/>']
+    kind = _PLAYED_BY_HUMANS | _ROOM_BITS[log.room]
+    kind |= (HANCHAN if log.rules.num_winds == 2 else 0) | (0 if log.rules.open_tanyao else NO_OPEN_TANYAO)
+    tags += [f'<GO type="{kind}" lobby="0"/>', _players(log), '<TAIKYOKU oya="0"/>']
+    absent: list[int] = []
+    for index, kyoku in enumerate(log.kyokus):
+        final = log.final_scores if index == len(log.kyokus) - 1 else None
+        tags += _KyokuWriter(log, kyoku, final).tags(absent)
+    return "".join([*tags, "</mjloggm>"])
+
+
+def _players(log: GameLog) -> str:
+    text = " ".join(f'n{seat}="{_percent(name)}"' for seat, name in enumerate(log.names))
+    if log.dans:
+        text += f' dan="{_join(log.dans)}"'
+    if log.ratings:
+        text += f' rate="{",".join(_rating(rating) for rating in log.ratings)}"'
+    return f"<UN {text}/>"
+
+
+class _KyokuWriter:
+    def __init__(self, log: GameLog, kyoku: KyokuLog, final_scores: tuple[int, ...] | None) -> None:
+        if not kyoku.is_result_complete:
+            raise ValueError(f"game {log.id} has no han, fu and yaku (it came from mjai): mjlog needs them")
+        self._log = log
+        self._kyoku = kyoku
+        self._owari = "" if final_scores is None else f' owari="{_owari(final_scores, log.rules.target_points)}"'
+
+    def tags(self, absent: list[int]) -> Iterator[str]:
+        """Yield the tags of the kyoku; ``absent`` is the list of disconnected seats and is kept up to date."""
+        events = list(play_kyoku(self._kyoku))
+        carried = _leading_leaves(events)
+        for seat in [seat for seat in absent if seat not in carried]:
+            absent.remove(seat)
+            yield self._un(seat)
+        yield self._init()
+        for event in events[len(absent) :]:
+            if isinstance(event, Left):
+                absent.append(event.seat)
+            elif isinstance(event, CameBack):
+                absent.remove(event.seat)
+            yield from self._event(event)
+
+    def _event(self, event: Event) -> Iterable[str]:
+        match event:
+            case Drew(seat, tile):
+                return [f"<{'TUVW'[seat]}{tile}/>"]
+            case Discarded(seat, tile, _):
+                return [f"<{'DEFG'[seat]}{tile}/>"]
+            case Called(seat, meld):
+                return [f'<N who="{seat}" m="{encode_meld(meld)}" />']
+            case DeclaredRiichi(seat):
+                return [f'<REACH who="{seat}" step="1"/>']
+            case PaidStick(seat, scores):
+                return [f'<REACH who="{seat}" ten="{_hundreds(scores)}" step="2"/>']
+            case TurnedDora(tile):
+                return [f'<DORA hai="{tile}" />']
+            case Left(seat):
+                return [f'<BYE who="{seat}" />']
+            case CameBack(seat):
+                return [self._un(seat)]
+            case Ended():
+                return self._end(event)
+            case _:
+                assert_never(event)
+
+    def _un(self, seat: int) -> str:
+        return f'<UN n{seat}="{_percent(self._log.names[seat])}" />'
+
+    def _init(self) -> str:
+        kyoku = self._kyoku
+        wall: list[int] = kyoku.wall.tolist()
+        hands = []
+        for seat in range(4):
+            first = 4 * ((seat - kyoku.kyoku) % 4)
+            blocks = [wall[start + first : start + first + 4] for start in (0, 16, 32)]
+            hands.append([*blocks[0], *blocks[1], *blocks[2], wall[48 + first // 4]])
+        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[INDICATOR_PLACES[0]]))
+        text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(hands))
+        return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
+
+    def _end(self, end: Ended) -> Iterator[str]:
+        result = self._kyoku.result
+        if int(result["result"]) != WIN_RESULT:
+            yield self._ryuukyoku(end)
+            return
+        scores = list(end.scores)
+        num_wins = int(result["num_wins"])
+        for index in range(num_wins):
+            deltas: list[int] = result["win_deltas"][index].tolist()
+            ba = f"{self._kyoku.honba},{0 if index else end.kyotaku}"
+            owari = self._owari if index == num_wins - 1 else ""
+            yield f'<AGARI ba="{ba}" {self._win(index, end)} sc="{_changes(scores, deltas)}"{owari} />'
+            scores = [score + delta for score, delta in zip(scores, deltas, strict=True)]
+
+    def _ryuukyoku(self, end: Ended) -> str:
+        result = self._kyoku.result
+        name = _RESULT_NAMES[int(result["result"])]
+        kind = f'type="{name}" ' if name else ""
+        shown = self._shown_hands(end)
+        hands = "".join(f' hai{seat}="{_join(end.hands[seat])}"' for seat in shown)
+        sc = _changes(end.scores, result["deltas"].tolist())
+        return f'<RYUUKYOKU {kind}ba="{self._kyoku.honba},{end.kyotaku}" sc="{sc}"{hands}{self._owari} />'
+
+    def _shown_hands(self, end: Ended) -> list[int]:
+        result = int(self._kyoku.result["result"])
+        if result in (EXHAUSTIVE_DRAW, NAGASHI_MANGAN):
+            return [seat for seat in range(4) if self._kyoku.result["tenpai"][seat]]
+        if result == TRIPLE_RON_DRAW:
+            return [seat for seat in range(4) if seat != end.turn]
+        if result == NINE_TERMINALS_DRAW:
+            return [end.turn]
+        return [0, 1, 2, 3] if result == FOUR_RIICHI_DRAW else []
+
+    def _win(self, index: int, end: Ended) -> str:
+        result = self._kyoku.result
+        seat, loser = int(result["win_seat"][index]), int(result["win_loser"][index])
+        liable = int(result["win_liable"][index])
+        machi = end.winning_tile
+        hand = end.hands[seat] if seat == loser else sorted([*end.hands[seat], machi])
+        parts = [f'hai="{_join(hand)}"']
+        melds = end.melds[seat]
+        if melds:
+            parts.append(f'm="{_join(encode_meld(meld) for meld in reversed(melds))}"')
+        is_open = any(meld.type != ANKAN_MELD for meld in melds)
+        parts += [f'machi="{machi}" ten="{_ten(result, index, seat == self._kyoku.kyoku % 4)}"']
+        parts += [_yaku(result, index, is_open), f'doraHai="{_join(end.indicators)}"']
+        if seat in end.riichi_seats:
+            ura = [int(self._kyoku.wall[place]) for place in URA_PLACES[: len(end.indicators)]]
+            parts.append(f'doraHaiUra="{_join(ura)}"')
+        parts.append(f'who="{seat}" fromWho="{loser}"' + (f' paoWho="{liable}"' if liable >= 0 else ""))
+        return " ".join(parts)
+
+
+def _leading_leaves(events: Sequence[Event]) -> list[int]:
+    """Return the seats that are absent when the kyoku starts."""
+    seats: list[int] = []
+    for event in events:
+        if not isinstance(event, Left):
+            break
+        seats.append(event.seat)
+    return seats
+
+
+def _yaku(result: np.void, index: int, is_open: bool) -> str:
+    bits = int(result["win_yaku"][index])
+    if result["win_yakuman"][index]:
+        return f'yakuman="{_join(n for n in range(_FIRST_YAKUMAN, _LAST_YAKUMAN + 1) if bits >> n & 1)}"'
+    han_of = _OPEN_HAN if is_open else _CLOSED_HAN
+    pairs = [(number, han_of.get(number, 1)) for number in _YAKU_ORDER if bits >> number & 1]
+    dora = ((DORA_YAKU, "win_dora"), (RED_YAKU, "win_red"), (URA_YAKU, "win_ura"))
+    for number, name in dora:
+        han = int(result[name][index])
+        if han or (number == URA_YAKU and bits & _RIICHI_YAKU):
+            pairs.append((number, han))
+    total, recorded = sum(han for _, han in pairs), int(result["win_han"][index])
+    if total != recorded:
+        raise ValueError(f"a win has {recorded} han, but its yaku {bits:#x} and dora count {total}")
+    return f'yaku="{_join(value for pair in pairs for value in pair)}"'
+
+
+def _ten(result: np.void, index: int, is_dealer: bool) -> str:
+    """Return fu, points, and the limit: 0 none, 1 mangan … 5 yakuman."""
+    points, han = int(result["win_points"][index]), int(result["win_han"][index])
+    mangan = 12_000 if is_dealer else 8_000
+    limits = (mangan, mangan * 3 // 2, mangan * 2, mangan * 3, mangan * 4)
+    limit = 0 if han < 5 and points < mangan else sum(points >= least for least in limits)
+    return f"{int(result['win_fu'][index])},{points},{limit}"
+
+
+def _owari(scores: Sequence[int], target_points: int) -> str:
+    order = sorted(range(4), key=lambda seat: -scores[seat])  # stable: the seat nearer to the first East is ahead
+    bonus = (0, 10_000, -10_000, -20_000)
+    tenths = [0, 0, 0, 0]
+    for seat, extra in zip(order[1:], bonus[1:], strict=True):
+        tenths[seat] = (scores[seat] - target_points + extra) // 100
+    tenths[order[0]] = -sum(tenths)
+    return ",".join(f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(scores, tenths, strict=True))
+
+
+def _changes(scores: Sequence[int], deltas: Sequence[int]) -> str:
+    return ",".join(f"{_hundred(score)},{_hundred(delta)}" for score, delta in zip(scores, deltas, strict=True))
+
+
+def _hundreds(scores: Sequence[int]) -> str:
+    return _join(_hundred(score) for score in scores)
+
+
+def _hundred(points: int) -> int:
+    if points % 100:
+        raise ValueError(f"{points} points cannot be written: mjlog counts hundreds")
+    return points // 100
+
+
+def _join(values: Iterable[int]) -> str:
+    return ",".join(str(value) for value in values)
+
+
+def _rating(rating: float) -> str:
+    text = f"{rating:.2f}"
+    return text if float(text) == rating else repr(rating)
+
+
+def _percent(name: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in name.encode())

@@ -1,0 +1,111 @@
+"""Cuts an mjlog record into tags with an XML parser: comments, any quotes and line breaks, escaped characters.
+
+The parser is Python's expat. A document type is refused, so a record cannot define entities.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+from xml.parsers import expat
+
+from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, RecordError
+
+Attributes: TypeAlias = dict[str, str]
+
+Token: TypeAlias = tuple[str, str, str, str, str | Attributes, str]
+"""The whole tag with the space behind it; letter and number of a draw or discard, or name and attributes; the slash."""
+
+MAX_TAGS = 100_000
+"""Of one record; a long game has 7,000."""
+MAX_TAG_LENGTH = 16_384
+"""Characters of one tag's attributes; a shuffle seed has 3,357."""
+
+_MAX_SHOWN = 40
+_TILE_TAG = re.compile(r"([DEFGTUVW])([0-9]{1,3})", re.ASCII)
+_CUT_OFF = frozenset((expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],))
+
+
+def read_xml_tokens(text: str) -> list[Token]:
+    """Return the tags of a record, in the form of ``mjlog_text.read_tokens``.
+
+    A record that ends before its last tag gives the tags that it has. RecordError with the place for anything else that
+    is not well-formed, for a document type, for text between the tags, and for a tag in a tag.
+    """
+    return _TagReader(text).read()
+
+
+class _TagReader:
+    """Usage: ``tokens = _TagReader(text).read()``, once."""
+
+    def __init__(self, text: str) -> None:
+        self._data = text.lstrip("\ufeff \t\r\n").encode("utf-8", "replace")
+        self._num_skipped = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+        self._parser = expat.ParserCreate("utf-8")
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._text
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._depth = 0
+        self._tags: list[tuple[int, str, Attributes, str]] = []  # place, name, attributes, slash
+
+    def read(self) -> list[Token]:
+        """Return the tags."""
+        try:
+            self._parser.Parse(self._data, True)
+        except expat.ExpatError as error:
+            if not self._is_cut_off(error):
+                place = self._parser.ErrorByteIndex
+                raise self._error(place, f"{self._shown(place)} is not a tag ({_plain(error)})") from error
+        ends = [tag[0] for tag in self._tags[1:]] + [len(self._data)]
+        return [self._token(*tag, end) for tag, end in zip(self._tags, ends, strict=True)]
+
+    def _is_cut_off(self, error: expat.ExpatError) -> bool:
+        """Return whether only the end of the record is missing; the reader of the tags reports that."""
+        is_at_end = self._parser.ErrorByteIndex >= len(self._data)
+        return bool(self._tags) and (is_at_end or error.code in _CUT_OFF)
+
+    def _token(self, place: int, name: str, attributes: Attributes, slash: str, end: int) -> Token:
+        whole = self._data[place:end].decode("utf-8", "replace")
+        tile = _TILE_TAG.fullmatch(name)
+        if tile and slash:
+            return whole, tile[1], tile[2], "", {}, slash
+        return whole, "", "", name, attributes, slash
+
+    def _start(self, name: str, attributes: Attributes) -> None:
+        place = self._parser.CurrentByteIndex
+        self._depth += 1
+        if self._depth > 2:
+            raise self._error(place, f"tag {name:.{_MAX_SHOWN}} is inside tag {self._tags[-1][1]:.{_MAX_SHOWN}}")
+        length = sum(map(len, attributes)) + sum(map(len, attributes.values()))
+        if length > MAX_TAG_LENGTH:
+            raise self._error(
+                place, f"tag {name:.{_MAX_SHOWN}} has {length:,} characters: at most {MAX_TAG_LENGTH:,} are read"
+            )
+        self._tags.append((place, name, attributes, "/" if self._depth == 2 else ""))
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._tags.append((self._parser.CurrentByteIndex, f"/{name}", {}, ""))
+
+    def _text(self, text: str) -> None:
+        if not text.isspace():
+            place = self._parser.CurrentByteIndex
+            raise self._error(place, f"{text.strip()[:_MAX_SHOWN]!r} is not a tag")
+
+    def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_subset: int) -> None:
+        if name.lower() == "html":
+            raise RecordError("it is a web page, not a record", "the start", NOT_A_RECORD)
+        raise self._error(self._parser.CurrentByteIndex, "the record has a document type: remove its <!DOCTYPE …>")
+
+    def _shown(self, place: int) -> str:
+        return repr(self._data[place : place + 4 * _MAX_SHOWN].decode("utf-8", "replace")[:_MAX_SHOWN])
+
+    def _error(self, place: int, reason: str) -> RecordError:
+        characters = self._num_skipped + len(self._data[:place].decode("utf-8", "replace"))
+        return RecordError(reason, f"character {characters}")
+
+
+def _plain(error: expat.ExpatError) -> str:
+    return f"XML: {expat.ErrorString(error.code)}"

@@ -1,0 +1,121 @@
+"""The state of one hanchan as one numpy record: ``np.zeros(n, TABLE)`` is n tables.
+
+Seats are 0-3, seat 0 is the first dealer. ``wall`` holds tile ids in drawing order: 0-51 the deal (four rounds:
+4, 4, 4, 1 tiles for each seat from the dealer on), from 52 on the draws; 134, 135, 132, 133 the rinshan tiles;
+130, 128, 126, 124, 122 the dora indicators; 131, 129, 127, 125, 123 the ura dora indicators.
+"""
+
+from __future__ import annotations
+
+from suphx.games.riichi.table.rule_flag import RuleValues
+from suphx.kernel.record import I8, I16, I32, I64, field, record_dtype
+
+MAX_RIVER = 40  # no seat can discard more often, whatever is called
+
+# phase: what the table waits for
+KYOKU_START = 0  # a wall
+OWN_TURN = 1  # the actor has drawn (14 tiles)
+RIICHI_DISCARD = 2  # the actor declared riichi and chooses the discard
+CALL_DISCARD = 3  # the actor has called chi or pon and chooses the discard
+CLAIM = 4  # the actor may claim the discard of ``turn``
+ROB_KAN = 5  # the actor may rob the kan of ``turn``
+KYOKU_END = 6  # ``result`` is filled
+GAME_END = 7  # ``placement`` is filled
+
+# kinds of melds
+CHI_MELD, PON_MELD, ANKAN_MELD, MINKAN_MELD, KAKAN_MELD = 1, 2, 3, 4, 5
+
+# river flags
+TSUMOGIRI_FLAG, RIICHI_FLAG, CALLED_FLAG = 1, 2, 4
+
+# result: how a kyoku ended
+NO_RESULT = 0
+WIN_RESULT = 1
+EXHAUSTIVE_DRAW = 2
+NAGASHI_MANGAN = 3
+NINE_TERMINALS_DRAW = 4
+FOUR_WINDS_DRAW = 5
+FOUR_RIICHI_DRAW = 6
+FOUR_KANS_DRAW = 7
+TRIPLE_RON_DRAW = 8
+
+
+class Result:
+    """How a kyoku ended; up to three wins (index w) in the order of payment."""
+
+    result: int = field("i1")
+    num_wins: int = field("i1")
+    win_seat: I8 = field("i1", 3)
+    win_loser: I8 = field("i1", 3)  # the seat that dealt in; the winner itself for a tsumo
+    win_liable: I8 = field("i1", 3)  # the seat that pays for pao, or -1
+    win_face: I8 = field("i1", 3)  # the winning tile
+    win_han: I16 = field("i2", 3)  # yaku and dora together; 0 for yakuman
+    win_fu: I16 = field("i2", 3)  # 0 for yakuman
+    win_yakuman: I8 = field("i1", 3)  # how many
+    win_dora: I8 = field("i1", 3)
+    win_red: I8 = field("i1", 3)
+    win_ura: I8 = field("i1", 3)
+    win_yaku: I64 = field("i8", 3)  # bit set of yaku numbers (yaku.py); dora are not among them
+    win_points: I32 = field("i4", 3)  # of the hand, without honba and sticks
+    win_deltas: I32 = field("i4", 3, 4)  # score changes by each win, honba and sticks included
+    tenpai: I8 = field("i1", 4)  # at an exhaustive draw
+    deltas: I32 = field("i4", 4)  # score changes at the end of the kyoku (paid riichi sticks not included)
+
+
+RESULT = record_dtype(Result)
+
+
+class Table(Result, RuleValues):
+    """Everything about one hanchan between two decisions; no other state exists."""
+
+    # hanchan
+    wall_seed: int = field("i8")  # of the simulator's walls
+    num_kyoku: int = field("i4")  # dealt so far
+    kyoku: int = field("i1")  # 0 = East 1, 4 = South 1, 8 = West 1
+    honba: int = field("i2")
+    kyotaku: int = field("i2")  # riichi sticks on the table
+    scores: I32 = field("i4", 4)
+    placement: I8 = field("i1", 4)  # 1-4 by seat, at GAME_END
+    num_decisions: int = field("i4")
+
+    # kyoku
+    phase: int = field("i1")
+    actor: int = field("i1")  # the seat that decides
+    turn: int = field("i1")  # the seat whose turn it is (discarder in CLAIM, kan caller in ROB_KAN)
+    wall: I16 = field("i2", 136)
+    next_draw: int = field("i2")  # index into wall
+    num_kans: int = field("i1")
+    num_dora: int = field("i1")  # indicators turned over
+    pending_dora: int = field("i1")  # to be turned over at the next discard or kan
+    num_calls: int = field("i1")  # melds of all seats, kakan not counted again
+    hand: I8 = field("i1", 4, 34)  # concealed tiles by kind, the drawn one included
+    red: I8 = field("i1", 4)  # bits 0-2: the red 5m, 5p, 5s is among them
+    drawn: int = field("i1")  # face of the tile just drawn, or -1
+    is_rinshan: int = field("i1")
+    num_melds: I8 = field("i1", 4)
+    meld_type: I8 = field("i1", 4, 4)
+    meld_kind: I8 = field("i1", 4, 4)  # lowest kind
+    meld_tile: I8 = field("i1", 4, 4)  # face of the claimed tile, -1 for ankan
+    meld_from: I8 = field("i1", 4, 4)  # seat that it came from; the owner for ankan
+    meld_red: I8 = field("i1", 4, 4)  # red fives in the meld: 0 or 1
+    river_length: I8 = field("i1", 4)
+    river: I8 = field("i1", 4, MAX_RIVER)  # faces in order, called ones included
+    river_flags: I8 = field("i1", 4, MAX_RIVER)
+    river_kinds: I64 = field("i8", 4)  # bit set, called ones included
+    riichi: I8 = field("i1", 4)  # 0, 1 = riichi, 2 = double riichi (from the declaration on)
+    is_stick_due: int = field("i1")  # the riichi of ``turn`` is not paid yet
+    ippatsu: I8 = field("i1", 4)
+    waits: I64 = field("i8", 4)  # bit set of kinds that complete the hand (as of the last discard)
+    passed_kinds: I64 = field("i8", 4)  # bit set that others discarded since the seat's last discard, or riichi
+    missed_win: I8 = field("i1", 4)  # 0, 1 = furiten until the next discard, 2 = for good
+    pao_dragons: I8 = field("i1", 4)  # seat liable for this seat's big three dragons, or -1
+    pao_winds: I8 = field("i1", 4)  # the same for big four winds
+    claimed_face: int = field("i1")  # the discarded or kan tile that may be claimed
+    answers: I16 = field("i2", 4)  # answers in a claim window, hidden until it closes; -1 = not asked
+    forbidden: int = field("i8")  # bit set of kinds that may not be discarded now
+    is_first_turn: I8 = field("i1", 4)  # no discard yet and no call since the deal
+    legal: I8 = field("i1", 120)  # mask over the action table for the actor
+    num_legal: int = field("i2")
+
+
+TABLE = record_dtype(Table)

@@ -1,0 +1,38 @@
+"""Where tiles stand in a wall, and walls from a plain integer seed.
+
+A wall is int16 (136,) tile ids in drawing order (table.py). Tenhou's own walls come from tenhou_wall.py.
+"""
+
+from __future__ import annotations
+
+from suphx.kernel.jit import jit
+from suphx.kernel.random_number import mix
+from suphx.kernel.record import I16
+
+DEALT = 52
+LAST_DRAW = 122  # draws end before this index, earlier by one for each kan
+RINSHAN = (134, 135, 132, 133)
+DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2 i
+URA = 131
+
+_MASK32 = 0xFFFFFFFF
+
+
+@jit
+def shuffle_wall(seed: int, number: int, wall: I16) -> None:
+    """Fill ``wall`` with the shuffled tiles of deal ``number`` of the game ``seed`` (0 <= seed < 2**62).
+
+    A pure function: Fisher-Yates over 32-bit numbers from a mixed counter that is keyed with seed and number. The bias
+    of the multiply-shift range reduction is below 2**-24.
+    """
+    for i in range(136):
+        wall[i] = i
+    key = mix((seed & _MASK32) ^ 0x9E3779B9)
+    key = mix(key ^ (seed >> 32 & _MASK32))
+    key = mix(key + number * 0x85EBCA6B & _MASK32)
+    second = mix(key ^ 0x5851F42D)
+    for i in range(135, 0, -1):
+        key = key + 0x9E3779B9 & _MASK32
+        bits = mix(mix(key) ^ second)
+        j = bits * (i + 1) >> 32
+        wall[i], wall[j] = wall[j], wall[i]

@@ -1,0 +1,31 @@
+"""Lookup tables that are computed once and mapped from the cache folder afterwards."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.atomic_file import write_atomically
+from suphx.cache_folder import cache_root
+from suphx.kernel.source_closure import PROJECT_ROOT, closure_digest
+
+
+def load_or_build(name: str, source: Path, build: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """Return the table ``name``, read-only; ``build`` computes it when none of the same sources is stored.
+
+    ``source``: the file that it is computed by; the modules of this project that it imports count too.
+    """
+    digest = closure_digest(source.resolve(), [PROJECT_ROOT])[:16]
+    path = cache_root() / "tables" / f"{name}-{digest}.npy"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = io.BytesIO()
+        np.save(data, build())
+        write_atomically(path, [data.getbuffer()])
+    # A plain ndarray view of the map: numba compiles one signature for both.
+    return np.asarray(np.load(path, mmap_mode="r"))

@@ -1,0 +1,5 @@
+"""Nets as safetensors files.
+
+Imports nets/.
+Start in checkpoint.py.
+"""

@@ -1,0 +1,118 @@
+"""The residual trunk of the paper's Figures 4 and 5: a 3x1 convolution, then blocks of two 3x1 convolutions and a skip.
+
+A plane is 34x1, so a 3x1 convolution has three taps along the columns; formulation.py has the ways to compute it.
+The paper is silent on normalisation and activation: here BatchNorm (or none) and ReLU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_weights
+
+from suphx.models.computation import FASTEST, Formulation
+from suphx.models.nets.formulation import arrange, arrange_columns, convolve
+from suphx.models.nets.net_config import Normalization
+from suphx.models.packed.packed_stem import convolve_packed
+
+
+class ChannelNorm(nn.BatchNorm1d):
+    """BatchNorm of features that have their channels second, whatever comes after; its state is ``BatchNorm1d``'s."""
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Take features of any formulation."""
+
+
+class ConvNorm(nn.Module):
+    """A convolution along the 34 columns and its normalisation, of features in the present ``formulation``.
+
+    Without normalisation the convolution has a bias instead.
+    """
+
+    def __init__(self, num_in: int, num_out: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.formulation: Formulation = FASTEST
+        is_plain = normalization == "none"
+        self.conv = nn.Conv1d(num_in, num_out, kernel_size=3, padding=1, bias=is_plain)
+        self.norm: nn.Module = nn.Identity() if is_plain else ChannelNorm(num_out)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the normalised convolution of ``features``."""
+        return self._normalize(convolve(features, self.conv.weight, self.conv.bias, self.formulation))
+
+    def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
+        """Return the same for bit-packed planes on the CPU, without unpacking them.
+
+        ``parts``: uint8 [n, row_bytes(planes)] each, of ``num_planes`` planes each, one part after another.
+        """
+        weights = torch.split(self.conv.weight, list(num_planes), dim=1)
+        columns = [convolve_packed(rows, weight) for rows, weight in zip(parts, weights, strict=True)]
+        result = sum(columns[1:], columns[0])
+        if self.conv.bias is not None:
+            result = result + self.conv.bias
+        has_autocast = torch.is_autocast_enabled("cpu")
+        dtype = torch.get_autocast_dtype("cpu") if has_autocast else self.conv.weight.dtype
+        return self._normalize(arrange_columns(result.to(dtype), self.formulation))
+
+    def _normalize(self, features: Tensor) -> Tensor:
+        if self.formulation == "matmul":
+            return cast(Tensor, self.norm(features.flatten(0, 1))).view_as(features)
+        return cast(Tensor, self.norm(features))
+
+    def start_at_zero(self) -> None:
+        """Make every output 0, so that the residual block around it starts as the identity and deep trunks train."""
+        if isinstance(self.norm, nn.BatchNorm1d):
+            nn.init.zeros_(self.norm.weight)
+        else:
+            assert self.conv.bias is not None
+            nn.init.zeros_(self.conv.weight)
+            nn.init.zeros_(self.conv.bias)
+
+    def folded_weights(self) -> tuple[Tensor, Tensor]:
+        """Return weight and bias of the one convolution that equals this one in evaluation mode."""
+        weight, bias, norm = self.conv.weight, self.conv.bias, self.norm
+        if isinstance(norm, nn.BatchNorm1d):
+            assert norm.running_mean is not None
+            assert norm.running_var is not None
+            weight, bias = fuse_conv_bn_weights(
+                weight, bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+            )
+        assert bias is not None
+        return weight.detach(), bias.detach()
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions and the skip around them; channels stay the same."""
+
+    def __init__(self, channels: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.first = ConvNorm(channels, channels, normalization)
+        self.second = ConvNorm(channels, channels, normalization)
+        self.second.start_at_zero()
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return features of the same shape."""
+        return torch.relu(features + self.second(torch.relu(self.first(features))))
+
+
+class ResidualTrunk(nn.Module):
+    """Stem and blocks: from planes to features in the formulation that all its convolutions have."""
+
+    def __init__(self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization) -> None:
+        super().__init__()
+        self.stem = ConvNorm(num_planes, channels, normalization)
+        self.blocks = nn.Sequential(*(ResidualBlock(channels, normalization) for _ in range(num_blocks)))
+
+    def forward(self, planes: Tensor) -> Tensor:
+        """Return the features of every column of ``planes`` [n, num_planes, 34]."""
+        return self._after_stem(self.stem(arrange(planes, self.stem.formulation)))
+
+    def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
+        """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""
+        return self._after_stem(self.stem.forward_packed(parts, num_planes))
+
+    def _after_stem(self, features: Tensor) -> Tensor:
+        return cast(Tensor, self.blocks(torch.relu(features)))

@@ -1,0 +1,275 @@
+"""The first convolution straight from bit-packed rows, on a CPU: adds up the weights of the bits that are set.
+
+Few bits are set, so this is several times as fast as unpacking a row to numbers and convolving those, and as exact
+as float32 addition. The set bits become a list of additions, which the gradient uses again. Two cases take one addition
+instead of 34: a plane that is all ones ("full": winds, scores …), and a plane with most bits set, which is a full plane
+less the others.
+
+Weights are turned round to [planes, 3 * out]: the three taps of a plane stand in the order of the columns that a set
+bit reaches (left neighbour, itself, right neighbour), so that a bit is one addition of 3 * out neighbouring numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from suphx.games.riichi.features.layout.planes import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds
+from suphx.kernel.jit import jit
+from suphx.kernel.kernel_threads import map_on_threads
+from suphx.kernel.record import I32, I64, U8
+from suphx.models.packed.float_blocks import BLOCK, add_block, add_three_blocks
+from suphx.models.packed.unpack import check_rows
+
+T = TypeVar("T")
+F32 = NDArray[np.float32]
+
+_FULL = NUM_COLUMNS + 2  # padded columns: one on either side, so that an addition needs no border check
+_ROWS_AT_ONCE = 128
+_MOST_ADDITIONS = NUM_COLUMNS // 2 + 1  # for a plane
+
+
+def convolve_packed(rows: Tensor, weight: Tensor) -> Tensor:
+    """Return the 3x1 convolution of packed planes as float32 columns [n, 34, out], contiguous; differentiable.
+
+    ``rows``: uint8 [n, row_bytes(planes)] on the CPU; ``weight`` [out, planes, 3] of any float type. Runs on as many
+    threads as torch does. Raises ValueError for rows of another dtype or shape.
+    """
+    check_rows(rows, weight.shape[1])
+    learns = torch.is_grad_enabled() and weight.requires_grad
+    result: Tensor = _PackedConvolution.apply(rows, _padded(weight), learns)  # type: ignore[no-untyped-call]
+    return result[:, :, : len(weight)].contiguous()
+
+
+class TurnedWeights:
+    """Weights that stay the same, prepared once for any number of convolutions of packed planes.
+
+    >>> columns = TurnedWeights(weight).convolve(rows)  # what convolve_packed(rows, weight) gives
+    """
+
+    def __init__(self, weight: Tensor) -> None:
+        """Copy ``weight`` [out, planes, 3], of any float type."""
+        padded = _padded(weight.detach())
+        self._num_out, self._num_padded, self.num_planes = len(weight), len(padded), padded.shape[1]
+        self._weights = _turned(padded)
+
+    def convolve(self, rows: Tensor) -> Tensor:
+        """Return float32 [n, 34, out] of uint8 [n, row_bytes(planes)]; ValueError for another dtype or shape."""
+        check_rows(rows, self.num_planes)
+        columns, _ = _convolve(rows, self._weights, self.num_planes, self._num_padded, keeps=False)
+        return columns[:, :, : self._num_out]
+
+
+def _padded(weight: Tensor) -> Tensor:
+    """Return float32 weights with channels of zeros up to a multiple of ``BLOCK``."""
+    num_missing = -len(weight) % BLOCK
+    return functional.pad(weight.float(), (0, 0, 0, 0, 0, num_missing)) if num_missing else weight.float()
+
+
+def _convolve(
+    rows: Tensor, weights: F32, num_planes: int, num_out: int, *, keeps: bool
+) -> tuple[Tensor, list[list[_Additions]]]:
+    """Return columns [n, 34, out] and, with ``keeps``, the additions of each thread's share of the rows."""
+    columns = torch.empty(len(rows), NUM_COLUMNS * num_out)
+    packed, result = rows.contiguous().numpy(), columns.numpy()
+
+    def add(part: slice) -> list[_Additions]:
+        sums, listed = _scratch(num_out), []
+        for additions in _list_part(packed, part, num_planes):
+            _add_weights(additions.entries, additions.ends, weights, sums, result[additions.rows])
+            if keeps:
+                listed.append(additions.copied())
+        return listed
+
+    parts = _in_threads(add, len(rows))
+    return columns.view(-1, NUM_COLUMNS, num_out), parts
+
+
+class _PackedConvolution(Function):
+    """The convolution for a multiple of ``BLOCK`` channels."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, learns: bool) -> Tensor:
+        num_out, ctx.num_planes, _ = weight.shape
+        columns, ctx.parts = _convolve(rows, _turned(weight), ctx.num_planes, num_out, keeps=learns)
+        return columns
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor, None]:
+        num_out = gradient.shape[2]
+        columns = gradient.float().contiguous().flatten(1).numpy()
+
+        def add(part: list[_Additions]) -> Tensor:
+            turned = torch.zeros(2, ctx.num_planes, 3, num_out)
+            sums, gradients = _scratch(num_out), turned.view(-1).numpy()
+            for additions in part:
+                _add_gradients(additions.entries, additions.ends, columns[additions.rows], sums, gradients)
+            return turned[0] - turned[1]
+
+        parts = map_on_threads(add, ctx.parts, torch.get_num_threads())
+        turned = sum(parts[1:], parts[0])
+        return None, turned.flip(1).permute(2, 0, 1).contiguous(), None
+
+
+def _turned(weight: Tensor) -> F32:
+    """Return the weights [out, planes, 3] turned round, and after them the same negated: [2 * planes * 3 * out]."""
+    num_out, num_planes, _ = weight.shape
+    both = torch.empty(2, num_planes, 3, num_out).numpy()
+    both[0] = weight.numpy().reshape(num_out, -1).T.copy().reshape(num_planes, 3, num_out)[:, ::-1]
+    np.negative(both[0], out=both[1])
+    return both.reshape(-1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Additions:
+    """What is to be added up for some rows."""
+
+    rows: slice
+    entries: I32
+    """int32 [additions]: 64 * plane + padded column. The column ``_FULL`` is all columns; from the number of planes on,
+    a plane's weights are subtracted."""
+    ends: I64
+    """int64 [rows]: where the entries of each row end."""
+
+    def copied(self) -> _Additions:
+        """Return additions that stay valid."""
+        return _Additions(self.rows, self.entries.copy(), self.ends)
+
+
+def _list_part(packed: U8, part: slice, num_planes: int) -> Iterator[_Additions]:
+    """Yield the additions of the rows ``packed[part]``; each is valid until the next."""
+    entries = np.empty(_ROWS_AT_ONCE * num_planes * _MOST_ADDITIONS + 4, np.int32)
+    planes = np.empty(num_planes + 1, np.int64)
+    for start in range(part.start, part.stop, _ROWS_AT_ONCE):
+        rows = slice(start, min(start + _ROWS_AT_ONCE, part.stop))
+        ends = np.empty(rows.stop - rows.start, np.int64)
+        _list_additions(packed[rows], num_planes, planes, entries, ends)
+        yield _Additions(rows, entries[: ends[-1]], ends)
+
+
+def _in_threads(call: Callable[[slice], T], num_rows: int) -> list[T]:
+    """Return what ``call`` gives for each thread's share of the rows."""
+    num_threads = torch.get_num_threads()
+    share = max(1, -(-num_rows // num_threads))
+    parts = [slice(start, min(start + share, num_rows)) for start in range(0, num_rows, share)] or [slice(0, 0)]
+    return map_on_threads(call, parts, num_threads)
+
+
+def _scratch(num_out: int) -> F32:
+    """Return room for the padded columns of one row, and for the three taps of what is added to all of them."""
+    memory: F32 = torch.empty((_FULL + 3) * num_out).numpy()  # unlike numpy's, it starts at a cache line
+    return memory
+
+
+@jit
+def _list_additions(rows: U8, num_planes: int, planes: I64, entries: I32, ends: I64) -> None:
+    """Fill ``entries`` and ``ends`` (see ``_Additions``); ``planes`` [num_planes + 1] is scratch."""
+    end = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        num_filled = 0
+        for plane in range(num_planes):  # without a branch: a processor cannot predict which planes are empty
+            kinds = get_kinds(row, plane)
+            planes[num_filled] = plane << NUM_COLUMNS | kinds
+            num_filled += kinds != 0
+        for n in range(num_filled):
+            kinds = planes[n] & ALL_KINDS
+            entry = planes[n] >> NUM_COLUMNS << 6
+            num_kinds = count_bits(kinds)
+            if num_kinds > NUM_COLUMNS // 2:
+                entries[end] = entry | _FULL
+                end += 1
+                kinds ^= ALL_KINDS
+                num_kinds = NUM_COLUMNS - num_kinds
+                entry += num_planes << 6
+            for first in range(0, num_kinds, 4):  # four at a time, as most planes have fewer: the excess is overwritten
+                for k in range(4):
+                    entries[end + first + k] = entry | _first_kind(kinds)
+                    kinds &= kinds - 1
+            end += num_kinds
+        ends[i] = end
+
+
+@jit
+def _first_kind(kinds: int) -> int:
+    """Return the lowest kind of a bit set; 34 if it is empty."""
+    return count_bits(~kinds & (kinds - 1) & ALL_KINDS)
+
+
+@jit
+def _add_weights(entries: I32, ends: I64, weights: F32, sums: F32, columns: F32) -> None:
+    """Fill ``columns`` [n, 34 * out] with the sums of ``weights`` [2 * planes * 3 * out] over the additions.
+
+    ``sums``: scratch.
+    """
+    num_out = columns.shape[1] // NUM_COLUMNS
+    n = 0
+    for i in range(len(ends)):
+        sums[:] = 0
+        while n < ends[i]:
+            at, own = (entries[n] & 63) * num_out, (entries[n] >> 6) * 3 * num_out
+            for k in range(0, 3 * num_out, 3 * BLOCK):
+                add_three_blocks(sums, at + k, weights, own + k)
+            n += 1
+        _sum_up(sums, columns[i])
+
+
+@jit
+def _sum_up(sums: F32, columns: F32) -> None:
+    """Write the padded ``sums`` without their borders, and add what full planes give to every column."""
+    num_out = len(columns) // NUM_COLUMNS
+    full = _FULL * num_out
+    last = (NUM_COLUMNS - 1) * num_out
+    for k in range(num_out):  # nothing reaches the first column from its left, nor the last one from its right
+        sums[num_out + k] -= sums[full + 2 * num_out + k]
+        sums[num_out + last + k] -= sums[full + k]
+        sums[full + k] += sums[full + num_out + k] + sums[full + 2 * num_out + k]
+    for start in range(num_out, full - num_out, num_out):
+        for k in range(0, num_out, BLOCK):
+            add_block(sums, start + k, sums, full + k)
+    for k in range(len(columns)):
+        columns[k] = sums[num_out + k]
+
+
+@jit
+def _add_gradients(entries: I32, ends: I64, columns: F32, sums: F32, gradients: F32) -> None:
+    """Add to ``gradients`` [2 * planes * 3 * out] what reaches them of ``columns`` [n, 34 * out]; ``sums``: scratch."""
+    num_out = columns.shape[1] // NUM_COLUMNS
+    n = 0
+    for i in range(len(ends)):
+        _pad(columns[i], sums)
+        while n < ends[i]:
+            at, own = (entries[n] & 63) * num_out, (entries[n] >> 6) * 3 * num_out
+            for k in range(0, 3 * num_out, 3 * BLOCK):
+                add_three_blocks(gradients, own + k, sums, at + k)
+            n += 1
+
+
+@jit
+def _pad(columns: F32, sums: F32) -> None:
+    """Fill ``sums`` with ``columns`` between zeros, then with the sums that a full plane's three taps get."""
+    num_out = len(columns) // NUM_COLUMNS
+    full = _FULL * num_out
+    last = (NUM_COLUMNS - 1) * num_out
+    for k in range(num_out):
+        sums[k] = 0
+        sums[full - num_out + k] = 0
+        sums[full + num_out + k] = 0
+    for k in range(len(columns)):
+        sums[num_out + k] = columns[k]
+    for start in range(num_out, full - num_out, num_out):
+        for k in range(0, num_out, BLOCK):
+            add_block(sums, full + num_out + k, sums, start + k)
+    for k in range(num_out):
+        sums[full + k] = sums[full + num_out + k] - columns[last + k]
+        sums[full + 2 * num_out + k] = sums[full + num_out + k] - columns[k]

@@ -1,0 +1,202 @@
+"""Agents: whoever can answer for the actors of waiting tables. The baselines, and five nets with the decision flow.
+
+>>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
+>>> actions = agents[0].act(simulator.tables, simulator.waiting())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from suphx.games.riichi.bots.baseline import choose_random, choose_tsumogiri, choose_ukeire
+from suphx.games.riichi.features.encoder import Encoder, find_encoder
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, head_index
+from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I16, I64, U8, Records
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
+from suphx.models.inference.packed_net import PackedNet
+from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
+from suphx.models.sampling import actions_at, masked_logits
+from suphx.selfplay.agents.answer import yes_scores
+from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
+from suphx.selfplay.agents.choice import BASELINES, Answers
+from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.selfplay.decision import decide
+from suphx.selfplay.sampling_uniform import F32
+
+_SMALL_NET = 1_000_000
+"""Weights; the size ``small`` has about a third of it."""
+LEARNED_HEADS = "learned_heads"
+"""Key of a checkpoint's ``extra``: names of the heads that self-play trains, in all five checkpoints."""
+
+
+class Agent(Protocol):
+    """Plays any seats of any tables; what it answers depends on the tables alone, not on how they are batched."""
+
+    name: str
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action, int16 (n,), for the actor of each of the tables ``indices``."""
+        ...
+
+
+class BaselineAgent:
+    """One of the shipped baselines by name."""
+
+    def __init__(self, name: str) -> None:
+        if name not in BASELINES:
+            raise ValueError(f"{name!r} is no baseline: use one of {', '.join(BASELINES)}")
+        self.name = name
+        self._number = BASELINES.index(name)
+        self._suits = load_suits()
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each table."""
+        actions = np.empty(indices.shape, np.int16)
+        _act(tables, indices, self._suits, self._number, actions)
+        return actions
+
+
+@jit
+def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I16) -> None:
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        if baseline == 0:
+            # A number from the game's own seed and counters: the same game whatever else is in the batch.
+            mixed = (t.wall_seed * 0x5851F42D + t.num_kyoku * 0x9E3779B1 + t.num_decisions * 0x85EBCA6B) & 0xFFFFFFFF
+            mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+            actions[i] = choose_random(t, mixed ^ mixed >> 13)
+        elif baseline == 1:
+            actions[i] = choose_tsumogiri(t)
+        else:
+            actions[i] = choose_ukeire(t, suits)
+
+
+class NetAgent:
+    """Five policy nets with the decision flow of Figure 1, on one device; the most probable discard by default."""
+
+    def __init__(
+        self,
+        name: str,
+        nets: Sequence[PolicyNet],
+        encoder: Encoder,
+        *,
+        calibrations: Sequence[Calibration] = (Calibration(),) * len(HEAD_NAMES),
+        answers: Answers = "probable",
+        sampled_heads: Sequence[int] = (),
+        device: str = "cpu",
+        gamma: float = 1.0,
+    ) -> None:
+        """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``.
+
+        Those with oracle planes see what is hidden, each bit with the probability ``gamma`` (paper, equation 5).
+
+        ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
+        ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
+        on the seed of the wall and the decision only, and is that of self-play with this seed.
+        """
+        if [net.head for net in nets] != list(range(len(HEAD_NAMES))):
+            raise ValueError(f"{name}: an agent needs one net for each of {', '.join(HEAD_NAMES)}")
+        self.name = name
+        self.encoder = encoder
+        self._calibrations = calibrations
+        self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
+        self._answers |= dict.fromkeys(sampled_heads, "sampled")
+        self._device = torch.device(device)
+        self._discard_net = fold_batch_norm(nets[DISCARD]).to(self._device)
+        self._nets = [_answering(net, self._device) for net in nets]
+        self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
+        self._gammas = {net.head: gamma for net in nets if net.config.num_oracle_planes}
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each table."""
+        return decide(tables, indices, self.encoder, self.forward, self._gammas)
+
+    @property
+    def is_slow(self) -> bool:
+        """Tell whether a decision takes so long (a large net on a CPU) that large batches make it no cheaper."""
+        return self._device.type == "cpu" and num_weights(self._discard_net) > _SMALL_NET
+
+    @property
+    def discard_net(self) -> PolicyNet:
+        """The net of discards, without BatchNorm, on the agent's device."""
+        return self._discard_net
+
+    @torch.inference_mode()
+    def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
+        """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's own one."""
+        logits: Tensor = (net or self._nets[DISCARD])(torch.from_numpy(rows).to(self._device))
+        return logits.float().cpu()
+
+    @torch.inference_mode()
+    def forward(self, head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
+        """Answer for the nets (decision.py, ``Forward``)."""
+        net = self._nets[head]
+        rows = seen_rows(rows, net.num_planes, self._num_oracle_planes[head])
+        answers = self._answers[head]
+        if head == DISCARD:
+            logits, legal = self.discard_logits(rows), torch.from_numpy(masks)
+            if answers != "sampled":
+                return masked_logits(logits, legal).numpy()
+            kinds, _ = actions_at(logits, legal, torch.from_numpy(uniforms))
+            return one_hot(kinds, logits.shape[1]).numpy()
+        logits = net(torch.from_numpy(rows).to(self._device))
+        return yes_scores(logits.float().cpu().numpy(), uniforms, self._calibrations[head], answers)
+
+
+def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:
+    """Return what answers fastest for ``net`` on the device."""
+    return PackedNet(net) if device.type == "cpu" else fold_batch_norm(net).to(device)
+
+
+def load_agent(address: str, *, device: str = "cpu") -> Agent:
+    """Return the agent that ``address`` names: a baseline, or a folder with one checkpoint for each head.
+
+    Options follow the folder after a colon: ``weak`` (the weights of the same training stopped early) and how the nets
+    answer (``probable``, ``matched`` or ``sampled``; answer.py): ``runs/a/supervised:weak,sampled``. ``sampled`` draws
+    the answers of all nets, or of those that learned if the nets come from self-play: the policy of self-play itself.
+    ValueError when it is none of these, a checkpoint is missing, or its planes are not those that this version encodes.
+    """
+    if address in BASELINES:
+        return BaselineAgent(address)
+    place, words = split_address(address)
+    folder = Path(place)
+    if not folder.is_dir():
+        raise ValueError(
+            f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "
+            f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
+        )
+    is_weak = WEAK in words
+    discard = find_checkpoint(folder, HEAD_NAMES[DISCARD], is_weak=is_weak)
+    header = load_header(discard)
+    encoder = find_encoder(_encoder_name(header))
+    policy_set = load_policy_set(folder, encoder, is_weak=is_weak)
+    return NetAgent(
+        address,
+        policy_set.nets,
+        encoder,
+        calibrations=policy_set.calibrations,
+        answers="matched" if "matched" in words else "probable",
+        sampled_heads=_learned_heads(header) if "sampled" in words else (),
+        device=device,
+        gamma=float(header.extra.get("gamma", 1.0)),
+    )
+
+
+def _learned_heads(header: CheckpointHeader) -> list[int]:
+    """Return the heads that self-play trained; all of nets that it did not."""
+    return [head_index(name) for name in header.extra.get(LEARNED_HEADS, HEAD_NAMES)]
+
+
+def _encoder_name(header: CheckpointHeader) -> str:
+    return str(header.extra.get("encoder", header.planes.name.split("-")[0]))

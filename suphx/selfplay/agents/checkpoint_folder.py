@@ -1,0 +1,47 @@
+"""Folders with a checkpoint for each head, and their addresses: ``runs/a/supervised:weak,sampled``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.choice import Answers
+
+WEAK = "weak"
+
+WORDS = (WEAK, *get_args(Answers))
+
+
+def split_address(address: str) -> tuple[str, set[str]]:
+    """Return the place and the options after its colon; a colon before anything else belongs to the place.
+
+    ValueError for options that exclude each other.
+    """
+    place, _, text = address.rpartition(":")
+    words = set(text.split(","))
+    if not place or not words <= set(WORDS):
+        return address, set()
+    if len(words - {WEAK}) > 1:
+        raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(Answers))}")
+    return place, words
+
+
+def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:
+    """Return the path of a head's checkpoint, in ``folder`` or in a folder of the head's name; ValueError if none."""
+    name = checkpoint_name(head, is_weak=is_weak)
+    for path in (folder / name, folder / head / name):
+        if path.is_file():
+            return path
+    raise ValueError(f"{folder} has no checkpoint of the {head} net: expected {name} or {head}/{name} in it")
+
+
+def has_nets(folder: Path) -> bool:
+    """Tell whether a folder has a checkpoint for each head."""
+    try:
+        for head in HEAD_NAMES:
+            find_checkpoint(folder, head, is_weak=False)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,129 @@
+"""Five policy nets that play together, and the folder of checkpoints that they come from."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from suphx.games.riichi.features.encoder import Encoder
+from suphx.games.riichi.features.head import HEAD_NAMES, RIICHI
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint import (
+    CheckpointHeader,
+    PlanesVersion,
+    load_checkpoint,
+    oracle_version,
+    save_checkpoint,
+)
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, add_oracle_planes, drop_oracle_planes
+from suphx.selfplay.agents.checkpoint_folder import find_checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySet:
+    """One net and its calibration for each head, in the order of head.py."""
+
+    nets: tuple[PolicyNet, ...]
+    calibrations: tuple[Calibration, ...]
+
+    def weights(self, heads: Sequence[int]) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the weights of ``heads`` as plain numpy: head name -> name of a tensor -> values."""
+        states = {HEAD_NAMES[head]: self.nets[head].state_dict() for head in heads}
+        return {head: {name: t.cpu().numpy().copy() for name, t in state.items()} for head, state in states.items()}
+
+
+def load_policy_set(folder: Path, encoder: Encoder, *, is_weak: bool = False) -> PolicySet:
+    """Return the nets in ``folder``, which must see the planes of ``encoder``; ``is_weak``: those of an early step.
+
+    Raises ValueError if a checkpoint is missing or does not fit.
+    """
+    nets, calibrations = [], []
+    for head, name in enumerate(HEAD_NAMES):
+        path = find_checkpoint(folder, name, is_weak=is_weak)
+        net, header = load_checkpoint(path, head=head, planes=PlanesVersion.of(encoder.layout(head)))
+        nets.append(net)
+        calibrations.append(header.calibration or Calibration())
+    return PolicySet(tuple(nets), tuple(calibrations))
+
+
+def save_policy_set(
+    folder: Path,
+    policy_set: PolicySet,
+    encoder: Encoder,
+    *,
+    rules_version: str,
+    step: int,
+    extra: Mapping[str, Any],
+    is_weak: bool = False,
+) -> None:
+    """Write the nets as checkpoints that ``load_policy_set`` reads; ``is_weak``: under the names of the weak ones."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for head, (net, calibration) in enumerate(zip(policy_set.nets, policy_set.calibrations, strict=True)):
+        header = CheckpointHeader(
+            head=HEAD_NAMES[head],
+            planes=PlanesVersion.of(encoder.layout(head)),
+            rules_version=rules_version,
+            net=net.config,
+            step=step,
+            calibration=calibration,
+            oracle_planes=oracle_version(net.config),
+            extra=dict(extra),
+        )
+        save_checkpoint(folder / checkpoint_name(HEAD_NAMES[head], is_weak=is_weak), net, header)
+
+
+def seeing_hidden(policy_set: PolicySet, heads: Sequence[int]) -> PolicySet:
+    """Return the policy_set with oracle planes for the nets of ``heads`` that have none: it plays as before."""
+    nets = list(policy_set.nets)
+    for head in heads:
+        if not nets[head].config.num_oracle_planes:
+            nets[head] = add_oracle_planes(nets[head], ORACLE.num_planes)
+    return replace(policy_set, nets=tuple(nets))
+
+
+def seeing_nothing_hidden(policy_set: PolicySet) -> PolicySet:
+    """Return the policy_set without any oracle planes: it plays as before at gamma 0."""
+    nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in policy_set.nets)
+    return replace(policy_set, nets=tuple(nets))
+
+
+def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -> PolicySet:
+    """Return the policy_set whose nets of ``heads`` give their logits divided by ``temperature``, uncalibrated.
+
+    Below 1 they choose the most probable action more often when they sample; that action stays the same.
+    """
+    nets, calibrations = list(policy_set.nets), list(policy_set.calibrations)
+    for head in heads:
+        nets[head] = copy.deepcopy(nets[head])
+        calibrations[head] = Calibration()
+        output = nets[head].output
+        assert isinstance(output, CallHead | ColumnHead)
+        with torch.no_grad():
+            for parameter in output.last.parameters():
+                parameter.div_(temperature)
+    return PolicySet(tuple(nets), tuple(calibrations))
+
+
+def random_player(encoder: Encoder, config: NetConfig, seed: int) -> PolicySet:
+    """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, config) for head in range(len(HEAD_NAMES)))
+    for net in nets:
+        if isinstance(net.output, CallHead):
+            sign = 1 if net.head == RIICHI else -1
+            with torch.no_grad():
+                net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_ANSWER]))
+    return PolicySet(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))
+
+
+_FIRST_ANSWER = 2.0  # yes or no with 88 %: sure enough to play on, open enough to learn the other

@@ -1,0 +1,5 @@
+"""Whole games and paired deals between agents, thousands at once.
+
+Imports agents/.
+Start in rollout.py.
+"""

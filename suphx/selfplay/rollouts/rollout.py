@@ -1,0 +1,212 @@
+"""Plays whole hanchans: any agents at any seats, many tables at a time, every game written down.
+
+>>> logs = list(play_games([candidate, baseline], seating, seeds, tenhou()))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.records.log.game_recorder import GameRecorder
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import GAME_END
+from suphx.kernel.record import I64
+from suphx.selfplay.agents.agent import Agent
+
+DEFAULT_TABLES = 512
+"""So many that a call of a small net costs little more than its rows do."""
+_USUAL_KYOKUS = 12.0
+_MOST_OF_A_GAME = 0.95
+
+
+@runtime_checkable
+class GameFollower(Protocol):
+    """What an agent has besides if it must know how a game came to where it is, not only where it is."""
+
+    max_tables: int
+    """Games that it can follow at a time."""
+
+    def follow(self, recorder: GameRecorder) -> None:
+        """Begin with new games: those that ``recorder`` writes down."""
+        ...
+
+    def leave(self) -> None:
+        """End with these games, whether or not they are over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A game to play."""
+
+    seats: tuple[int, int, int, int]
+    """The agent at each seat, as its place among the agents."""
+    seed: int
+    """Of the wall; equal seeds give equal walls."""
+    id: str
+    """Of the log."""
+
+
+def play_games(
+    agents: Sequence[Agent],
+    seating: NDArray[np.integer],
+    seeds: Sequence[int],
+    rules: Rules,
+    *,
+    num_tables: int = DEFAULT_TABLES,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[GameLog]:
+    """Play one game for each line of ``seating`` and yield them in that order.
+
+    ``seating``: (n, 4), the agent (index into ``agents``) at each seat; ``seeds``: the wall seed of each game. The log
+    of game i has the id ``<seed>-<i>``. The rest as in ``play_stream``. ValueError for a seating that does not fit.
+    """
+    lines = np.asarray(seating, np.int64)
+    if lines.shape != (len(seeds), 4):
+        raise ValueError(f"seating has the shape {lines.shape} for {len(seeds)} seeds: give four agents for each seed")
+    if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
+        raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
+    games = list_games(lines, seeds)
+    yield from play_stream(agents, iter(games), rules, num_tables=min(num_tables, len(games)), progress=progress)
+
+
+def list_games(seating: I64, seeds: Sequence[int]) -> list[Game]:
+    """Return a game for each line of ``seating`` (n, 4) and its seed."""
+    lines = zip(seating.tolist(), seeds, strict=True)
+    return [Game((a, b, c, d), seed, f"{seed}-{i}") for i, ((a, b, c, d), seed) in enumerate(lines)]
+
+
+def play_stream(
+    agents: Sequence[Agent],
+    games: Iterator[Game],
+    rules: Rules,
+    *,
+    num_tables: int = DEFAULT_TABLES,
+    progress: Callable[[float], None] | None = None,
+) -> Iterator[GameLog]:
+    """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
+
+    At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
+    agents get many tables at a time until no game is left. ``progress`` is called with parts of games while they are
+    played; their sum is the number of games.
+    """
+    followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+    num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
+    if num_tables < 1:
+        return
+    pool = _GamePool(agents, games, rules, num_tables, progress)
+    if not followers:
+        yield from pool.play()
+        return
+    while pool.begin_games():
+        try:
+            for follower in followers:
+                follower.follow(pool.recorder)
+            yield from pool.play(refills=False)
+        finally:
+            for follower in followers:
+                follower.leave()
+
+
+class GameParts:
+    """Consumes: the tables whose kyoku has ended. Produces: calls of ``progress`` with parts of games."""
+
+    def __init__(self, num_tables: int, progress: Callable[[float], None] | None) -> None:
+        """``progress`` may be None: then nothing is counted."""
+        self._kyokus = np.zeros(num_tables, np.int64)
+        self._counted = np.zeros(num_tables)
+        self._progress = progress
+
+    def count(self, ended: I64, is_over: NDArray[np.bool_]) -> None:
+        """Count kyokus that have ended at the tables ``ended``; ``is_over``: the game there, too."""
+        if self._progress is None:
+            return
+        self._kyokus[ended] += 1
+        done = np.where(is_over, 1.0, np.minimum(self._kyokus[ended] / _USUAL_KYOKUS, _MOST_OF_A_GAME))
+        grown = float((done - self._counted[ended]).sum())
+        self._counted[ended] = np.where(is_over, 0.0, done)
+        self._kyokus[ended[is_over]] = 0
+        if grown > 0:
+            self._progress(grown)
+
+
+class _GamePool:
+    """Tables at which games are played; when one is free, the next game begins there."""
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        games: Iterator[Game],
+        rules: Rules,
+        num_tables: int,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self._agents = agents
+        self._games = enumerate(games)
+        self._simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True)
+        self.recorder = GameRecorder(self._simulator)
+        self._parts = GameParts(num_tables, progress)
+        self._seats = np.zeros((num_tables, 4), np.int64)
+        self._running: dict[int, tuple[int, Game]] = {}
+        """At each table that is not free: its game and the number of this."""
+        self._finished: dict[int, GameLog] = {}
+        """By the number of the game, until those before it are finished."""
+        self._next = 0
+
+    def begin_games(self) -> bool:
+        """Begin games at the tables that are free; return whether any game is running."""
+        free = [i for i in range(len(self._seats)) if i not in self._running]
+        begun = dict(zip(free, self._games, strict=False)) if free else {}
+        if begun:
+            self._running |= begun
+            places = np.array(list(begun), np.int64)
+            self._seats[places] = [game.seats for _, game in begun.values()]
+            self._simulator.reset([game.seed for _, game in begun.values()], places)
+            self.recorder.begin_kyokus(places)
+        return bool(self._running)
+
+    def play(self, *, refills: bool = True) -> Iterator[GameLog]:
+        """Play until no game is running; with ``refills`` new games begin at free tables."""
+        if refills:
+            self.begin_games()
+        while (waiting := self._simulator.waiting()).size:
+            self._decide(waiting)
+            if self._end_kyokus() and refills:
+                self.begin_games()
+            while self._next in self._finished:
+                yield self._finished.pop(self._next)
+                self._next += 1
+
+    def _decide(self, waiting: I64) -> None:
+        """Make one decision at each of the tables ``waiting``."""
+        tables = self._simulator.tables
+        actions = np.zeros(waiting.shape, np.int16)
+        players = self._seats[waiting, tables["actor"][waiting]]
+        for number, agent in enumerate(self._agents):
+            own = players == number
+            if own.any():
+                actions[own] = agent.act(tables, waiting[own])
+        self.recorder.advance(waiting, actions)
+
+    def _end_kyokus(self) -> bool:
+        """Record the deals that are over, and deal the next ones; return whether a game has ended."""
+        ended = self._simulator.at_kyoku_end()
+        if not ended.size:
+            return False
+        self.recorder.take_kyokus(ended)
+        self._simulator.next_kyoku(ended)
+        self.recorder.begin_kyokus(ended)
+        is_over = self._simulator.tables["phase"][ended] == GAME_END
+        self._parts.count(ended, is_over)
+        for i in ended[is_over].tolist():
+            number, game = self._running.pop(i)
+            first, second, third, fourth = (self._agents[seat].name for seat in game.seats)
+            self._finished[number] = self.recorder.finish(i, game.id, (first, second, third, fourth))
+        return bool(is_over.any())

@@ -1,0 +1,218 @@
+"""Run-time policy adaptation, pMCPA (paper, section 3.4): a copy of the discard net, fitted to one hand.
+
+Rollouts from the present position, all that our seat cannot see dealt anew, say how its discards fare; a few gradient
+steps of equation 6 change the copy. Here are the pure functions; adapter.py plays the rollouts.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from suphx.models.nets.policy import PolicyNet
+from suphx.models.sampling import masked_logits
+from suphx.selfplay.observation import F32
+from suphx.selfplay.rollouts.deal_play import SeatDecisions
+from suphx.training.adaptation.adaptation_config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
+from suphx.training.reinforcement.policy_gradient import policy_loss
+
+
+def rollout_advantages(rewards: F32, rollouts_per_deal: int, baseline: RolloutBaseline) -> F32:
+    """Return ``rewards`` [k], those of a deal side by side, less their baseline (``AdaptationConfig.baseline``).
+
+    The mean is that of the others, so that the gradient of equation 6 stays unbiased; a reward alone becomes 0.
+    """
+    if baseline == "none":
+        return rewards.astype(np.float32)
+    groups = rewards.reshape(-1, rollouts_per_deal if baseline == "deal" else len(rewards)).astype(np.float64)
+    size = groups.shape[1]
+    if size == 1:
+        return np.zeros(len(rewards), np.float32)
+    others = (groups.sum(axis=1, keepdims=True) - groups) / (size - 1)
+    return np.asarray((groups - others).ravel(), np.float32)
+
+
+def trajectory_loss(
+    logits: Tensor,
+    masks: Tensor,
+    actions: Tensor,
+    log_probs: Tensor,
+    trajectories: Tensor,
+    advantages: Tensor,
+    *,
+    max_ratio: float = 0.0,
+) -> Tensor:
+    """Return, 0-d, the loss whose gradient is that of equation 6, negated, as a mean over the trajectories.
+
+    The decisions: ``logits``, ``masks`` [n, 34], ``actions`` [n], ``log_probs`` [n] of the policy that sampled, and
+    ``trajectories`` int64 [n], which of the ``advantages`` [k] each belongs to. A trajectory's ratio is the product
+    over its decisions: all else in it (deals, other seats) is as likely under either policy.
+    """
+    loss = policy_loss(
+        logits,
+        masks,
+        actions,
+        log_probs,
+        advantages[trajectories],
+        alpha=0.0,
+        max_ratio=max_ratio,
+        trajectories=trajectories,
+    ).loss
+    return loss * len(actions) / len(advantages)
+
+
+def copy_for_adaptation(net: PolicyNet, trained_blocks: int = ALL_BLOCKS) -> PolicyNet:
+    """Return a copy of ``net`` in which what is to be adapted has gradients; the rest is shared with ``net``.
+
+    ``net``: without BatchNorm (``fold_batch_norm``), as a copy must act as it learns. ValueError for another one, and
+    for more blocks than it has.
+    """
+    if net.config.normalization != "none":
+        raise ValueError("the net to adapt has BatchNorm: fold it first (fold_batch_norm)")
+    blocks = net.trunk.blocks
+    if trained_blocks > len(blocks):
+        raise ValueError(f"trained_blocks is {trained_blocks}, but the net has {len(blocks)} blocks: use fewer, or -1")
+    adapted = {id(parameter) for parameter in net.output.parameters()}
+    parts = [net.trunk] if trained_blocks == ALL_BLOCKS else list(blocks)[len(blocks) - trained_blocks :]
+    adapted |= {id(parameter) for part in parts for parameter in part.parameters()}
+    shared = {id(parameter): parameter for parameter in net.parameters() if id(parameter) not in adapted}
+    result = copy.deepcopy(net, dict(shared))
+    for parameter in result.parameters():
+        parameter.requires_grad_(id(parameter) not in shared)
+    return result
+
+
+def adapt_net(net: PolicyNet, decisions: SeatDecisions, rewards: F32, config: AdaptationConfig) -> PolicyNet:
+    """Return a copy of ``net`` after the gradient steps of equation 6.
+
+    ``decisions``: of the seat that adapts, ``rewards`` [k] in points: what it got in each of the k trajectories, those
+    of one deal side by side. Batches are whole trajectories, the same ones in every epoch.
+    """
+    advantages = rollout_advantages(rewards, config.rollouts_per_deal, config.baseline) / config.reward_unit
+    adapted = copy_for_adaptation(net, config.trained_blocks)
+    batches = _batches(decisions, advantages, config.batch_rollouts, next(net.parameters()).device)
+    if batches and config.kl_target:
+        _step_to_distance(adapted, batches, config)
+    elif batches:
+        _step_with_adam(adapted, batches, config)
+    return adapted.requires_grad_(False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The decisions of some trajectories: the arguments of ``trajectory_loss``."""
+
+    rows: Tensor
+    masks: Tensor
+    actions: Tensor
+    log_probs: Tensor
+    trajectories: Tensor
+    advantages: Tensor
+
+    def loss(self, net: PolicyNet, config: AdaptationConfig) -> Tensor:
+        """Return the loss of ``net``, a mean over the trajectories of the batch."""
+        return trajectory_loss(
+            net(self.rows) / config.temperature,
+            self.masks,
+            self.actions,
+            self.log_probs,
+            self.trajectories,
+            self.advantages,
+            max_ratio=config.max_ratio,
+        )
+
+
+def _step_with_adam(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
+    optimizer = torch.optim.Adam(_trained(net), lr=config.learning_rate)
+    for _ in range(config.num_epochs):
+        for batch in batches:
+            optimizer.zero_grad()
+            batch.loss(net, config).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+
+
+def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: AdaptationConfig) -> None:
+    """Take a step along the gradient of all trajectories per epoch; the last one ends at ``kl_target``."""
+    distance = _Distance(net, batches, config.temperature)
+    count = sum(len(batch.advantages) for batch in batches)
+    for epoch in range(config.num_epochs):
+        for parameter in _trained(net):
+            parameter.grad = None
+        for batch in batches:
+            loss = batch.loss(net, config) * (len(batch.advantages) / count)
+            loss.backward()  # type: ignore[no-untyped-call]
+        distance.go(config.kl_target * (epoch + 1) / config.num_epochs)
+
+
+class _Distance:
+    """How far a net is from what it was, over some decisions of the rollouts; moves it until it is as far as wanted."""
+
+    def __init__(self, net: PolicyNet, batches: Sequence[_Batch], temperature: float) -> None:
+        rows = torch.cat([batch.rows for batch in batches])
+        some = torch.linspace(0, len(rows) - 1, min(len(rows), _DISTANCE_ROWS)).long()
+        self._net, self._temperature = net, temperature
+        self._rows, self._masks = rows[some], torch.cat([batch.masks for batch in batches])[some]
+        self._before = self._log_probs()
+
+    def go(self, target: float) -> None:
+        """Move the net against the gradients that it holds, until its KL from what it was is about ``target``.
+
+        The length is searched: KL grows with its square, as long as it is small. Zero gradients do not move the net.
+        """
+        parameters = [parameter for parameter in _trained(self._net) if parameter.grad is not None]
+        first = [parameter.detach().clone() for parameter in parameters]
+        steps = [cast(Tensor, parameter.grad) for parameter in parameters]
+        norm = float(torch.stack([step.norm() for step in steps]).norm())
+        if not norm:
+            return
+        length = _FIRST_LENGTH / norm
+        for _ in range(_MAX_TRIALS):
+            with torch.no_grad():
+                for parameter, origin, step in zip(parameters, first, steps, strict=True):
+                    parameter.copy_(origin - length * step)
+            ratio = self._kl() / target
+            if abs(ratio - 1) < _TOLERANCE:
+                return
+            length *= min(max(ratio, 1 / _MAX_CHANGE**2), _MAX_CHANGE**2) ** -0.5
+
+    def _kl(self) -> float:
+        """Return the mean KL(net before || net now) in nats."""
+        terms = self._before.exp() * (self._before - self._log_probs())
+        return float(terms.masked_fill(self._masks == 0, 0.0).sum(dim=1).mean())
+
+    def _log_probs(self) -> Tensor:
+        with torch.no_grad():
+            return torch.log_softmax(masked_logits(self._net(self._rows) / self._temperature, self._masks), dim=1)
+
+
+_DISTANCE_ROWS = 4096
+"""Decisions over which the divergence is measured: enough for its mean."""
+_FIRST_LENGTH = 0.01
+"""Norm of the first step that is tried."""
+_MAX_TRIALS = 20
+_TOLERANCE = 0.1
+"""Share of the wanted divergence by which it may be missed."""
+_MAX_CHANGE = 8.0
+"""Factor by which a trial may be longer or shorter than the one before."""
+
+
+def _trained(net: PolicyNet) -> list[nn.Parameter]:
+    return [parameter for parameter in net.parameters() if parameter.requires_grad]
+
+
+def _batches(decisions: SeatDecisions, advantages: F32, size: int, device: torch.device) -> list[_Batch]:
+    """Return the batches in which something was decided."""
+    batches = []
+    for first in range(0, len(advantages), size):
+        part = decisions.of_deals(first, first + size)
+        if len(part):
+            own = advantages[first : first + size]
+            columns = (part.rows, part.masks, part.actions, part.log_probs, part.deals, own)
+            batches.append(_Batch(*(torch.from_numpy(column).to(device) for column in columns)))
+    return batches

@@ -1,0 +1,5 @@
+"""Datasets of decisions: streaming, splitting, augmentation.
+
+Imports suphx.games.
+Start in dataset.py.
+"""

@@ -1,0 +1,235 @@
+"""The kernels of this project in groups: each function does in small what runs do, so that all it needs is compiled.
+
+A kernel of one group may be needed by others; whoever comes first compiles it (kernel/kernel_lock.py). Imports are
+inside the functions: torch is loaded only if a group needs it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from suphx.selfplay.agents.agent import NetAgent
+    from suphx.selfplay.observation import Observations, PolicyOutputs
+    from suphx.training.reward.global_reward import GlobalReward
+
+_ENCODER = "mini"  # the same kernels serve all encoders
+
+
+def warm_engine() -> None:
+    """Compile the rules of the game."""
+    from suphx.games.riichi.engine.simulator import Simulator
+    from suphx.games.riichi.table.rules import tenhou
+
+    simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+    simulator.reset([0])
+    nothing = np.zeros(0, np.int64)
+    simulator.advance(nothing, np.zeros(0, np.int16))
+    simulator.next_kyoku(nothing)
+
+
+def warm_hands() -> None:
+    """Compile what reads a hand: shanten, waits, and what it is worth."""
+    from suphx.games.riichi.hand.shanten import improving_kinds, shanten, waiting_kinds
+    from suphx.games.riichi.hand.suit_table import load_suits
+    from suphx.games.riichi.hand.yaku import score_hand
+
+    suits, hand, melds = load_suits(), np.zeros(34, np.int8), np.zeros(4, np.int8)
+    hand[:5] = 3, 3, 3, 3, 2
+    score_hand(hand, 0, melds, melds, 4, 0, 27, 27, 0, 0)
+    hand[4] = 1
+    improving_kinds(suits, hand, 0, shanten(suits, hand, 0))
+    waiting_kinds(suits, hand, 0)
+
+
+def warm_scripted_games() -> None:
+    """Compile the scripted agents; play and store a game."""
+    from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    agents = [BaselineAgent("ukeire"), BaselineAgent("random")]
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()):
+                writer.add(log)
+        assert KyokuStore.open(Path(name)).num_games == 1
+
+
+def warm_replay() -> None:
+    """Compile the check of records against the rules."""
+    from suphx.games.riichi.records.log.replay import Replayer
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    replayer = Replayer()
+    logs = play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou())
+    assert not [difference for log in logs for difference in replayer.replay(log)]
+
+
+def warm_random_games() -> None:
+    """Compile games that are played inside one kernel."""
+    from suphx.games.riichi.bots.random_play import play_random
+    from suphx.games.riichi.table.rules import tenhou
+
+    play_random(1, tenhou(), seed=0)
+
+
+def warm_encoder() -> None:
+    """Compile the planes of all encoders, look-ahead and hidden tiles included."""
+    from suphx.games.riichi.features.batch import encode_batch, encode_oracle_batch, encode_rows
+    from suphx.games.riichi.features.encoder import find_encoder
+    from suphx.games.riichi.features.head import DISCARD
+    from suphx.games.riichi.features.lookahead.lookup import load_lookup
+    from suphx.games.riichi.features.oracle import ORACLE
+    from suphx.games.riichi.table.table import TABLE
+
+    encoder = find_encoder(_ENCODER)
+    tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
+    rows = np.zeros((0, encoder.layout(DISCARD).row_bytes), np.uint8)
+    encode_rows(encoder.id, load_lookup(), DISCARD, tables, nothing, nothing, rows)
+    encode_batch(encoder, DISCARD, tables, nothing, nothing, rows)
+    encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.row_bytes), np.uint8))
+
+
+def warm_nets() -> None:
+    """Compile what only a training step needs."""
+    import torch
+
+    from suphx.games.riichi.features.head import DISCARD
+    from suphx.games.riichi.features.layout.planes import row_bytes
+    from suphx.models.nets.net_config import NetConfig
+    from suphx.models.nets.policy import PolicyNet
+
+    net = PolicyNet(DISCARD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
+
+
+def warm_samples() -> None:
+    """Compile the way from stored games to training samples."""
+    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.games.riichi.features.samples import encode_kyokus
+    from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.selfplay.agents.agent import BaselineAgent
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    with tempfile.TemporaryDirectory() as name:
+        with StoreWriter(Path(name)) as writer:
+            for log in play_games([BaselineAgent("random")], np.zeros((1, 4), np.int64), [0], tenhou()):
+                writer.add(log)
+        store = KyokuStore.open(Path(name))
+        for head in range(len(HEAD_NAMES)):
+            encode_kyokus(store, np.arange(store.num_kyokus), head, _ENCODER)
+
+
+def warm_net_games() -> None:
+    """Compile the decision flow of nets that play a match."""
+    from suphx.games.riichi.features.head import DISCARD
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.selfplay.rollouts.rollout import play_games
+
+    agents = [_untrained(), _untrained(sampled_heads=(DISCARD,))]
+    assert list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
+
+
+def warm_self_play() -> None:
+    """Compile groups of tables, trajectories and rewards; every observation is answered with no."""
+    from suphx.games.riichi.features.encoder import find_encoder
+    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.games.riichi.features.oracle import ORACLE
+    from suphx.games.riichi.features.oracle_row import seen_rows
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.selfplay.table_group import GroupConfig, TableGroup
+
+    encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
+    group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
+    ended = group.step([_no(observations) for observations in group.observe()])
+    while not len(ended.kyokus.games):
+        ended = group.step([_no(observations) for observations in group.observe()])
+    for transitions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
+        transitions.take(np.zeros(0, np.int64)).rows.dense()
+    wide = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
+    for observations in wide.observe(0.5):
+        seen_rows(observations.rows, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
+
+
+def warm_adaptation() -> None:
+    """Compile what deals the hidden tiles of a position again and plays it to the end."""
+    from suphx.games.riichi.engine.simulator import Simulator
+    from suphx.games.riichi.table.rules import tenhou
+    from suphx.training.adaptation.adaptation_config import AdaptationConfig
+    from suphx.training.adaptation.adapter import Adapter
+
+    simulator = Simulator(1, tenhou())
+    simulator.reset([0])
+    seats = simulator.tables["actor"].astype(np.int64)
+    config = AdaptationConfig(num_rollouts=1, rollouts_per_deal=1, baseline="mean")
+    Adapter(_untrained(), config).adapt(simulator.tables, seats, np.zeros(1, np.int64))
+
+
+KERNEL_GROUPS: dict[str, Callable[[], None]] = {
+    "engine": warm_engine,
+    "hands": warm_hands,
+    "scripted games": warm_scripted_games,
+    "encoder": warm_encoder,
+    "replay": warm_replay,
+    "adaptation": warm_adaptation,
+    "self-play": warm_self_play,
+    "samples": warm_samples,
+    "net games": warm_net_games,
+    "nets": warm_nets,
+    "random games": warm_random_games,
+}
+"""What can be compiled side by side: what the first games need, then what takes longest."""
+FIRST_GAMES = ("engine", "hands", "scripted games")
+"""What the first games of a run need."""
+WITHOUT_TORCH = ("engine", "hands", "encoder")
+"""What can begin before torch is imported, which takes seconds."""
+
+
+def _no(observations: Observations) -> PolicyOutputs:
+    from suphx.games.riichi.features.head import DISCARD
+    from suphx.selfplay.observation import PolicyOutputs
+
+    num_rows = len(observations.rows)
+    nothing = np.zeros(num_rows, np.float32)
+    actions = observations.masks.argmax(axis=1) if observations.head == DISCARD else nothing
+    return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
+
+
+def _reward(num_tables: int) -> GlobalReward:
+    from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
+    from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+    from suphx.training.reward.global_reward import GlobalReward, Prediction
+    from suphx.training.reward.reward_config import GlobalRewardConfig
+
+    points = (75.0, 30.0, 0.0, -150.0)
+    weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
+    config = GlobalRewardConfig()
+    prediction = Prediction(
+        weights=weights, points=points, exchange_rate=config.exchange_rate, last_kyoku=config.last_kyoku
+    )
+    return GlobalReward(prediction, num_tables)
+
+
+def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
+    from suphx.games.riichi.features.encoder import find_encoder
+    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.models.nets.net_config import NetConfig
+    from suphx.models.nets.policy import PolicyNet
+    from suphx.selfplay.agents.agent import NetAgent
+
+    encoder = find_encoder(_ENCODER)
+    nets = [
+        PolicyNet(head, encoder.layout(head).num_planes, NetConfig(size="tiny", channels=4, num_blocks=1))
+        for head in range(len(HEAD_NAMES))
+    ]
+    return NetAgent("untrained", nets, encoder, sampled_heads=sampled_heads)

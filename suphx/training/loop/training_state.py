@@ -1,0 +1,112 @@
+"""The state of a training that was stopped: one safetensors file from which it goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.training.data.dataset import StreamPosition
+
+FORMAT_VERSION = 2
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainingProgress:
+    """Where a training stands, besides its tensors."""
+
+    step: int = 0
+    """Optimiser steps done."""
+    rows: int = 0
+    """Samples learned from, by all workers."""
+    seconds: float = 0.0
+    """Time spent, over all starts."""
+    waited_seconds: float = 0.0
+    """Part of it in which the next batch was not ready."""
+    positions: list[StreamPosition] = field(default_factory=list)
+    """Where the next batch of each worker stands, by rank; empty before the first save."""
+    history: list[dict[str, Any]] = field(default_factory=list)
+    """One entry for each validation."""
+    loss_sum: float = 0.0
+    """Of the training loss over the samples since the last validation."""
+    loss_rows: int = 0
+    """Those samples."""
+    weak_step: int = 0
+    """Step of the weights that were kept as the weak ones; 0 before."""
+    best_step: int = 0
+    """Step of the best weights; 0 before the first validation."""
+    best_loss: float | None = None
+    """Validation loss of the best weights; None without validation samples."""
+    num_worse: int = 0
+    """Validations since the best one."""
+
+
+def save_training_state(
+    path: Path, net: nn.Module, best: dict[str, Tensor], optimizer: Optimizer, progress: TrainingProgress, run: Any
+) -> None:
+    """Write everything that a training needs to go on; whole or not at all (OSError says what to do).
+
+    ``run``: what must be the same when it goes on, as JSON can hold it; ``best``: the best state dict so far.
+    """
+    tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
+    for name, parameter in net.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"optimizer.{name}.{key}"] = value
+    header = {"kind": "training state", "format_version": FORMAT_VERSION, "progress": asdict(progress), "run": run}
+    write_tensors(path, tensors, header)
+
+
+def load_training_state(
+    path: Path, net: nn.Module, optimizer: Optimizer, run: dict[str, Any]
+) -> tuple[TrainingProgress, dict[str, Tensor]]:
+    """Fill ``net`` and ``optimizer`` from ``path``; return the progress and the best state dict.
+
+    Raises ValueError that names every difference if the state was made by another run than ``run``, or is damaged.
+    """
+    tensors, header = read_tensors(path)
+    if header.get("kind") != "training state" or header.get("format_version") != FORMAT_VERSION:
+        raise ValueError(f"{path} is not a training state of format {FORMAT_VERSION}: delete it to start over")
+    if not isinstance(header.get("run"), dict) or not isinstance(header.get("progress"), dict):
+        raise ValueError(f"{path} has a damaged header: delete it to start over")
+    _check_same_run(path, header["run"], run)
+    try:
+        positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
+        progress = TrainingProgress(**header["progress"] | {"positions": positions})
+        return progress, _restore(tensors, net, optimizer)
+    except (KeyError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
+        raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
+
+
+def _restore(tensors: dict[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    """Fill ``net`` and ``optimizer``; return the best state dict. KeyError and RuntimeError for tensors of others."""
+    parts: dict[str, dict[str, Tensor]] = {"net": {}, "best": {}, "optimizer": {}}
+    for name, tensor in tensors.items():
+        part, _, rest = name.partition(".")
+        parts[part][rest] = tensor
+    net.load_state_dict(parts["net"])
+    for name, parameter in net.named_parameters():
+        own = {
+            key.rpartition(".")[2]: tensor.to(parameter.device)
+            for key, tensor in parts["optimizer"].items()
+            if key.rpartition(".")[0] == name
+        }
+        if any(tensor.shape not in (parameter.shape, ()) for tensor in own.values()):
+            raise RuntimeError(f"the optimizer's state of {name} has another shape")
+        optimizer.state[parameter] = own
+    return parts["best"]
+
+
+def _check_same_run(path: Path, then: dict[str, Any], now: dict[str, Any]) -> None:
+    names = sorted(then.keys() | now.keys())
+    differences = [f"{n} was {then.get(n)}, now {now.get(n)}" for n in names if then.get(n) != now.get(n)]
+    if differences:
+        raise ValueError(
+            f"{path} belongs to another training ({'; '.join(differences)}): "
+            "restore these settings to continue it, or delete the file to start over"
+        )

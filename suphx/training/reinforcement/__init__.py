@@ -1,0 +1,5 @@
+"""The policy gradient: advantages, losses, entropy control, trust region, distillation, oracle guiding.
+
+Imports suphx.models.
+Start in policy_gradient.py.
+"""

@@ -1,0 +1,59 @@
+"""Oracle guiding: what the learning nets see of the hidden state, and how it goes away (paper, section 3.3).
+
+In equation 5 each element of the oracle planes stays with the probability gamma; features/oracle_row.py has the mask.
+Here is the schedule: gamma falls from its first value to 0, in equal steps or in equal ratios.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleConfig:
+    """Hidden tiles that the learning nets see."""
+
+    policy: bool = False
+    """Give the nets the oracle planes as additional inputs; each bit is kept with the probability gamma."""
+    gamma: float = 1.0
+    """Initial gamma; 1 = everything is visible."""
+    steps: int = 0
+    """Number of steps in which gamma falls to 0, the first one at once: with 10 equal steps 0.9, 0.8, … 0. 0 = gamma is
+    constant."""
+    ratio: float = 0.0
+    """Each step multiplies gamma by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7, 0.49, 0.34, … 0.04,
+    0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal steps, as in the
+    paper."""
+    updates_per_step: int = 100
+    """Updates at each value of gamma, a multiple of weight_sync_interval."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gamma <= 1:
+            raise ValueError(f"gamma is {self.gamma}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)")
+        if not 0 <= self.ratio < 1:
+            raise ValueError(f"ratio is {self.ratio}: use a share such as 0.7, or 0 for equal steps")
+        for name, least in (("steps", 0), ("updates_per_step", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")
+
+    @property
+    def num_updates(self) -> int:
+        """Updates until gamma is 0 and was learned at; 0 if it stays."""
+        return self.steps * self.updates_per_step
+
+    def gamma_after(self, num_updates: int) -> float:
+        """Return the gamma with which games are played after ``num_updates`` updates."""
+        if not self.steps:
+            return self.gamma
+        step = 1 + num_updates // self.updates_per_step
+        if step >= self.steps:
+            return 0.0
+        return self.gamma * (self.ratio**step if self.ratio else (self.steps - step) / self.steps)
+
+    def gamma_of_update(self, number: int) -> float:
+        """Return the gamma at which the update ``number`` (1, 2, …) learned; 0: that of the nets that it began with."""
+        return self.gamma_after(number - 1) if number else self.gamma
+
+    def ends_step(self, num_updates: int) -> bool:
+        """Tell whether the update number ``num_updates`` was the last one of a step."""
+        return 0 < num_updates <= self.num_updates and num_updates % self.updates_per_step == 0

@@ -1,0 +1,188 @@
+"""The policy gradient of self-play with importance ratios and an entropy term (paper, equations 1 and 2).
+
+Everything is a pure function of a batch of decisions: what the nets say now, and what was stored when they were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from suphx.models.sampling import masked_logits
+from suphx.selfplay.deal_in import POINTS
+from suphx.training.reinforcement.advantage import generalised_advantages
+from suphx.training.reinforcement.expected_cost import ExpectedCost, expected_cost
+from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+
+_TINY = torch.finfo(torch.float32).tiny
+_QUANTILES = {"ratio_low": 0.05, "ratio_median": 0.5, "ratio_high": 0.95}
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLoss:
+    """The loss of one batch and the terms that it was made of, [n] each, without gradients."""
+
+    loss: Tensor
+    """0-d: its gradient is the negative of equation 2."""
+    ratios: Tensor
+    """Target over behaviour probability of the action that was taken."""
+    entropies: Tensor
+    """Of the target policy over the legal actions, in nats."""
+    is_rejected: Tensor
+    is_clipped: Tensor
+
+
+def policy_loss(
+    logits: Tensor,
+    masks: Tensor,
+    actions: Tensor,
+    behaviour_log_probs: Tensor,
+    advantages: Tensor,
+    *,
+    alpha: float,
+    max_ratio: float = 0.0,
+    reject_ratio: float = 0.0,
+    clip: float = 0.0,
+    trajectories: Tensor | None = None,
+) -> PolicyLoss:
+    """Return the loss whose gradient is -(ratio * advantage * grad log pi + alpha * grad entropy), mean over rows.
+
+    ``logits`` [n, k] of the target policy; ``masks`` [n, k] or [n, 0] (models/sampling.py); ``actions`` int64 [n],
+    legal ones; ``behaviour_log_probs`` [n] when they were taken; ``advantages`` [n]. Limits as in
+    ``PolicyGradientConfig``. With ``trajectories`` int64 [n], numbers from 0 on, the ratio of a row is that of its
+    trajectory: the product over all rows with the same number (equation 6). Paper, equations 1, 2 and 6; ``clip`` has
+    the gradient of Schulman and others 2017 (arXiv 1707.06347, equation 7).
+    """
+    log_probs = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    taken = log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+    entropies = entropy(log_probs)
+    log_ratios = taken.detach() - behaviour_log_probs
+    if trajectories is not None:
+        sums = log_ratios.new_zeros(int(trajectories.max()) + 1).index_add_(0, trajectories, log_ratios)
+        log_ratios = sums[trajectories]
+    ratios = log_ratios.exp()
+    is_rejected = ratios > reject_ratio if reject_ratio else torch.zeros_like(ratios, dtype=torch.bool)
+    is_beyond = torch.where(advantages > 0, ratios > 1 + clip, ratios < 1 - clip)
+    is_clipped = is_beyond if clip else torch.zeros_like(is_rejected)
+    weights = ratios.clamp_max(max_ratio) if max_ratio else ratios
+    gains = weights.masked_fill(is_rejected | is_clipped, 0.0) * advantages * taken
+    loss = -(gains + alpha * entropies).mean()
+    return PolicyLoss(loss, ratios, entropies.detach(), is_rejected, is_clipped)
+
+
+def entropy(log_probs: Tensor) -> Tensor:
+    """Return the entropy [n] in nats of ``log_probs`` [n, k], minus infinity where illegal; differentiable."""
+    finite = log_probs.masked_fill(log_probs == -torch.inf, 0.0)  # 0 * -inf would be no number, nor its gradient
+    return -(finite * log_probs.exp()).sum(dim=1)
+
+
+def critic_loss(values: Tensor, rewards: Tensor) -> Tensor:
+    """Return the mean squared error of what the critic expected, ``values`` [n], against ``rewards`` [n]."""
+    return (values - rewards).square().mean()
+
+
+def kl_divergence(logits: Tensor, reference_logits: Tensor, masks: Tensor) -> Tensor:
+    """Return the mean over rows of KL(policy || reference) in nats; arguments as in ``policy_loss``."""
+    own = torch.log_softmax(masked_logits(logits, masks), dim=1)
+    reference = torch.log_softmax(masked_logits(reference_logits, masks), dim=1)
+    difference = (own - reference).masked_fill(own == -torch.inf, 0.0)
+    return (own.exp() * difference).sum(dim=1).mean()
+
+
+def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
+    """Return what to watch of a batch, 0-d each.
+
+    ``effective_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows; ``kl``: from
+    the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
+    """
+    ratios = loss.ratios
+    levels = torch.tensor(list(_QUANTILES.values()), device=ratios.device, dtype=ratios.dtype)
+    quantiles = dict(zip(_QUANTILES, torch.quantile(ratios, levels), strict=True))
+    return {
+        **quantiles,
+        "ratio_max": ratios.max(),
+        "effective_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()).clamp_min(_TINY),
+        "kl": (ratios - 1 - ratios.clamp_min(_TINY).log()).mean(),
+        "entropy": loss.entropies.mean(),
+        "rejected_share": loss.is_rejected.float().mean(),
+        "clipped_share": loss.is_clipped.float().mean(),
+    }
+
+
+def decision_loss(
+    logits: Tensor,
+    values: Tensor | None,
+    decisions: Mapping[str, Tensor],
+    alpha: float,
+    config: PolicyGradientConfig,
+    *,
+    learns_policy: bool = True,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
+
+    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, log_probs, rewards and is_last, by
+    the names of ``Decisions``. The sum of both losses is meant for parameters that they do not share; without
+    ``learns_policy`` that of the policy counts 0.
+    """
+    rewards = decisions["rewards"] / config.reward_unit
+    cost = _expected_cost(logits, decisions, config)
+    targets = rewards if cost is None else cost.rewards_of_the_rest(rewards, decisions["is_last"])
+    advantages = targets
+    if values is not None:
+        advantages = _advantages(logits, values.detach(), targets, decisions, cost, config)
+    advantages = advantages if cost is None else config.rest_weight * advantages
+    policy = policy_loss(
+        logits,
+        decisions["masks"],
+        decisions["actions"].long(),
+        decisions["log_probs"],
+        advantages,
+        alpha=alpha,
+        max_ratio=config.max_ratio,
+        reject_ratio=config.reject_ratio,
+        clip=config.clip,
+    )
+    figures = loss_figures(policy) | {"policy_loss": policy.loss.detach(), "reward": rewards.mean()}
+    loss = policy.loss
+    if cost is not None:
+        loss, figures = loss + cost.loss, figures | {"expected_cost": cost.loss.detach()}
+    loss = loss if learns_policy else 0.0 * loss
+    if values is None:
+        return loss, figures
+    error = critic_loss(values, targets)
+    spread = targets.var(correction=0)
+    explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
+    figures |= {"critic_loss": error.detach(), "explained_share": explained}
+    return loss + error, figures
+
+
+def _expected_cost(
+    logits: Tensor, decisions: Mapping[str, Tensor], config: PolicyGradientConfig
+) -> ExpectedCost | None:  # fmt: skip
+    """Return what the decisions cost at once, None where that is left to the sampled rewards."""
+    if not config.exact_deal_in or not decisions["costs"].shape[1]:
+        return None
+    costs = decisions["costs"] * (POINTS / config.reward_unit)
+    return expected_cost(logits, decisions["masks"], costs, decisions["actions"].long())
+
+
+def _advantages(
+    logits: Tensor,
+    values: Tensor,
+    targets: Tensor,
+    decisions: Mapping[str, Tensor],
+    cost: ExpectedCost | None,
+    config: PolicyGradientConfig,
+) -> Tensor:
+    """Return the advantages [n]: ``targets`` of the critic minus its ``values``, or generalised ones."""
+    if config.gae_lambda == 1:
+        return targets - values
+    log_probs = torch.log_softmax(masked_logits(logits.detach(), decisions["masks"]), dim=1)
+    taken = log_probs.gather(1, decisions["actions"].long().unsqueeze(1)).squeeze(1)
+    ratios = (taken - decisions["log_probs"]).exp()
+    traces = ratios.clamp_max(config.max_trace_ratio) if config.max_trace_ratio else torch.ones_like(ratios)
+    expected = None if cost is None else cost.expected
+    return generalised_advantages(values, targets, decisions["is_last"], traces, config.gae_lambda, expected)

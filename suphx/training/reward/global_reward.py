@@ -1,0 +1,120 @@
+"""The reward of RL-1: by how much a kyoku changed what the whole game is expected to be worth (paper, section 3.2).
+
+Reward of kyoku k = Phi(x_1 … x_k) - Phi(x_1 … x_(k-1)), where Phi is the reward predictor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi.features.standing import Standings, encode_standings
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I64
+from suphx.models.nets.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
+from suphx.selfplay.trajectory import KyokuEnds
+from suphx.training.reward.reward_config import LastKyoku
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """A predictor and how its predictions become rewards: all that a simulator needs, small and without torch."""
+
+    weights: PredictorWeights
+    points: tuple[float, float, float, float]
+    """What first to fourth place are worth."""
+    exchange_rate: float
+    last_kyoku: LastKyoku
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal digits that change whenever the predictor does."""
+        digest = hashlib.sha256()
+        for part in (*self.weights, self.points):
+            digest.update(np.asarray(part).tobytes())
+        return digest.hexdigest()[:16]
+
+
+class GlobalReward:
+    """Consumes: deals that ended, those of a table in order, each game from its start. Produces: rewards.
+
+    It keeps the predictor's units for the game of each table.
+    """
+
+    def __init__(self, prediction: Prediction, num_tables: int) -> None:
+        self._prediction = prediction
+        self._units = np.zeros((num_tables, 4, NUM_LAYERS, prediction.weights.num_units), np.float32)
+        self._expected = np.zeros((num_tables, 4), np.float32)
+
+    def __call__(self, ends: KyokuEnds) -> F32:
+        """Return float32 [n, 4]: what the deal changed for each seat, in points of a game."""
+        changes = np.zeros((len(ends.tables), 4), np.float32)
+        if len(changes):
+            lines, starts = encode_standings(_after(ends)), encode_standings(_before(ends))
+            finals = self._finals(ends)
+            _fill_changes(
+                self._prediction.weights, ends.tables, ends.numbers == 0, starts, lines, finals, self._units,
+                self._expected, changes,
+            )  # fmt: skip
+        return changes * np.float32(self._prediction.exchange_rate)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all that ``restore`` needs."""
+        return {"units": self._units.copy(), "expected": self._expected.copy()}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state``."""
+        self._units, self._expected = state["units"].copy(), state["expected"].copy()
+
+    def _finals(self, ends: KyokuEnds) -> F32:
+        """Return what seats are paid where that counts, nan elsewhere."""
+        if self._prediction.last_kyoku == "predicted":
+            return np.full(ends.placements.shape, np.nan, np.float32)
+        by_place = np.array([np.nan, *self._prediction.points], np.float32)
+        return by_place[ends.placements]
+
+
+def _before(ends: KyokuEnds) -> Standings:
+    return Standings(
+        round_scores=np.zeros_like(ends.scores_before),
+        scores=ends.scores_before,
+        kyoku=ends.kyoku,
+        honba=ends.honba,
+        kyotaku=ends.kyotaku,
+        is_over=np.zeros(len(ends.kyoku), np.bool_),
+    )
+
+
+def _after(ends: KyokuEnds) -> Standings:
+    return Standings(
+        round_scores=ends.next_scores - ends.scores_before,
+        scores=ends.next_scores,
+        kyoku=ends.next_kyoku,
+        honba=ends.next_honba,
+        kyotaku=ends.next_kyotaku,
+        is_over=ends.placements[:, 0] > 0,
+    )
+
+
+@jit
+def _fill_changes(
+    weights: PredictorWeights, tables: I64, is_first: NDArray[np.bool_], starts: F32, lines: F32, finals: F32,
+    units: F32, expected: F32, changes: F32,
+) -> None:  # fmt: skip
+    """Fill ``changes`` [n, 4] deal by deal: a table may have ended several."""
+    for n in range(len(tables)):
+        table = tables[n]
+        for seat in range(4):
+            own = units[table, seat]
+            if is_first[n]:
+                own[:] = 0
+                expected[table, seat] = predict_next(weights, starts[n, seat], own)
+            now = predict_next(weights, lines[n, seat], own)
+            if not np.isnan(finals[n, seat]):
+                now = finals[n, seat]
+            changes[n, seat] = now - expected[table, seat]
+            expected[table, seat] = now

@@ -1,0 +1,265 @@
+"""How the reward predictor learns from whole games (paper, section 3.2, equation 4).
+
+>>> learning = RewardLearning(histories=histories, train=train, validation=validation, points=(75, 30, 0, -150),
+...                           net=RewardPredictorConfig(), config=RewardLearningConfig(), digest=store.digest)
+>>> predictor, progress = learn_rewards(learning, Path("runs/reward_predictor"))
+
+The folder then has ``reward_predictor.safetensors`` (the weights that were best on validation games) and the state
+from which a training that was killed goes on and ends with the same numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from suphx.kernel.record import I64
+from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.device import find_device, torch_threads
+from suphx.models.nets.reward_predictor import Points, RewardPredictor
+from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.optimizer import new_optimizer
+from suphx.training.loop.schedule import learning_rate_factor
+from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.reward.game_history import GameHistories, HistoryBatch
+from suphx.training.reward.prefix_loss import prefix_losses
+from suphx.training.reward.reward_learning_config import FREE_KEYS, RewardLearningConfig
+
+STATE_FILE = "training_state.safetensors"
+_GAMES_AT_A_TIME = 512  # that are only predicted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardLearning:
+    """What is to be learned from, and how."""
+
+    histories: GameHistories
+    train: I64
+    """Indices of games."""
+    validation: I64
+    points: Points
+    net: RewardPredictorConfig
+    config: RewardLearningConfig
+    digest: str
+    """Changes whenever the games or their split do."""
+    rules_version: str
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the header of the checkpoint."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        config = {name: value for name, value in asdict(self.config).items() if name not in FREE_KEYS}
+        return {"games": self.digest, "points": list(self.points), "net": asdict(self.net), **config}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochReport:
+    """What an epoch gave; losses are those of equation 4."""
+
+    step: int
+    share_done: float
+    train_loss: float
+    validation_loss: float
+    seconds: float
+
+
+def learn_rewards(
+    learning: RewardLearning,
+    folder: Path,
+    *,
+    report: Callable[[EpochReport], None] | None = None,
+    keep: Callable[[int], None] | None = None,
+) -> tuple[RewardPredictor, TrainingProgress]:
+    """Train a predictor, or go on from the state in ``folder``; return the best one and how it went.
+
+    ``report`` is called after each epoch, ``keep`` with the step whenever a state was written. Raises ValueError if the
+    state belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with torch_threads(learning.config.threads):
+        trainer = _Trainer(learning, folder, report, keep)
+        trainer.run()
+        return trainer.finish()
+
+
+class _Trainer:
+    """Consumes games; produces weights and states. Waits for nobody."""
+
+    def __init__(
+        self,
+        learning: RewardLearning,
+        folder: Path,
+        report: Callable[[EpochReport], None] | None,
+        keep: Callable[[int], None] | None,
+    ) -> None:
+        self.learning, self.config, self.folder = learning, learning.config, folder
+        self.report, self.keep = report, keep
+        self.device = find_device(self.config.device)
+        self.net = _new_net(learning).to(self.device)
+        self.optimizer = new_optimizer(self.net, self.config.learning_rate, self.config.weight_decay)
+        self.progress = TrainingProgress()
+        self.best: dict[str, Tensor] = {}
+        self.state_path = folder / STATE_FILE
+        if self.state_path.is_file():
+            identity = learning.identity()
+            self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
+        self.saved_at = self.ticked_at = time.monotonic()
+
+    @property
+    def share_done(self) -> float:
+        steps = self.config.max_epochs * self._steps_of_epoch
+        shares = [self.progress.step / steps]
+        if self.config.max_minutes:
+            shares.append(self.progress.seconds / (60 * self.config.max_minutes))
+        return max(shares)
+
+    @property
+    def is_finished(self) -> bool:
+        is_stuck = 0 < self.config.patience <= self.progress.num_worse
+        return is_stuck or self.share_done >= 1
+
+    def run(self) -> None:
+        """Learn epoch by epoch; validate, save and report after each."""
+        while not self.is_finished:
+            for games in self._epoch():
+                self._step(games)
+            self._tick()
+            self._validate()
+            if self.report is not None:
+                last = self.progress.history[-1]
+                self.report(EpochReport(**last, share_done=min(self.share_done, 1.0)))
+            if self.is_finished or time.monotonic() - self.saved_at > self.config.save_seconds:
+                self._save()
+
+    def finish(self) -> tuple[RewardPredictor, TrainingProgress]:
+        """Return the predictor with the best weights, on the CPU."""
+        self.net.load_state_dict(self.best)
+        return self.net.eval().cpu(), self.progress
+
+    @property
+    def _steps_of_epoch(self) -> int:
+        return -(-len(self.learning.train) // self.config.batch_games)
+
+    def _epoch(self) -> Iterator[I64]:
+        """Yield the games of each step, in another order in each epoch."""
+        epoch = self.progress.step // self._steps_of_epoch
+        order = np.random.default_rng([self.config.seed, epoch]).permutation(self.learning.train)
+        for first in range(0, len(order), self.config.batch_games):
+            yield order[first : first + self.config.batch_games]
+
+    def _step(self, games: I64) -> None:
+        config, progress = self.config, self.progress
+        factor = learning_rate_factor(
+            progress.step, self.share_done, config.warmup_steps, config.final_learning_rate_factor
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * factor
+        self.net.train()
+        losses = _losses(self.net, self.learning.histories.batch(games), self.device)
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(losses.mean() / self.net.spread**2)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.gradient_clip or math.inf)
+        loss = float(losses.detach().sum())
+        if not math.isfinite(loss) or not math.isfinite(float(norm)):
+            raise DivergedError(
+                f"training of the reward predictor diverged at step {progress.step + 1}: lower learning_rate "
+                f"(now {config.learning_rate})"
+            )
+        self.optimizer.step()
+        progress.step += 1
+        progress.rows += len(games)
+        progress.loss_sum += loss
+        progress.loss_rows += len(losses)
+
+    def _validate(self) -> None:
+        """Add an entry to the history; keep the weights if they are the best so far."""
+        progress = self.progress
+        loss = validation_loss(self.net, self.learning.histories, self.learning.validation)
+        entry = {
+            "step": progress.step,
+            "seconds": progress.seconds,
+            "train_loss": progress.loss_sum / progress.loss_rows,
+            "validation_loss": loss,
+        }
+        progress.history.append(entry)
+        progress.loss_sum, progress.loss_rows = 0.0, 0
+        progress.num_worse += 1
+        if progress.best_loss is None or loss < progress.best_loss:
+            progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
+            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
+
+    def _save(self) -> None:
+        progress, learning = self.progress, self.learning
+        assert progress.best_loss is not None
+        header = RewardHeader(
+            net=learning.net,
+            points=learning.points,
+            rules_version=learning.rules_version,
+            step=progress.best_step,
+            metrics={"validation_loss": progress.best_loss},
+            extra=learning.extra,
+        )
+        save_reward_predictor(self.folder / REWARD_PREDICTOR_FILE, self.best, header)
+        save_training_state(self.state_path, self.net, self.best, self.optimizer, progress, learning.identity())
+        if self.keep is not None:
+            self.keep(progress.step)
+        self.saved_at = time.monotonic()
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        self.progress.seconds += now - self.ticked_at
+        self.ticked_at = now
+
+
+def validation_loss(predictor: RewardPredictor, histories: GameHistories, games: I64) -> float:
+    """Return equation 4 over all seats of ``games``, in squared points."""
+    device = next(predictor.parameters()).device
+    predictor.eval()
+    with torch.no_grad():
+        parts = [_losses(predictor, histories.batch(part), device) for part in _parts(games)]
+    return float(torch.cat(parts).mean())
+
+
+def predict_games(predictor: RewardPredictor, histories: GameHistories, games: I64) -> NDArray[np.float64]:
+    """Return [n, 4]: what ``predictor`` (on the CPU) says for each seat, for each of ``histories.lines_of(games)``."""
+    predictor.eval()
+    results = []
+    for part in _parts(games):
+        batch = histories.batch(part)
+        with torch.no_grad():
+            predictions = predictor(torch.from_numpy(batch.lines)).numpy()
+        by_seat = predictions.reshape(len(part), 4, -1).transpose(0, 2, 1)
+        counts = np.arange(by_seat.shape[1]) < histories.lengths[part][:, None]
+        results.append(by_seat[counts].astype(np.float64))
+    return np.concatenate(results)
+
+
+def _parts(games: I64) -> Iterator[I64]:
+    for first in range(0, len(games), _GAMES_AT_A_TIME):
+        yield games[first : first + _GAMES_AT_A_TIME]
+
+
+def _losses(predictor: RewardPredictor, batch: HistoryBatch, device: torch.device) -> Tensor:
+    """Return [seats], in squared points."""
+    rewards = np.array(predictor.points, np.float32)[batch.placements - 1]
+    lines, lengths, rewards_there = (
+        torch.from_numpy(part).to(device) for part in (batch.lines, batch.lengths, rewards)
+    )
+    return prefix_losses(predictor(lines), lengths, rewards_there)
+
+
+def _new_net(learning: RewardLearning) -> RewardPredictor:
+    """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
+    with torch.random.fork_rng():
+        torch.manual_seed(learning.config.seed)
+        return RewardPredictor(learning.net, learning.points)

@@ -1,0 +1,5 @@
+"""Supervised learning of the five heads.
+
+Imports data/ and loop/.
+Start in supervised.py.
+"""

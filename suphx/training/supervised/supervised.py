@@ -1,0 +1,414 @@
+"""Supervised learning of one head from recorded decisions (paper, section 3.1; Table 3).
+
+>>> job = HeadTraining(data=head_data(store, DISCARD, "mini", SplitConfig()), rules_version="tenhou",
+...                    net=NetConfig(size="small"), config=SupervisedConfig(max_epochs=2), stream=StreamConfig())
+>>> train_head(job, Path("runs/discard"))["test"]["accuracy"]
+
+The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``,
+``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a training that was
+killed goes on and ends with the same numbers.
+
+Several workers (worker_group.py) run the same loop side by side, each on its own games: every step learns from
+``batch_size`` samples of all of them together.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint import PlanesVersion
+from suphx.models.device import compiled, find_device, torch_threads, uses_bf16
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.training.data.augmentation import exchange_suits
+from suphx.training.data.dataset import SampleStream, StreamPosition, first_samples
+from suphx.training.data.feed import Batch, BatchFeed
+from suphx.training.data.head_data import HeadData
+from suphx.training.data.stream_config import StreamConfig
+from suphx.training.loop.clock import Clock
+from suphx.training.loop.compute import net_logits, predict
+from suphx.training.loop.loss_watch import DivergedError, LossWatch
+from suphx.training.loop.optimizer import new_optimizer
+from suphx.training.loop.schedule import learning_rate_factor
+from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.loop.worker_group import WorkerGroup
+from suphx.training.supervised.calibration import fit_calibration
+from suphx.training.supervised.head_result import HeadResult
+from suphx.training.supervised.loss import supervised_loss
+from suphx.training.supervised.metrics import accuracy, cross_entropy
+from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx.training.supervised.training_plan import estimate_samples, plan_training
+
+STATE_FILE = "training_state.safetensors"
+
+# What may differ when a training goes on: it changes how fast the run is, not what it computes. Another number of
+# threads may change the last digits.
+_FREE_FIELDS = (
+    *("report_every", "save_seconds", "num_workers", "prefetch_batches"),
+    *("threads", "device", "formulation", "compilation"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadTraining:
+    """What is to be trained, and how."""
+
+    data: HeadData
+    rules_version: str
+    """Rules that the games followed."""
+    net: NetConfig
+    config: SupervisedConfig
+    stream: StreamConfig
+    extra: dict[str, Any] = field(default_factory=dict)
+    """Goes into the header of the checkpoint."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        net, config, stream = (asdict(part) for part in (self.net.resolved(), self.config, self.stream))
+        return {
+            "head": HEAD_NAMES[self.data.head],
+            "planes": str(PlanesVersion.of(self.data.layout)),
+            "data": self.data.digest,
+            "rules": self.rules_version,
+            **{f"net.{name}": value for name, value in net.items()},
+            **{name: value for name, value in (config | stream).items() if name not in _FREE_FIELDS},
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Progress since the last report."""
+
+    step: int
+    rows: int
+    """Samples learned from so far, by all workers."""
+    share_done: float
+    """0 to 1."""
+    seconds: float
+    """Time spent so far, over all starts."""
+    train_loss: float
+    """Mean since the last validation; of several workers, the first one's."""
+    rows_per_second: float
+    waiting_share: float
+    """Share of the time in which the next batch was not ready."""
+    learning_rate: float
+    validation_loss: float | None
+    """Of the last validation; None before the first."""
+    validation_accuracy: float | None
+
+
+def train_head(
+    job: HeadTraining,
+    folder: Path,
+    *,
+    group: WorkerGroup | None = None,
+    report: Callable[[Report], None] | None = None,
+    keep: Callable[[int], None] | None = None,
+    watch: TrainingWatch | None = None,
+) -> dict[str, Any]:
+    """Train one head and return its metrics; all results are written to ``folder`` (see the module).
+
+    A training that was stopped continues from the state in ``folder``. ``report`` is called every ``report_every``
+    steps; ``keep`` is called with the step whenever a state was written. In a ``group`` every worker calls this with
+    its own folder, all with the same state in it or none; the first one writes, reports and gets the metrics
+    (the others an empty dict), ``keep`` is called by all. Raises ValueError if there are no training samples or the
+    state in ``folder`` belongs to another training, DivergedError if the loss becomes NaN, OSError if the disk is full,
+    StoppedError, with the state saved, if ``watch`` wants the training to stop.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with torch_threads(job.config.threads):
+        trainer = _Trainer(job, folder, group or WorkerGroup(), report, keep, watch or TrainingWatch())
+        trainer.resume()
+        trainer.run()
+        return trainer.finish() if trainer.group.is_first else {}
+
+
+class TrainingWatch:
+    """What a training tells and asks on its way; this one is not interested and never stops it."""
+
+    def phase(self, text: str) -> None:
+        """Take note of what the training does now, such as ``validation``."""
+
+    def resumed(self, step: int, share_done: float) -> None:
+        """Take note that the training continues from a saved state."""
+
+    def progress(self, share_done: float) -> None:
+        """Take note of how much is done, after every step."""
+
+    def is_stopping(self) -> bool:
+        """Tell whether the training is to stop as soon as its state is saved."""
+        return False
+
+
+class StoppedError(Exception):
+    """A training was asked to stop and has saved its state."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"the training was stopped at step {step}")
+        self.step = step
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What all workers do next."""
+
+    share_done: float
+    ends: bool
+    saves: bool
+    stops: bool
+
+
+class _Trainer:
+    """Consumes batches of a BatchFeed; produces weights, states, history. Waits for: the feed, the other workers."""
+
+    def __init__(
+        self,
+        job: HeadTraining,
+        folder: Path,
+        group: WorkerGroup,
+        report: Callable[[Report], None] | None,
+        keep: Callable[[int], None] | None,
+        watch: TrainingWatch,
+    ) -> None:
+        self.job, self.group, self.report, self.keep, self.watch = job, group, report, keep, watch
+        data = job.data
+        watch.phase("counting samples")
+        self.num_samples = estimate_samples(data.encode, data.split.train)
+        self.config = plan_training(job.config, self.num_samples, group.size)
+        if job.config.batch_size % group.size:
+            raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
+        self.own = data.shard(group.rank, group.size) if group.size > 1 else data
+        self.state_path = folder / STATE_FILE
+        self.device = find_device(job.config.device)
+        if self.device.type == "cuda":  # by its number: the thread of the feed has another current device
+            self.device = torch.device("cuda", torch.cuda.current_device())
+        self.bf16 = uses_bf16(job.config.precision, self.device)
+        self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
+        self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.formulation)
+        self.joined: nn.Module = self.net
+        self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
+        self.losses = LossWatch(self.device)
+        self.progress = TrainingProgress()
+        self.position = StreamPosition()
+        self.best: dict[str, Tensor] = {}
+        self.result = HeadResult(folder, data, self.net.config, job.rules_version, job.extra)
+        # Fixed samples; the seed is not the run's, so that runs with different seeds can be compared.
+        watch.phase("encoding validation samples")
+        validation = first_samples(data.encode, data.split.validation, data.max_validation_samples, seed=0)
+        self.validation = validation if group.is_first else None
+        self.saved_at = time.monotonic()
+
+    @property
+    def is_finished(self) -> bool:
+        progress, patience = self.progress, self.config.patience
+        is_stuck = patience > 0 and progress.num_worse >= patience
+        return is_stuck or self.share_done >= 1
+
+    @property
+    def share_done(self) -> float:
+        return self.config.share_done(self.progress.step, self.position.epochs, self.progress.seconds)
+
+    def resume(self) -> None:
+        """Go on from the state in the folder, if there is one."""
+        if not self.state_path.is_file():
+            return
+        identity = self.job.identity()
+        self.progress, self.best = load_training_state(self.state_path, self.net, self.optimizer, identity)
+        positions = self.progress.positions
+        if len(positions) == self.group.size:
+            self.position = positions[self.group.rank]
+        else:  # other shares of the games: about as far in the epoch, in the new order
+            num_kyokus = len(self.own.split.train)
+            self.position = StreamPosition.near(positions[0].epochs, num_kyokus, self.job.stream.chunk_kyokus)
+        self.watch.resumed(self.progress.step, min(1.0, self.share_done))
+
+    def run(self) -> None:
+        """Step until the end of the run; validate, save and report on the way."""
+        order = self.agree()
+        if order.ends:
+            return
+        clock = Clock(self.progress)
+        joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
+        self.joined = compiled(joined, self.config.compilation, self.device)
+        self.watch.phase("encoding the first samples")
+        with self.feed() as feed:
+            while not order.ends:
+                with clock.waiting():
+                    batch = next(feed)
+                share_before = order.share_done
+                self.step(batch, share_before)
+                self.position = batch.position
+                clock.tick()
+                order = self.agree()
+                if order.share_done >= self.config.weak_share and not self.progress.weak_step:
+                    self.keep_weak()
+                if self.is_validation_due(share_before, order.share_done):
+                    self.watch.phase("validation")
+                    self.validate()
+                    clock.tick()
+                    self.save()
+                    order = self.agree()  # the validation may have ended the run
+                elif order.saves or order.stops:
+                    self.save()
+                self.after_step(clock, order.share_done)
+                if order.stops and not order.ends:
+                    raise StoppedError(self.progress.step)
+
+    def is_validation_due(self, share_before: float, share_done: float) -> bool:
+        """Tell whether the step that led from ``share_before`` to ``share_done`` is followed by a validation."""
+        parts = self.config.min_validations
+        is_part_done = parts > 0 and int(share_done * parts) > int(share_before * parts)
+        return is_part_done or share_done >= 1 or self.progress.step % self.config.validate_every == 0
+
+    def agree(self) -> _Order:
+        """Return how far the run is and what is to be done, which the first worker decides for all."""
+        saves = time.monotonic() - self.saved_at > self.config.save_seconds
+        wishes = [self.share_done, self.is_finished, saves, self.watch.is_stopping()]
+        share_done, ends, saves_all, stops = self.group.from_first(wishes)
+        return _Order(share_done, bool(ends), bool(saves_all), bool(stops))
+
+    def feed(self) -> BatchFeed:
+        """Return the batches of this worker, from its position on."""
+        stream = SampleStream(
+            self.own.encode,
+            self.own.split.train,
+            batch_size=self.config.batch_size // self.group.size,
+            seed=self.config.seed,
+            config=self.job.stream,
+            position=self.position,
+            augment=exchange_suits if self.config.suit_permutation else None,
+        )
+        return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
+
+    def step(self, batch: Batch, share_done: float) -> None:
+        """Make one optimiser step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
+        config, progress = self.config, self.progress
+        final, share = config.final_learning_rate_factor, config.warmup_share
+        factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, final, share)
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * factor
+        self.net.train()
+        logits = net_logits(self.joined, batch.rows, self.bf16)
+        loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
+        self.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.gradient_clip or math.inf)
+        self.losses.add(progress.step + 1, batch.num_rows, loss, norm)
+        self.count_losses()
+        self.optimizer.step()
+        progress.step += 1
+        progress.rows += batch.num_rows * self.group.size
+
+    def count_losses(self, *, waits: bool = False) -> None:
+        """Add up the losses that are known; DivergedError if one is not finite."""
+        for loss in self.losses.take(waits=waits):
+            if not loss.is_finite:
+                raise DivergedError(self.result.divergence(loss, self.progress.best_step, self.config.learning_rate))
+            self.progress.loss_sum += loss.loss * loss.num_rows
+            self.progress.loss_rows += loss.num_rows
+
+    def after_step(self, clock: Clock, share_done: float) -> None:
+        """Report when it is time."""
+        if self.group.is_first:
+            self.watch.progress(min(1.0, share_done))
+        is_time = self.progress.step % self.config.report_every == 0 or share_done >= 1
+        if self.report is not None and self.group.is_first and is_time:
+            self.report(self.make_report(clock, share_done))
+
+    def keep_weak(self) -> None:
+        """Write the weights of this step as those of the weaker agent."""
+        self.count_losses(waits=True)
+        self.progress.weak_step = self.progress.step
+        if self.group.is_first:
+            self.result.write_weak(self.net.state_dict(), self.progress.step, self.calibrated())
+
+    def calibrated(self) -> Calibration | None:
+        """Return the calibration of the present weights; None without validation samples."""
+        if self.validation is None:
+            return None
+        return fit_calibration(predict(self.net, self.validation, self.bf16), self.validation.labels)
+
+    def validate(self) -> None:
+        """Add an entry to the history; keep the weights, here and as the checkpoint, if they are the best so far."""
+        self.count_losses(waits=True)
+        if not self.group.is_first:
+            return
+        progress = self.progress
+        loss = share = None
+        if self.validation is not None:
+            logits = predict(self.net, self.validation, self.bf16)
+            loss = cross_entropy(logits, self.validation.labels)
+            share = accuracy(logits, self.validation.labels)
+        entry = {
+            "step": progress.step,
+            "rows": progress.rows,
+            "seconds": progress.seconds,
+            "train_loss": progress.loss_sum / progress.loss_rows,
+            "validation_loss": loss,
+            "validation_accuracy": share,
+        }
+        progress.history.append(entry)
+        progress.loss_sum, progress.loss_rows = 0.0, 0
+        if loss is None or progress.best_loss is None or loss < progress.best_loss:
+            progress.best_step, progress.best_loss, progress.num_worse = progress.step, loss, 0
+            self.best = {name: tensor.detach().cpu().clone() for name, tensor in self.net.state_dict().items()}
+            self.result.write_best(self.best, progress)
+        else:
+            progress.num_worse += 1
+
+    def save(self) -> None:
+        """Write the training state; only after this worker's losses up to here were seen to be finite."""
+        self.count_losses(waits=True)
+        self.progress.positions = self.group.gather(self.position)
+        if self.group.is_first:
+            identity = self.job.identity()
+            save_training_state(self.state_path, self.net, self.best, self.optimizer, self.progress, identity)
+        if self.keep is not None:
+            self.keep(self.progress.step)
+        self.saved_at = time.monotonic()
+
+    def finish(self) -> dict[str, Any]:
+        """Test the best weights; write the checkpoint and, last, the metrics."""
+        self.watch.phase("test")
+        self.net.load_state_dict(self.best)
+        calibration = self.calibrated()
+        if not self.progress.weak_step:  # the run ended before it was due
+            self.result.write_weak(self.best, self.progress.best_step, calibration)
+        plan = {"batch_size": self.config.batch_size, "max_epochs": self.config.max_epochs}
+        plan |= {"train_samples": self.num_samples, "epochs": self.position.epochs}
+        return self.result.finish(self.net, self.progress, self.bf16, calibration, plan)
+
+    def make_report(self, clock: Clock, share_done: float) -> Report:
+        progress = self.progress
+        rows_per_second, waiting_share = clock.lap()
+        last = progress.history[-1] if progress.history else {}
+        mean_loss = progress.loss_sum / progress.loss_rows if progress.loss_rows else last.get("train_loss", math.nan)
+        return Report(
+            step=progress.step,
+            rows=progress.rows,
+            share_done=min(1.0, share_done),
+            seconds=progress.seconds,
+            train_loss=mean_loss,
+            rows_per_second=rows_per_second,
+            waiting_share=waiting_share,
+            learning_rate=float(self.optimizer.param_groups[0]["lr"]),
+            validation_loss=last.get("validation_loss"),
+            validation_accuracy=last.get("validation_accuracy"),
+        )
+
+
+def _new_net(data: HeadData, config: NetConfig, seed: int) -> PolicyNet:
+    """Return a net whose first weights follow from the seed, leaving torch's own random state as it was."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return PolicyNet(data.head, data.layout.num_planes, config)

@@ -1,0 +1,487 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TSUMO,
+)
+from suphx.games.riichi.table.table import (
+    ANKAN_MELD,
+    CALLED_FLAG,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    KAKAN_MELD,
+    NINE_TERMINALS_DRAW,
+    OWN_TURN,
+    RIICHI_FLAG,
+    ROB_KAN,
+    TRIPLE_RON_DRAW,
+    TSUMOGIRI_FLAG,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import face_name
+from tests.games.riichi.builders.table_builder import Deal, bits_of
+from tests.games.riichi.builders.tile_kind import kind
+
+TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
+STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
+DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
+WINDS = "111222333z444z6z"  # waits for 6z
+
+(RIICHI_YAKU, IPPATSU, CHANKAN, RINSHAN, HAITEI, HOUTEI, DOUBLE_RIICHI) = (1, 2, 3, 4, 5, 6, 21)
+
+
+# --- the deal
+
+
+def test_each_seat_gets_thirteen_tiles_and_the_dealer_draws() -> None:
+    hands = ["1111m555z2222s34p", "", "", ""]
+    for dealer in range(4):
+        deal = Deal(hands, kyoku=dealer, draws="7z")
+        sizes = deal.table["hand"].sum(axis=1).tolist()
+        assert sizes == [14 if seat == dealer else 13 for seat in range(4)]
+        assert deal.table["actor"] == dealer
+        assert face_name(deal.table["drawn"]) == "7z"
+        assert deal.table["hand"][0][0] == 4
+        assert deal.num_left == 69
+
+
+def test_turns_go_round_and_rivers_keep_what_was_discarded() -> None:
+    deal = Deal(["258m", "", "", ""], draws="7z 6z 5z 5s 9p")
+    deal.discard(0, "2m")
+    deal.tsumogiri(3)
+    deal.discard(0, "9p")
+    table = deal.table
+    assert table["river_length"].tolist() == [2, 1, 1, 1]
+    assert [face_name(face) for face in table["river"][0][:2]] == ["2m", "9p"]
+    assert table["river_flags"][0][:2].tolist() == [0, TSUMOGIRI_FLAG]
+
+
+# --- riichi
+
+
+def test_the_stick_is_paid_when_nobody_wins_by_the_discard() -> None:
+    deal = Deal([TENPAI, "", "", ""], draws="7z", kyotaku=1)
+    deal.act(0, RIICHI)
+    assert deal.table["scores"][0] == 25_000
+    deal.discard(0, "7z")
+    deal.pass_all()
+    assert deal.table["scores"][0] == 24_000
+    assert deal.table["kyotaku"] == 2
+    assert deal.table["river_flags"][0, 0] & RIICHI_FLAG
+
+
+def test_the_stick_is_not_paid_when_the_discard_is_ronned() -> None:
+    deal = Deal([TENPAI, "123456789s78p55m", "", ""], draws="9p")
+    deal.act(0, RIICHI)
+    deal.discard(0, "9p")
+    deal.act(1, RON)
+    points = int(deal.table["win_points"][0])
+    assert deal.table["scores"].tolist() == [25_000 - points, 25_000 + points, 25_000, 25_000]
+    assert deal.table["kyotaku"] == 0
+
+
+def test_the_stick_is_paid_before_the_discard_is_called() -> None:
+    deal = Deal([TENPAI, "77z", "", ""], draws="7z")
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    deal.act(1, PON)
+    assert deal.table["scores"][0] == 24_000
+
+
+def test_riichi_on_the_first_turn_is_double_riichi() -> None:
+    deal = Deal([TENPAI, "4p", "", ""], draws="7z")
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    deal.discard(1, "4p")
+    deal.act(0, RON)
+    assert {DOUBLE_RIICHI, IPPATSU} <= deal.win_yaku()
+    assert RIICHI_YAKU not in deal.win_yaku()
+
+
+def test_a_call_before_the_first_turn_leaves_single_riichi() -> None:
+    deal = Deal(["6z", TENPAI, "4p", "66z5m"], draws="6z 7m 7z")
+    deal.discard(0, "6z")
+    deal.act(3, PON)
+    deal.discard(3, "5m")
+    deal.tsumogiri()
+    deal.act(1, RIICHI)
+    deal.discard(1, "7z")
+    deal.discard(2, "4p")
+    deal.act(1, RON)
+    assert RIICHI_YAKU in deal.win_yaku()
+    assert DOUBLE_RIICHI not in deal.win_yaku()
+
+
+def after_riichi(draws: str, **others: str) -> Deal:
+    """Return a deal in which seat 0 has declared riichi."""
+    deal = Deal([TENPAI, *(others.get(name, "") for name in ("right", "opposite", "left"))], draws=f"7z {draws}")
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    return deal
+
+
+def test_ippatsu_lasts_until_the_next_own_discard() -> None:
+    deal = after_riichi("6z 6z 6z 4p")
+    deal.tsumogiri(3)
+    deal.act(0, TSUMO)
+    assert IPPATSU in deal.win_yaku()
+    deal = after_riichi("6z 6z 6z 5z 4p")
+    deal.tsumogiri(4)
+    deal.discard(1, "4p")
+    deal.act(0, RON)
+    assert IPPATSU not in deal.win_yaku()
+
+
+def test_a_call_ends_ippatsu() -> None:
+    deal = after_riichi("6z", opposite="66z4p")
+    deal.discard(1, "6z")
+    deal.act(2, PON)
+    deal.discard(2, "4p")
+    deal.act(0, RON)
+    assert IPPATSU not in deal.win_yaku()
+
+
+def test_a_closed_kan_ends_ippatsu() -> None:
+    deal = after_riichi("9s", right="999s4p")
+    deal.act(1, ANKAN + kind("9s"))
+    deal.discard(1, "4p")
+    deal.act(0, RON)
+    assert IPPATSU not in deal.win_yaku()
+
+
+# --- claims
+
+
+def test_a_pon_goes_before_a_chi_whoever_is_asked_first() -> None:
+    deal = Deal(["", "12m", "", "33m"], draws="3m")
+    deal.discard(0, "3m")
+    deal.act(1, CHI + 2)
+    deal.act(3, PON)
+    assert deal.table["actor"] == 3
+    assert deal.table["num_melds"].tolist() == [0, 0, 0, 1]
+    assert deal.table["river_flags"][0, 0] & CALLED_FLAG
+
+
+def test_a_ron_goes_before_a_pon() -> None:
+    deal = Deal(["", "44p", TENPAI, ""], draws="4p")
+    deal.discard(0, "4p")
+    deal.act(1, PON)
+    deal.act(2, RON)
+    assert deal.table["result"] == WIN_RESULT
+    assert deal.table["win_seat"][0] == 2
+
+
+def test_a_claim_skips_the_seats_between() -> None:
+    deal = Deal(["", "", "", "33m5z"], draws="3m 9p")
+    deal.discard(0, "3m")
+    deal.act(3, PON)
+    deal.discard(3, "5z")
+    deal.pass_all()
+    assert deal.table["actor"] == 0
+    assert face_name(deal.table["drawn"]) == "9p"
+
+
+def test_a_meld_keeps_its_tile_its_giver_and_its_red_five() -> None:
+    deal = Deal(["", "", "05p", ""], draws="5p")
+    deal.discard(0, "5p")
+    deal.act(2, PON_RED)
+    table = deal.table
+    assert (table["meld_kind"][2, 0], table["meld_from"][2, 0], table["meld_red"][2, 0]) == (kind("5p"), 0, 1)
+    assert table["red"][2] == 0
+    assert table["hand"][2].sum() == 11
+
+
+def test_two_rons_both_win_and_honba_and_sticks_go_to_the_first_in_turn() -> None:
+    deal = Deal(["", DRAGON, STRAIGHT, ""], draws="4p", honba=2, kyotaku=3)
+    deal.discard(0, "4p")
+    deal.act(1, RON)
+    deal.act(2, RON)
+    table = deal.table
+    assert table["num_wins"] == 2
+    assert table["win_seat"][:2].tolist() == [1, 2]
+    first, second = table["win_points"][:2].tolist()
+    assert table["win_deltas"][0].tolist() == [-first - 600, first + 600 + 3000, 0, 0]
+    assert table["win_deltas"][1].tolist() == [-second, 0, second, 0]
+    assert table["kyotaku"] == 0
+
+
+def test_three_rons_are_an_abortive_draw() -> None:
+    deal = Deal(["", TENPAI, STRAIGHT, DRAGON.replace("99m", "77z")], draws="4p", kyotaku=1)
+    deal.discard(0, "4p")
+    for seat in (1, 2, 3):
+        deal.act(seat, RON)
+    assert deal.table["result"] == TRIPLE_RON_DRAW
+    assert deal.deltas() == [0, 0, 0, 0]
+    assert deal.table["kyotaku"] == 1
+
+
+# --- abortive draws
+
+
+def test_nine_terminals_end_the_deal_when_declared() -> None:
+    deal = Deal(["19m19p19s123z2358m", "", "", ""], draws="5p")
+    deal.act(0, NINE_TERMINALS)
+    assert deal.table["result"] == NINE_TERMINALS_DRAW
+    assert deal.deltas() == [0, 0, 0, 0]
+
+
+def first_round(tiles: list[str]) -> Deal:
+    deal = Deal(tiles, draws="258m2p")
+    for seat, tile in enumerate(tiles):
+        deal.discard(seat, tile)
+    deal.pass_all()
+    return deal
+
+
+def test_four_equal_winds_as_first_discards_end_the_deal() -> None:
+    assert first_round(["2z"] * 4).table["result"] == FOUR_WINDS_DRAW
+
+
+@pytest.mark.parametrize("tiles", [["5z"] * 4, ["2z", "2z", "2z", "3z"], ["1m"] * 4])
+def test_other_first_discards_do_not(tiles: list[str]) -> None:
+    assert first_round(tiles).table["phase"] == OWN_TURN
+
+
+def test_four_winds_after_a_call_do_not_count() -> None:
+    deal = Deal(["2z5m", "2z46m", "2z", "2z"], draws="9m 258s")
+    deal.discard(0, "5m")
+    deal.act(1, CHI + 1)
+    deal.discard(1, "2z")
+    for seat in (2, 3, 0):
+        deal.discard(seat, "2z")
+    deal.pass_all()
+    assert deal.table["phase"] == OWN_TURN
+
+
+def test_four_winds_after_a_closed_kan_do_not_count() -> None:
+    deal = Deal(["2z", "1111m2z", "2z", "2z"], draws="9m 258s 3p")
+    deal.discard(0, "2z")
+    deal.act(1, ANKAN + kind("1m"))
+    for seat in (1, 2, 3):
+        deal.discard(seat, "2z")
+    deal.pass_all()
+    assert deal.table["river_length"].tolist() == [1, 1, 1, 1]
+    assert deal.table["phase"] == OWN_TURN
+
+
+def test_the_fourth_riichi_ends_the_deal_after_its_stick_is_paid() -> None:
+    deal = Deal([TENPAI, STRAIGHT, "456789m456789s7p", WINDS], draws="7z 7z 5z 5z")
+    for seat, tile in enumerate(["7z", "7z", "5z", "5z"]):
+        deal.pass_all()
+        deal.act(seat, RIICHI)
+        deal.discard(seat, tile)
+    deal.pass_all()
+    assert deal.table["result"] == FOUR_RIICHI_DRAW
+    assert deal.table["kyotaku"] == 4
+    assert deal.table["scores"].tolist() == [24_000] * 4
+
+
+def test_the_fourth_riichi_tile_can_be_ronned() -> None:
+    deal = Deal([TENPAI, STRAIGHT, "456789m456789s7p", WINDS], draws="7z 7z 5z 4p")
+    for seat, tile in enumerate(["7z", "7z", "5z", "4p"]):
+        deal.pass_all()
+        deal.act(seat, RIICHI)
+        deal.discard(seat, tile)
+    deal.act(0, RON)
+    deal.pass_all()  # seat 1 could win by it as well
+    assert deal.table["result"] == WIN_RESULT
+    assert deal.table["win_deltas"][0, 0] == deal.table["win_points"][0] + 3000
+
+
+def test_four_kans_of_two_seats_end_the_deal_after_the_discard() -> None:
+    deal = Deal(["1111m2222m147p19s", "3333m4444m147p28s", "", ""], draws="5z 6z", rinshan="7z 3s 7z 3z")
+    deal.act(0, ANKAN + kind("1m"))
+    deal.act(0, ANKAN + kind("2m"))
+    deal.discard(0, "5z")
+    deal.pass_all()
+    deal.act(1, ANKAN + kind("3m"))
+    deal.act(1, ANKAN + kind("4m"))
+    assert deal.table["phase"] == OWN_TURN
+    deal.discard(1, "6z")
+    deal.pass_all()
+    assert deal.table["result"] == FOUR_KANS_DRAW
+
+
+def test_the_discard_after_the_fourth_kan_of_two_seats_can_be_won_but_not_called() -> None:
+    hands = ["1111m2222m147p19s", "3333m4444m147p28s", "66z258p258s12345z", "123456789p111s6z"]
+    deal = Deal(hands, draws="5z 6z", rinshan="7z 3s 7z 3z")
+    deal.act(0, ANKAN + kind("1m"))
+    deal.act(0, ANKAN + kind("2m"))
+    deal.discard(0, "5z")
+    deal.act(1, ANKAN + kind("3m"))
+    deal.act(1, ANKAN + kind("4m"))
+    deal.discard(1, "6z")
+    assert not deal.is_offered(2, PON)
+    assert deal.is_offered(3, RON)
+    deal.pass_all()
+    assert deal.table["result"] == FOUR_KANS_DRAW
+
+
+def test_four_kans_of_one_seat_play_on_and_a_fifth_is_refused() -> None:
+    deal = Deal(["1111m2222m3333m4m", "0555p666s", "", "88p"], draws="4m 6s 8p", rinshan="4m 4m 7z 5z")
+    for tile in ("1m", "2m", "3m", "4m"):
+        deal.act(0, ANKAN + kind(tile))
+    deal.discard(0, "5z")
+    deal.pass_all()
+    assert deal.table["phase"] == OWN_TURN
+    assert not deal.is_offered(1, ANKAN + kind("5p"))
+    deal.discard(1, "6s")
+    deal.discard(2, "8p")
+    assert deal.is_offered(3, PON)
+
+
+def test_an_open_fifth_kan_is_refused() -> None:
+    deal = Deal(["1111m2222m3333m4m", "9s", "", "555z"], draws="4m", rinshan="4m 4m 7z 5z")
+    for tile in ("1m", "2m", "3m", "4m"):
+        deal.act(0, ANKAN + kind(tile))
+    deal.discard(0, "5z")
+    assert deal.is_offered(3, PON)
+    assert not deal.is_offered(3, MINKAN)
+
+
+# --- kans and dora
+
+
+def test_the_dora_of_a_closed_kan_turns_over_at_once() -> None:
+    deal = Deal(["1111m258p258s123z", "", "", ""], draws="9p")
+    deal.act(0, ANKAN)
+    assert deal.table["num_dora"] == 2
+    assert deal.table["meld_type"][0, 0] == ANKAN_MELD
+    assert deal.num_left == 68  # the rinshan tile shortens the wall
+
+
+def test_the_dora_of_an_open_kan_turns_over_at_the_discard_and_counts_for_its_ron() -> None:
+    deal = Deal([TENPAI, "555z4p", "", ""], draws="5z", dora="1z3p", rinshan="9s")
+    deal.discard(0, "5z")
+    deal.act(1, MINKAN)
+    assert deal.table["num_dora"] == 1
+    deal.discard(1, "4p")
+    assert deal.table["num_dora"] == 2
+    deal.act(0, RON)
+    assert deal.table["win_dora"][0] == 1
+
+
+def test_the_dora_of_an_open_kan_does_not_count_for_the_rinshan_win() -> None:
+    deal = Deal(["5z", "555z123456m2399p", "", ""], draws="1s", dora="1z3p", rinshan="4p")
+    deal.discard(0, "5z")
+    deal.act(1, MINKAN)
+    deal.act(1, TSUMO)
+    assert deal.table["num_dora"] == 1
+    assert RINSHAN in deal.win_yaku()
+    assert deal.table["win_dora"][0] == 0
+
+
+def test_a_second_kan_turns_over_the_dora_of_the_first() -> None:
+    deal = Deal(["5z", "555z1111m2399p", "", ""], draws="1s", rinshan="9s 8s")
+    deal.discard(0, "5z")
+    deal.act(1, MINKAN)
+    deal.act(1, ANKAN)
+    assert deal.table["num_dora"] == 3
+
+
+def test_rinshan_tiles_come_in_their_order() -> None:
+    deal = Deal(["1111m2222m3333m4m", "", "", ""], draws="4m", rinshan="4m 4m 7z 5z")
+    drawn = []
+    for tile in ("1m", "2m", "3m", "4m"):
+        deal.act(0, ANKAN + kind(tile))
+        drawn.append(face_name(deal.table["drawn"]))
+    assert drawn == ["4m", "4m", "7z", "5z"]
+    assert deal.table["num_dora"] == 5
+
+
+def before_added_kan(*, has_riichi: bool) -> Deal:
+    """Return a deal in which seat 0 may add 4p to its pon, and seat 1 waits for 4p."""
+    deal = Deal(["44p258m2589s1234z", TENPAI, "", ""], draws="1s 7z 7z 4p 6z 5s 5s 4p", rinshan="8s")
+    deal.discard(0, "1s")
+    deal.tsumogiri(2)
+    deal.discard(3, "4p")
+    deal.act(0, PON)
+    deal.act(1, PASS)
+    deal.discard(0, "9s")
+    deal.pass_all()
+    if has_riichi:
+        deal.act(1, RIICHI)
+    deal.discard(1, "6z")
+    deal.tsumogiri(2)
+    deal.act(0, KAKAN + kind("4p"))
+    return deal
+
+
+def test_an_added_kan_is_robbed() -> None:
+    deal = before_added_kan(has_riichi=False)
+    assert deal.table["phase"] == ROB_KAN
+    deal.act(1, RON)
+    assert CHANKAN in deal.win_yaku()
+    assert deal.table["win_loser"][0] == 0
+    assert deal.table["num_dora"] == 1
+    assert sum(deal.deltas()) == 0
+
+
+def test_what_a_seat_lets_pass_is_kept_until_its_own_discard_and_from_riichi_on() -> None:
+    deal = Deal([TENPAI, "", "", ""], draws="7z 6z 5z 2s 4z 3s 9s 8s 7s")
+    deal.discard(0, "7z")
+    deal.tsumogiri(3)
+    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("6z5z2s", "5z2s", "2s", "")]
+    deal.act(0, RIICHI)
+    deal.discard(0, "4z")
+    deal.tsumogiri(3)
+    deal.discard(0, "7s")
+    deal.pass_all()
+    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("3s9s8s", "9s8s7s", "8s7s", "7s")]
+
+
+def test_robbing_a_kan_keeps_ippatsu() -> None:
+    deal = before_added_kan(has_riichi=True)
+    deal.act(1, RON)
+    assert {RIICHI_YAKU, IPPATSU, CHANKAN} <= deal.win_yaku()
+
+
+@pytest.mark.parametrize("answer", [RON, PASS])
+def test_the_mask_of_a_robbed_kan_does_not_outlive_it(answer: int) -> None:
+    deal = before_added_kan(has_riichi=False)
+    assert set(np.flatnonzero(deal.table["legal"])) == {RON, PASS}
+    deal.act(1, answer)
+    if answer == RON:
+        assert deal.table["num_legal"] == 0
+        assert not deal.table["legal"].any()
+    else:
+        assert not deal.table["legal"][RON:].any()
+        deal.discard(0, "8s")
+        # The seat that let the kan pass is in furiten until its discard: the same tile gives it no ron either.
+        assert not deal.is_offered(1, RON)
+
+
+def test_a_kan_that_nobody_robs_stands_and_its_dora_waits_for_the_discard() -> None:
+    deal = before_added_kan(has_riichi=True)
+    deal.act(1, PASS)
+    table = deal.table
+    assert table["phase"] == OWN_TURN
+    assert table["actor"] == 0
+    assert table["meld_type"][0, 0] == KAKAN_MELD
+    assert face_name(table["drawn"]) == "8s"
+    assert table["ippatsu"].tolist() == [0, 0, 0, 0]
+    assert table["missed_win"][1] == 2
+    assert table["passed_kinds"][1] & bits_of("4p") == bits_of("4p")
+    assert table["num_dora"] == 1
+    deal.discard(0, "8s")
+    assert table["num_dora"] == 2
+
+
+def test_thirteen_orphans_do_not_rob_a_closed_kan() -> None:
+    deal = Deal(["1111m258p258s444z", "9m19p19s1234567z1p", "", ""], draws="9p")
+    deal.act(0, ANKAN)
+    assert deal.table["phase"] == OWN_TURN
+    assert deal.table["actor"] == 0

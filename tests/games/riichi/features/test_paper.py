@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
+from suphx.games.riichi.features.layout.planes import Layout, unpack
+from suphx.games.riichi.features.lookahead.lookup import load_lookup
+from suphx.games.riichi.features.paper import encode
+from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.table.table import ROB_KAN
+from suphx.kernel.record import U8
+from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.features.position import Position, positions
+from tests.games.riichi.features.random_tables import hide_differently, random_tables
+from tests.games.riichi.features.suphx_twin import Twin
+
+
+def layout_of(action: int) -> Layout:
+    return PUBLIC if action < 0 else CLAIM
+
+
+def encoded(table: np.void, seat: int, action: int = -1) -> U8:
+    layout = layout_of(action)
+    row = np.full(layout.row_bytes, 255, np.uint8)
+    encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
+    return unpack(row, layout.num_planes)
+
+
+def differences(ours: U8, twin: U8, layout: Layout) -> list[str]:
+    """Return the names of the ranges in which two encodings differ, the look-ahead apart."""
+    names = []
+    for part in layout.ranges:
+        part_planes = slice(part.first, part.first + part.count)
+        if "lookahead" not in part.name and not np.array_equal(ours[part_planes], twin[part_planes]):
+            names.append(part.name)
+    return names
+
+
+def compare(games: Iterable[GameLog], num_positions: int) -> Counter[int]:
+    """Compare encoder and twin over decisions; return how often each claim was among them."""
+    claims: Counter[int] = Counter()
+    for number, position in enumerate(islice(some_positions(games), num_positions)):
+        for seat in {position.actor, number % 4}:
+            view = position.history.view(seat)
+            assert differences(encoded(position.table, seat), Twin(view).encode(), PUBLIC) == [], seat
+        for action in position.claims():
+            claims[action] += 1
+            twin = Twin(position.history.view(position.actor), action)
+            assert differences(encoded(position.table, position.actor, action), twin.encode(), CLAIM) == [], action
+    return claims
+
+
+def some_positions(games: Iterable[GameLog]) -> Iterable[Position]:
+    for game in games:
+        yield from (position for position in positions(game) if position.table["phase"] != ROB_KAN)
+
+
+def test_the_totals_are_those_of_the_paper() -> None:
+    assert (PUBLIC.num_planes, CLAIM.num_planes) == (838, 958)
+    assert CLAIM.ranges[: len(PUBLIC.ranges)] == PUBLIC.ranges
+
+
+def test_positions_of_hasty_games_are_encoded_as_the_slow_twin_does() -> None:
+    claims = compare([random_game(0), random_game(1, tonpuu()), random_game(2)], 2_000)
+    assert {PON, PON_RED, MINKAN, *range(CHI, PASS)} <= set(claims)
+    assert any(ANKAN <= action < KAKAN for action in claims)
+    assert any(KAKAN <= action < TSUMO for action in claims)
+
+
+@pytest.mark.slow
+@pytest.mark.records
+def test_a_hundred_thousand_real_positions_are_encoded_as_the_slow_twin_does(records: Path) -> None:
+    for folder, count in (("houou-hanchan-202205", 80_000), ("houou-tonpuu-2023-2024", 10_000)):
+        compare(iter_records([records / folder], quarantine=Quarantine()), count)
+    rare = iter_records([records / "rare-situations"], quarantine=Quarantine(), is_fragment_allowed=True)
+    compare(rare, 10_000)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_positions_of_hasty_games_are_encoded_as_the_slow_twin_does() -> None:
+    compare((random_game(seed) for seed in range(100, 200)), 20_000)
+
+
+def test_what_is_hidden_changes_nothing() -> None:
+    rng = np.random.default_rng(3)
+    for position in islice(some_positions([random_game(3)]), 1_000):
+        for seat in {position.actor, int(rng.integers(0, 4))}:
+            for action in [-1, *(position.claims() if seat == position.actor else [])]:
+                other = position.table.copy()
+                hide_differently(other, seat, rng)
+                assert np.array_equal(encoded(position.table, seat, action), encoded(other, seat, action))
+
+
+def test_exchanging_suits_exchanges_columns_and_nothing_else() -> None:
+    columns = [*range(9, 18), *range(18, 27), *range(9), *range(27, 34)]
+    for position in islice(some_positions([random_game(4)]), 500):
+        turned = turn_suits(position.table)
+        for action in (-1, *(action for action in position.claims() if action >= PON)):
+            assert np.array_equal(
+                encoded(turned, position.actor, action)[:, columns], encoded(position.table, position.actor, action)
+            )
+
+
+def turn_suits(table: np.void) -> np.void:
+    """Return the table with characters made circles, circles bamboos and bamboos characters."""
+    kinds = np.array([*range(9, 27), *range(9), *range(27, 34)])
+    faces = np.array([*kinds, 35, 36, 34])
+    turned = table.copy()
+    turned["hand"][:, kinds] = table["hand"]
+    turned["wall"] = 4 * kinds[table["wall"] // 4] + table["wall"] % 4
+    turned["red"] = (table["red"] << 1 | table["red"] >> 2) & 7
+    for name in ("drawn", "claimed_face", "meld_tile", "river"):
+        turned[name] = np.where(table[name] < 0, -1, faces[table[name]])
+    turned["meld_kind"] = kinds[table["meld_kind"]]
+    for name in ("river_kinds", "passed_kinds", "waits", "forbidden"):
+        bits = np.asarray(table[name])
+        turned[name] = (bits & 0x3FFFF) << 9 | bits >> 18 & 0x1FF | bits & 0x7F << 27
+    return turned
+
+
+def test_what_the_row_held_before_does_not_matter() -> None:
+    table = random_tables(1, seed=4)[0].view(np.recarray)
+    rows = np.zeros((2, PUBLIC.row_bytes), np.uint8)
+    rows[1] = 255
+    for row in rows:
+        encode(load_lookup(), table, 0, -1, True, row)
+    assert np.array_equal(rows[0], rows[1])
+
+
+def test_the_planes_of_own_turns_come_first_in_those_of_claims() -> None:
+    for position in islice(some_positions([random_game(5)]), 200):
+        for action in position.claims():
+            claim = encoded(position.table, position.actor, action)
+            assert np.array_equal(claim[: PUBLIC.num_planes], encoded(position.table, position.actor))

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suphx.games.riichi.hand.agari import MAX_READINGS, is_seven_pairs, is_thirteen_orphans, read_hand
+from suphx.games.riichi.hand.shanten import (
+    count_kinds,
+    improving_kinds,
+    seven_pairs_shanten,
+    shanten,
+    special_counts,
+    standard_shanten,
+    suit_rows,
+    tenpai_discards,
+    thirteen_orphans_shanten,
+    waiting_kinds,
+)
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.table.tile import parse_kinds
+from suphx.kernel.record import I8
+from tests.games.riichi.builders.table_builder import bits_of, counts_of
+from tests.games.riichi.twins import shanten_twin
+
+SUITS = load_suits()
+
+
+@pytest.mark.parametrize(
+    ("tiles", "num_melds", "expected"),
+    [
+        ("123456789m11122p", 0, -1),
+        ("123456789m1112p", 0, 0),
+        ("123456789m112p5z", 0, 1),
+        ("19m19p19s1234567z", 0, 0),
+        ("19m19p19s1234567z1m", 0, -1),
+        ("19m19p19s123456z5m", 0, 1),
+        ("1122m3344p5566s7z", 0, 0),
+        ("1122m3344p5566s77z", 0, -1),
+        ("1111m3344p5566s7z", 0, 2),  # four alike are one pair only
+        ("147m258p369s1234z", 0, 6),  # twelve kinds and no pair: seven pairs are nearest
+        ("55m", 4, -1),
+        ("5m", 4, 0),
+        ("123m5z", 3, 0),
+        ("1111m", 3, 1),  # the fifth 1m does not exist, 23m and a pair do
+        ("1111222233334m", 0, 0),
+    ],
+)
+def test_known_hands(tiles: str, num_melds: int, expected: int) -> None:
+    assert shanten(SUITS, counts_of(tiles), num_melds) == expected
+
+
+@pytest.mark.parametrize(
+    ("tiles", "num_melds", "waits"),
+    [
+        ("1112345678999m", 0, "123456789m"),
+        ("19m19p19s1234567z", 0, "19m19p19s1234567z"),
+        ("19m19p19s123456z1m", 0, "7z"),
+        ("123456789m1122p", 0, "12p"),
+        ("123456789m12p55z", 0, "3p"),
+        ("2345m", 3, "25m"),
+        ("2223m", 3, "134m"),
+        ("3334m", 3, "245m"),
+        ("1122m3344p5566s7z", 0, "7z"),
+        ("2233445566778m", 0, "258m"),
+        ("123m456m789m123p4z", 0, "4z"),
+        ("111122223333m4p", 0, "4p"),
+        ("1m", 4, "1m"),
+        ("1111m", 3, ""),  # would need the fifth
+        ("1112223334445m", 0, "23456m"),
+    ],
+)
+def test_waits(tiles: str, num_melds: int, waits: str) -> None:
+    assert waiting_kinds(SUITS, counts_of(tiles), num_melds) == bits_of(waits)
+
+
+def random_hand(rng: np.random.Generator, size: int, num_suits: int) -> I8:
+    """Return ``size`` tiles of the first ``num_suits`` suits and the honours; few suits give near hands."""
+    kinds = [*range(9 * num_suits), *range(27, 34)]
+    tiles = rng.choice(np.repeat(kinds, 4), size, replace=False)
+    return np.bincount(tiles, minlength=34).astype(np.int8)
+
+
+@pytest.mark.parametrize(("num_melds", "num_hands"), [(0, 40), (1, 100), (2, 200), (3, 200), (4, 60)])
+def test_shanten_and_improving_tiles_are_those_of_the_search(num_melds: int, num_hands: int) -> None:
+    rng = np.random.default_rng(num_melds)
+    for i in range(num_hands):
+        hand = random_hand(rng, 13 - 3 * num_melds, 1 + i % 3)
+        expected, kinds = shanten_twin.shanten_and_improving(hand, num_melds)
+        assert shanten(SUITS, hand, num_melds) == expected, hand
+        assert improving_kinds(SUITS, hand, num_melds, expected) == sum(1 << kind for kind in kinds), hand
+        waits = sum(1 << kind for kind in kinds) if expected == 0 else 0
+        assert waiting_kinds(SUITS, hand, num_melds) == waits, hand
+
+
+def test_near_hands_wait_for_what_the_search_finds() -> None:
+    """Hands that are one tile away from complete, five of a kind included."""
+    rng = np.random.default_rng(9)
+    targets = {n: shanten_twin.all_targets(n) for n in range(1, 5)}
+    for _ in range(120):
+        num_sets = int(rng.integers(1, 5))
+        hand = targets[num_sets][rng.integers(len(targets[num_sets]))].copy()
+        hand[rng.choice(np.flatnonzero(hand <= 2))] += 2
+        hand[rng.choice(np.flatnonzero(hand))] -= 1
+        expected, kinds = shanten_twin.shanten_and_improving(hand, 4 - num_sets)
+        assert expected == 0
+        assert waiting_kinds(SUITS, hand, 4 - num_sets) == sum(1 << kind for kind in kinds), hand
+
+
+def test_fourteen_tiles_have_the_least_shanten_of_their_discards() -> None:
+    rng = np.random.default_rng(3)
+    for i in range(300):
+        hand = random_hand(rng, 14, 1 + i % 3)
+        now = shanten(SUITS, hand, 0)
+        best = 99
+        for kind in np.flatnonzero(hand).tolist():
+            hand[kind] -= 1
+            best = min(best, shanten(SUITS, hand, 0))
+            hand[kind] += 1
+        assert best == max(now, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_special_forms_are_those_of_the_search(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for i in range(300):
+        hand = random_hand(rng, 13 + i % 2, 1 + i % 3)
+        counts = special_counts(suit_rows(SUITS, hand))
+        assert seven_pairs_shanten(counts) == shanten_twin.seven_pairs(hand)
+        assert thirteen_orphans_shanten(counts) == shanten_twin.thirteen_orphans(hand)
+
+
+def test_open_hands_have_no_special_forms() -> None:
+    hand = counts_of("1122m3344p77z")
+    assert shanten(SUITS, hand, 1) == standard_shanten(SUITS, hand, 1)
+
+
+def test_a_hand_is_left_as_it_was() -> None:
+    hand = counts_of("1112345678999m")
+    before = hand.copy()
+    waiting_kinds(SUITS, hand, 0)
+    np.testing.assert_array_equal(hand, before)
+
+
+def test_tenpai_discards_are_those_after_which_the_hand_waits_for_something() -> None:
+    rng = np.random.default_rng(5)
+    num_tenpai = 0
+    for i in range(3000):
+        num_melds = i % 4
+        hand = random_hand(rng, 14 - 3 * num_melds, 1)
+        expected = 0
+        for kind in np.flatnonzero(hand).tolist():
+            hand[kind] -= 1
+            expected |= (waiting_kinds(SUITS, hand, num_melds) != 0) << kind
+            hand[kind] += 1
+        assert tenpai_discards(SUITS, hand, num_melds) == expected, hand
+        assert (shanten(SUITS, hand, num_melds) <= 0) == (expected != 0), hand
+        num_tenpai += expected != 0
+    assert num_tenpai > 200
+
+
+def test_ukeire_counts_the_unseen_tiles_of_the_helping_kinds() -> None:
+    unseen = np.full(34, 4, np.int8)
+    unseen[parse_kinds("123m")] = [0, 1, 3]
+    assert count_kinds(bits_of("123m5z"), unseen) == 8
+    assert count_kinds(0, unseen) == 0
+
+
+@st.composite
+def hands_and_melds(draw: st.DrawFn, size: int) -> tuple[I8, int]:
+    """Draw a hand of ``size`` tiles, melds counted as three; mostly of few kinds, so near tenpai."""
+    num_melds = draw(st.integers(0, 4))
+    num_kinds = draw(st.sampled_from([5, 9, 18, 34]))
+    hand = np.zeros(34, np.int8)
+    for wanted in draw(
+        st.lists(st.integers(0, num_kinds - 1), min_size=size - 3 * num_melds, max_size=size - 3 * num_melds)
+    ):
+        kind = 33 - wanted if num_kinds == 5 else wanted  # five kinds: honours
+        while hand[kind] == 4:
+            kind = (kind + 1) % 34
+        hand[kind] += 1
+    return hand, num_melds
+
+
+def is_complete(hand: I8, num_melds: int) -> bool:
+    readings = np.zeros((MAX_READINGS, 5), np.int8)
+    special = num_melds == 0 and (is_seven_pairs(hand) or is_thirteen_orphans(hand))
+    return bool(special or read_hand(hand, 4 - num_melds, readings) > 0)
+
+
+@given(hands_and_melds(13))
+@settings(max_examples=300, deadline=None)
+def test_a_drawn_tile_lowers_shanten_by_one_or_not_at_all(hand_and_melds: tuple[I8, int]) -> None:
+    hand, num_melds = hand_and_melds
+    now = shanten(SUITS, hand, num_melds)
+    improving = improving_kinds(SUITS, hand, num_melds, now)
+    assert 0 <= now <= 8 - 2 * num_melds
+    assert improving != 0
+    for kind in np.flatnonzero(hand < 4).tolist():
+        hand[kind] += 1
+        assert shanten(SUITS, hand, num_melds) == now - (improving >> kind & 1)
+        hand[kind] -= 1
+
+
+@given(hands_and_melds(13))
+@settings(max_examples=300, deadline=None)
+def test_a_hand_waits_for_exactly_the_tiles_that_complete_it(hand_and_melds: tuple[I8, int]) -> None:
+    hand, num_melds = hand_and_melds
+    waits = waiting_kinds(SUITS, hand, num_melds)
+    for kind in np.flatnonzero(hand < 4).tolist():
+        hand[kind] += 1
+        assert is_complete(hand, num_melds) == bool(waits >> kind & 1)
+        hand[kind] -= 1
+    assert all(hand[kind] < 4 for kind in range(34) if waits >> kind & 1)
+
+
+@given(hands_and_melds(14))
+@settings(max_examples=300, deadline=None)
+def test_a_hand_is_complete_where_shanten_is_minus_one(hand_and_melds: tuple[I8, int]) -> None:
+    assert is_complete(*hand_and_melds) == (shanten(SUITS, *hand_and_melds) == -1)
+
+
+@given(hands_and_melds(13), st.permutations(range(3)), st.permutations(range(7)), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_other_suits_other_honours_and_counting_backwards_change_nothing(
+    hand_and_melds: tuple[I8, int], suit_order: list[int], honour_order: list[int], is_backwards: bool
+) -> None:
+    hand, num_melds = hand_and_melds
+    numbers = range(8, -1, -1) if is_backwards else range(9)
+    order = [*(9 * suit + number for suit in suit_order for number in numbers), *(27 + kind for kind in honour_order)]
+    other = hand[order]
+    now = shanten(SUITS, hand, num_melds)
+    assert shanten(SUITS, other, num_melds) == now
+    improving, others = (improving_kinds(SUITS, h, num_melds, now) for h in (hand, other))
+    assert [others >> place & 1 for place in range(34)] == [improving >> kind & 1 for kind in order]

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import random
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.records.archive import raw_record
+from suphx.games.riichi.records.archive.quarantine import Quarantine
+from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.records.archive.record_stream import MAX_RECORD_BYTES
+from suphx.games.riichi.records.log.gamelog import MAX_ID_BYTES
+from suphx.games.riichi.records.log.record_error import NOT_A_RECORD, OTHER_FORMAT
+
+START = '{"type":"start_game"}'
+
+
+def read(*paths: Path) -> tuple[list[RawRecord], Quarantine]:
+    quarantine = Quarantine()
+    return list(iter_texts(paths, quarantine=quarantine)), quarantine
+
+
+def summary(raws: list[RawRecord]) -> list[tuple[str, str]]:
+    return [(raw.id, raw.text) for raw in raws]
+
+
+def reasons(quarantine: Quarantine) -> list[tuple[str, str, str]]:
+    return [(Path(entry.file).name, entry.position, entry.reason) for entry in quarantine.entries]
+
+
+def test_plain_and_packed_files_of_a_folder_are_read_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.mjlog").write_bytes(gzip.compress(b"<a/>"))  # as Tenhou serves them: packed, no second suffix
+    (tmp_path / "b.xml").write_text("<b/>")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "c.mjlog.xz").write_bytes(lzma.compress(b"<c/>"))
+    (tmp_path / "deep" / "d.jsonl.gz").write_bytes(gzip.compress(START.encode()))
+    for name in ("LICENSE", "README.md", "notes.yaml"):
+        (tmp_path / name).write_text("not a record")
+    raws, quarantine = read(tmp_path)
+    assert summary(raws) == [("a", "<a/>"), ("b", "<b/>"), ("c", "<c/>"), ("d", START)]
+    assert quarantine.count == 0
+
+
+def test_a_table_gives_its_lines_with_their_seeds(tmp_path: Path) -> None:
+    (tmp_path / "games.tsv.xz").write_bytes(lzma.compress(b"1\tx\t<a/>\n2\t\t<b/>\r\n3\t\t<c/>\n\n4\t<d/>\n"))
+    (tmp_path / "seeds.tsv.xz").write_bytes(lzma.compress(b"2\tsecond\n1\tfirst\n4\tfourth\n"))
+    raws, quarantine = read(tmp_path)
+    assert [(raw.id, raw.text, raw.seed) for raw in raws] == [
+        ("1", "<a/>", "first"),
+        ("2", "<b/>", "second"),
+        ("3", "<c/>", None),
+        ("4", "<d/>", "fourth"),
+    ]
+    assert raws[1].position == "line 2"
+    assert quarantine.count == 0
+
+
+def test_seeds_that_are_read_ahead_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_record, "_MAX_SEEDS_AHEAD", 2)
+    (tmp_path / "games.tsv").write_text("1\t<a/>\n2\t<b/>\n")
+    (tmp_path / "seeds.tsv").write_text("4\tx\n3\tx\n2\tx\n1\tx\n")
+    assert [raw.seed for raw in read(tmp_path)[0]] == [None, None]
+
+
+def test_damaged_seeds_cost_the_seeds_only(tmp_path: Path) -> None:
+    (tmp_path / "games.tsv").write_text("1\t<a/>\n2\t<b/>\n")
+    (tmp_path / "seeds.tsv.gz").write_bytes(gzip.compress(b"1\tx\nno tab\n2\tx\n")[:-12])
+    raws, quarantine = read(tmp_path)
+    assert [raw.id for raw in raws] == ["1", "2"]
+    assert all(entry.file.endswith("seeds.tsv.gz") for entry in quarantine.entries)
+    assert quarantine.count
+
+
+def test_a_seed_of_any_length_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "games.tsv").write_text("1\t<a/>\n2\t<b/>\n")
+    (tmp_path / "seeds.tsv").write_text(f"2\t{'x' * 5000}\n1\tfirst\n")
+    raws, quarantine = read(tmp_path)
+    assert [raw.seed for raw in raws] == ["first", None]
+    assert reasons(quarantine) == [("seeds.tsv", "line 1", "the line is not: id, tab, seed")]
+
+
+def test_ids_fit_a_store_and_stay_different(tmp_path: Path) -> None:
+    long = "ゲーム" * 20
+    (tmp_path / "games.tsv").write_text(f"{long}1\t<a/>\n{long}2\t<b/>\n{'x' * 48}\t<c/>\n")
+    (tmp_path / (os.fsdecode(b"\xff") + ".mjlog")).write_text("<d/>")
+    ids = [raw.id for raw in read(tmp_path)[0]]
+    assert len(set(ids)) == 4
+    assert all(len(name.encode()) <= MAX_ID_BYTES for name in ids)
+    assert ids[0].startswith("ゲームゲームゲームゲ")
+    assert ids[2:] == ["x" * 48, "?"]
+
+
+def test_a_bad_line_of_a_table_does_not_touch_its_neighbours(tmp_path: Path) -> None:
+    long = b"3\t\t" + b"x" * MAX_RECORD_BYTES
+    lines = [b"1\t\t<a/>", b"2\t\t<\xff\xfe/>", long, b"no tabs", b"5\t\t<e/>"]
+    (tmp_path / "games.tsv").write_bytes(b"\n".join(lines))
+    raws, quarantine = read(tmp_path / "games.tsv")
+    assert summary(raws) == [("1", "<a/>"), ("5", "<e/>")]
+    assert reasons(quarantine) == [
+        ("games.tsv", "line 2", "not UTF-8: invalid start byte at byte 1"),
+        ("games.tsv", "line 3", "longer than 16,777,216 bytes"),
+        ("games.tsv", "line 4", "the line is not: id, tab, anything, tab, record"),
+    ]
+
+
+def test_mjai_lines_are_cut_into_games(tmp_path: Path) -> None:
+    game = START + '\n{"type":"end_game"}'
+    (tmp_path / "league.jsonl").write_text(f"{game}\n{game}\n\n{START}\n")
+    raws, _ = read(tmp_path)
+    assert summary(raws) == [("league", game), ("league-2", game), ("league-3", START)]
+    assert [raw.position for raw in raws] == ["line 1", "line 3", "line 6"]
+
+
+def test_a_long_mjai_game_does_not_touch_its_neighbours(tmp_path: Path) -> None:
+    line = b'{"x":"' + b"x" * (MAX_RECORD_BYTES // 2) + b'"}\n'
+    start = START.encode() + b"\n"
+    (tmp_path / "a.jsonl").write_bytes(start + start + line * 3 + start)
+    raws, quarantine = read(tmp_path)
+    assert [raw.id for raw in raws] == ["a", "a-3"]
+    assert reasons(quarantine) == [("a.jsonl", "line 2", "longer than 16,777,216 bytes")]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason", "kind"),
+    [
+        ("", "no line with an mjai start_game", NOT_A_RECORD),
+        ("hello", "no line with an mjai start_game", NOT_A_RECORD),
+        ('{"ver":2.3,"log":[]}', "Tenhou's log editor", OTHER_FORMAT),
+        ('\n [{"type":"hello"}]', "one JSON array", OTHER_FORMAT),
+    ],
+)
+def test_json_that_is_no_mjai_is_named(tmp_path: Path, content: str, reason: str, kind: str) -> None:
+    (tmp_path / "a.json").write_text(content)
+    raws, quarantine = read(tmp_path)
+    assert raws == []
+    assert [entry.kind for entry in quarantine.entries] == [kind]
+    assert reason in quarantine.entries[0].reason
+
+
+def tar_of(members: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return file.getvalue()
+
+
+MEMBERS = {
+    "x/a.mjlog": b"<a/>",
+    "x/README": b"?",
+    "x/broken.mjlog.gz": gzip.compress(b"<b/>")[:-6],
+    "x/inner.tar": b"",
+    "x/c.jsonl.gz": gzip.compress(START.encode()),
+}
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [(".tar", bytes), (".tar.gz", gzip.compress), (".tar.xz", lzma.compress)])
+def test_members_of_an_archive_are_read_alone(tmp_path: Path, suffix: str, pack: type[bytes]) -> None:
+    (tmp_path / f"all{suffix}").write_bytes(pack(tar_of(MEMBERS)))
+    raws, quarantine = read(tmp_path)
+    assert summary(raws) == [("a", "<a/>"), ("c", START)]
+    assert raws[0].source.endswith(f"all{suffix}/x/a.mjlog")
+    assert [Path(entry.file).name for entry in quarantine.entries] == ["broken.mjlog.gz", "inner.tar"]
+
+
+def test_a_truncated_archive_gives_what_is_whole(tmp_path: Path) -> None:
+    (tmp_path / "all.tgz").write_bytes(gzip.compress(tar_of(MEMBERS))[:-40])
+    (tmp_path / "b.mjlog").write_text("<b/>")
+    raws, quarantine = read(tmp_path)
+    assert raws[-1].id == "b"
+    assert "cannot be read further" in quarantine.entries[-1].reason
+
+
+def test_random_bytes_never_crash(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    whole = tar_of(MEMBERS)
+    for number in range(60):
+        data = bytearray(whole)
+        for _ in range(20):
+            data[rng.randrange(3000)] = rng.randrange(256)
+        (tmp_path / f"{number}.tar").write_bytes(data if number % 3 else rng.randbytes(2000))
+        (tmp_path / f"{number}.tsv.gz").write_bytes(b"\x1f\x8b\x08" + rng.randbytes(100))
+        (tmp_path / f"{number}.mjlog").write_bytes(b"\xfd7zXZ\x00" + rng.randbytes(100))
+    _, quarantine = read(tmp_path)
+    assert quarantine.count >= 120
+
+
+def test_a_missing_path_an_empty_folder_and_a_strange_name_are_refused_at_the_call(tmp_path: Path) -> None:
+    (tmp_path / "LICENSE").write_text("hello")
+    os.mkfifo(tmp_path / "pipe.mjlog")
+    for path, reason in (
+        (tmp_path / "missing", "does not exist"),
+        (tmp_path, "has no game records"),
+        (tmp_path / "LICENSE", "not that of a record file"),
+        (tmp_path / "pipe.mjlog", "neither a file nor a folder"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            iter_texts([path], quarantine=Quarantine())

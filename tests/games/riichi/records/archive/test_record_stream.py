@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import struct
+import zlib
+
+import pytest
+
+from suphx.games.riichi.records.archive import record_stream
+from suphx.games.riichi.records.archive.record_stream import (
+    DAMAGED_STREAM,
+    MAX_RECORD_BYTES,
+    MAX_UNPACKED_RATIO,
+    decompressed,
+    iter_lines,
+    read_bounded,
+)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress])
+def test_packed_files_are_known_by_their_first_bytes(pack: type[bytes]) -> None:
+    assert read_bounded(decompressed(io.BytesIO(pack(b"hello\n")))) == b"hello\n"
+    assert read_bounded(decompressed(io.BytesIO(pack(b"")))) == b""
+
+
+def test_a_bomb_is_given_up_at_the_limit() -> None:
+    bomb = gzip.compress(bytes(MAX_RECORD_BYTES + 1))
+    assert len(bomb) < 100_000
+    assert read_bounded(decompressed(io.BytesIO(bomb))) is None
+    assert read_bounded(io.BytesIO(bytes(MAX_RECORD_BYTES))) == bytes(MAX_RECORD_BYTES)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_bomb_of_short_lines_is_given_up_by_its_ratio(pack: type[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "FREE_UNPACKED_BYTES", 100_000)
+    bomb = pack(b"\n" * 5_000_000)
+    assert len(bomb) < 5_000_000 // MAX_UNPACKED_RATIO
+    with pytest.raises(OSError, match="unpacks to over 500 times its size"):
+        list(iter_lines(decompressed(io.BytesIO(bomb))))
+
+
+def test_an_xz_file_that_asks_for_gigabytes_of_memory_is_refused() -> None:
+    data = bytearray(lzma.compress(b"<a/>"))
+    size = 4 * data[12] + 4  # of the block header: its last byte of filter properties is the dictionary's size
+    assert data[14:16] == b"\x21\x01"
+    data[16] = 40
+    data[12 + size - 4 : 12 + size] = struct.pack("<I", zlib.crc32(data[12 : 12 + size - 4]))
+    with pytest.raises(lzma.LZMAError, match="Memory usage limit"):
+        read_bounded(decompressed(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_joined_packed_files_are_read_on(pack: type[bytes]) -> None:
+    assert read_bounded(decompressed(io.BytesIO(pack(b"a") + pack(b"") + pack(b"b") + b"\0" * 8))) == b"ab"
+    with pytest.raises(DAMAGED_STREAM):
+        read_bounded(decompressed(io.BytesIO(pack(b"a") + b"rubbish")))
+
+
+def test_lines_are_numbered_and_a_long_one_is_skipped_alone() -> None:
+    long = b"x" * (MAX_RECORD_BYTES + 1)
+    lines = list(iter_lines(io.BytesIO(b"a\n\n" + long + b"\nb\nlast")))
+    assert [(line.number, line.data) for line in lines] == [(1, b"a"), (3, None), (4, b"b"), (5, b"last")]
+    assert [line.data for line in iter_lines(io.BytesIO(b"a\n" + long))] == [b"a", None]
+
+
+def test_lines_across_pieces_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "_PIECE_BYTES", 3)
+    lines = [line.data for line in iter_lines(io.BytesIO(b"abcdefg\nhi\n\njklm"))]
+    assert lines == [b"abcdefg", b"hi", b"jklm"]
+
+
+def test_a_line_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_stream, "_MAX_SKIPPED_BYTES", 1000)
+    with pytest.raises(OSError, match="line 1 is longer"):
+        list(iter_lines(io.BytesIO(bytes(300_000))))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_damage_is_one_of_the_named_errors(pack: type[bytes]) -> None:
+    data = pack(b"some text " * 1000)
+    for broken in (data[:-9], data[:20], data[:30] + b"\x00\xff\x00" + data[33:]):
+        with pytest.raises(DAMAGED_STREAM):
+            read_bounded(decompressed(io.BytesIO(broken)))

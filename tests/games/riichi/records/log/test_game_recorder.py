@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.records.log.game_recorder import GameRecorder
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import GAME_END
+from tests.games.riichi.builders.table_choice import choose
+
+NAMES = ("a", "b", "c", "d")
+
+
+def test_games_recorded_side_by_side_replay_without_difference() -> None:
+    simulator = Simulator(20, tenhou(), stops_at_kyoku_end=True)
+    recorder = GameRecorder(simulator)
+    simulator.reset(range(20))
+    recorder.begin_kyokus(np.arange(20))
+    while (waiting := simulator.waiting()).size:
+        recorder.advance(waiting, choose(simulator.tables, waiting).astype(np.int16))
+        ended = simulator.at_kyoku_end()
+        recorder.take_kyokus(ended)
+        simulator.next_kyoku(ended)
+        recorder.begin_kyokus(ended)
+    replayer = Replayer()
+    for i in range(20):
+        log = recorder.finish(i, f"game-{i}", NAMES)
+        assert replayer.replay(log) == []
+        assert len(log.kyokus) == simulator.tables["num_kyoku"][i]
+        assert log.final_scores == tuple(simulator.scores()[i].tolist())
+        assert recorder.finish(i, "again", NAMES).kyokus == []
+
+
+def test_a_simulator_that_goes_on_by_itself_cannot_be_recorded() -> None:
+    with pytest.raises(ValueError, match="make it with stops_at_kyoku_end=True"):
+        GameRecorder(Simulator(1, tenhou()))
+
+
+def test_a_running_game_cannot_be_finished() -> None:
+    simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+    simulator.reset([0])
+    assert simulator.tables["phase"][0] != GAME_END
+    with pytest.raises(ValueError, match="a game is finished at GAME_END"):
+        GameRecorder(simulator).finish(0, "game", NAMES)

@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog, move
+from suphx.games.riichi.records.log.replay import Difference, Replayer
+from suphx.games.riichi.table.action import CHI, LEAVE, PASS, PON, RETURN, RIICHI, RON, TSUMOGIRI
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.games.riichi.table.table import TRIPLE_RON_DRAW, WIN_RESULT
+from suphx.games.riichi.table.tile import ALL_RED_FIVES
+from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.table_builder import make_wall
+
+ACTION_MASK = (1 << ACTION_BITS) - 1
+SEEDS = range(8)
+
+
+def first_kyoku(seed: int, is_wanted: Callable[[KyokuLog], bool]) -> tuple[GameLog, int]:
+    """Return the first deal that is wanted, over the games from ``seed`` on."""
+    for number in range(seed, seed + 20):
+        game = random_game(number)
+        for index, log in enumerate(game.kyokus):
+            if is_wanted(log):
+                return game, index
+    raise AssertionError("no such deal in 20 games")
+
+
+def with_kyoku(game: GameLog, index: int, log: KyokuLog) -> GameLog:
+    kyokus = [*game.kyokus]
+    kyokus[index] = log
+    return dataclasses.replace(game, kyokus=kyokus)
+
+
+def with_moves(game: GameLog, index: int, moves: list[int]) -> GameLog:
+    log = dataclasses.replace(game.kyokus[index], moves=np.array(moves, np.uint16))
+    return with_kyoku(game, index, log)
+
+
+def actions_of(log: KyokuLog) -> list[int]:
+    actions: list[int] = (log.moves & ACTION_MASK).tolist()
+    return actions
+
+
+def only_difference(game: GameLog) -> Difference:
+    (difference,) = Replayer().replay(game)
+    return difference
+
+
+# --- no difference
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_recorded_games_replay_without_difference(seed: int) -> None:
+    replayer = Replayer()
+    assert replayer.replay(random_game(seed)) == []
+    assert replayer.num_decisions > 100
+
+
+def test_east_games_replay_too() -> None:
+    assert Replayer().replay(random_game(3, tonpuu())) == []
+
+
+def test_a_replayer_keeps_nothing_of_the_game_before() -> None:
+    replayer = Replayer()
+    game = random_game(0)
+    assert replayer.replay(with_moves(game, 0, game.kyokus[0].moves.tolist()[:5])) != []
+    assert replayer.replay(game) == []
+
+
+def test_marks_of_absent_seats_change_nothing() -> None:
+    game = random_game(1)
+    moves = game.kyokus[0].moves.tolist()
+    marked = [move(2, LEAVE), *moves[:6], move(2, RETURN), *moves[6:], move(1, LEAVE)]
+    assert Replayer().replay(with_moves(game, 0, marked)) == []
+
+
+def test_a_triple_ron_needs_no_moves() -> None:
+    hands = ["", "123456789m1123p", "123456789s2399p", "555z345678s56p77z"]
+    wall = make_wall(hands, "4p", "", "", "", 0, 69, ALL_RED_FIVES).astype(np.uint8)
+    game = random_game(0)
+    result = game.kyokus[0].result.copy()
+    for name in result.dtype.names or ():
+        result[name] = 0
+    result["win_liable"], result["result"] = -1, TRIPLE_RON_DRAW
+    log = dataclasses.replace(game.kyokus[0], wall=wall, moves=np.array([move(0, TSUMOGIRI)], np.uint16), result=result)
+    assert Replayer().replay(dataclasses.replace(game, kyokus=[log], final_scores=None)) == []
+
+
+# --- differences
+
+
+def test_an_illegal_move_is_reported_with_game_deal_step_and_choices() -> None:
+    game = random_game(0)
+    moves = game.kyokus[1].moves.tolist()
+    moves[0] = move(moves[0] >> ACTION_BITS, RON)
+    difference = only_difference(with_moves(game, 1, moves))
+    assert (difference.id, difference.kyoku, difference.step) == ("game-0", 1, 0)
+    seat = moves[0] >> ACTION_BITS
+    assert difference.what.startswith(
+        f"the record has: seat {seat} ron; by the rules seat {seat} chooses one of: discard"
+    )
+
+
+def test_a_move_of_another_seat_is_reported() -> None:
+    game = random_game(0)
+    moves = game.kyokus[0].moves.tolist()
+    moves[0] = move(3, moves[0] & ACTION_MASK)
+    assert "the record has: seat 3" in only_difference(with_moves(game, 0, moves)).what
+    assert "by the rules seat 0 chooses" in only_difference(with_moves(game, 0, moves)).what
+
+
+def test_a_record_that_stops_early_is_reported() -> None:
+    game = random_game(0)
+    moves = game.kyokus[0].moves.tolist()
+    assert "the record has: the end of the deal" in only_difference(with_moves(game, 0, moves[:1])).what
+
+
+def test_a_record_that_goes_on_too_long_is_reported() -> None:
+    game = random_game(0)
+    moves = [*game.kyokus[0].moves.tolist(), move(2, TSUMOGIRI)]
+    what = only_difference(with_moves(game, 0, moves)).what
+    assert what == "the deal is over by the rules, but the record continues with: seat 2 tsumogiri"
+
+
+def test_a_missing_claim_is_reported() -> None:
+    game, index = first_kyoku(0, lambda log: any(PON <= action < PASS for action in actions_of(log)))
+    moves = game.kyokus[index].moves.tolist()
+    claim = next(i for i, action in enumerate(actions_of(game.kyokus[index])) if PON <= action < PASS)
+    del moves[claim]
+    difference = only_difference(with_moves(game, index, moves))
+    assert difference.kyoku == index
+    assert difference.step >= claim
+
+
+def test_a_claim_that_was_not_possible_is_reported() -> None:
+    game = random_game(0)
+    moves = game.kyokus[0].moves.tolist()
+    moves.insert(1, move((moves[0] >> ACTION_BITS) + 2 & 3, CHI))  # a run is for the next seat only
+    what = only_difference(with_moves(game, 0, moves)).what
+    assert "chi low" in what
+
+
+def test_a_missing_riichi_is_reported_as_a_missing_payment() -> None:
+    game, index = first_kyoku(0, lambda log: RIICHI in actions_of(log) and log.result["result"] == WIN_RESULT)
+    actions = actions_of(game.kyokus[index])
+    moves = game.kyokus[index].moves.tolist()
+    del moves[actions.index(RIICHI)]
+    assert only_difference(with_moves(game, index, moves)).kyoku == index
+
+
+def test_draws_are_compared_with_the_wall() -> None:
+    game = random_game(0)
+    log = game.kyokus[0]
+    draws = log.wall[52:60].copy()
+    draws[2] = draws[3]
+    what = only_difference(with_kyoku(game, 0, dataclasses.replace(log, draws=draws))).what
+    assert what == f"draw 2 differs from the wall's tile {log.wall[54]}"
+
+
+def test_the_deal_is_compared_with_the_wall() -> None:
+    game = random_game(0)
+    log = game.kyokus[0]
+    deal = log.wall[:52].copy()
+    deal[[4, 5]] = deal[[5, 4]]
+    what = only_difference(with_kyoku(game, 0, dataclasses.replace(log, deal=deal))).what
+    assert what == "the deal differs from the wall at place 4"
+
+
+@pytest.mark.parametrize("name", ["win_han", "win_fu", "win_yaku", "win_points", "win_ura", "deltas", "win_liable"])
+def test_every_part_of_a_win_is_compared(name: str) -> None:
+    game, index = first_kyoku(0, lambda log: log.result["result"] == WIN_RESULT)
+    result = game.kyokus[index].result.copy()
+    result[name].flat[0] += 1
+    log = dataclasses.replace(game.kyokus[index], result=result)
+    what = only_difference(with_kyoku(game, index, log)).what
+    assert what.startswith(f"{name}: ")
+    assert "in the record" in what
+    assert "by the rules" in what
+
+
+def test_an_incomplete_result_compares_winners_and_payments_only() -> None:
+    game, index = first_kyoku(0, lambda log: log.result["result"] == WIN_RESULT)
+    result = game.kyokus[index].result.copy()
+    result["win_han"] = result["win_fu"] = result["win_yaku"] = 0
+    log = dataclasses.replace(game.kyokus[index], result=result, is_result_complete=False)
+    assert Replayer().replay(with_kyoku(game, index, log)) == []
+    result["deltas"][0] += 100
+    assert only_difference(with_kyoku(game, index, log)).what.startswith("deltas: ")
+
+
+def test_the_start_of_the_next_deal_is_compared() -> None:
+    game = random_game(0)
+    log = dataclasses.replace(game.kyokus[1], honba=game.kyokus[1].honba + 1)
+    differences = Replayer().replay(with_kyoku(game, 1, log))
+    assert differences[0].kyoku == 0
+    assert differences[0].what.startswith("next (kyoku, honba, kyotaku, scores): ")
+
+
+def test_a_game_that_ends_too_soon_or_too_late_is_reported() -> None:
+    game = random_game(0)
+    last = len(game.kyokus) - 1
+    short = dataclasses.replace(game, kyokus=game.kyokus[:last])
+    assert only_difference(short).what == "the record ends the game here, but by the rules it continues"
+    assert Replayer().replay(dataclasses.replace(short, final_scores=None)) == []
+    longer = dataclasses.replace(game, kyokus=[*game.kyokus, game.kyokus[last]])
+    assert Replayer().replay(longer)[0].what == "the game ends here by the rules, but the record continues"
+
+
+def test_final_scores_are_compared() -> None:
+    game = random_game(0)
+    assert game.final_scores is not None
+    first, second, third, fourth = game.final_scores
+    wrong = dataclasses.replace(game, final_scores=(first + 100, second, third, fourth))
+    difference = only_difference(wrong)
+    assert difference.kyoku == len(game.kyokus) - 1
+    assert difference.what.startswith("final scores: ")

@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import random
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suphx.games.riichi.records.log.record_error import ForeignRecord, RecordError
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.records.mjai.mjai import MAX_LINE_LENGTH, TILE_NAMES, parse_mjai
+from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW
+from suphx.games.riichi.table.tile import parse_faces
+from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+
+RICH = write_mjai(random_game(3))
+SHORT = write_mjai(drawn_game(shuffled_wall(1), shuffled_wall(2)))
+
+Event = dict[str, Any]
+
+
+def events_of(text: str) -> list[Event]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def text_of(events: list[Event]) -> str:
+    return "\n".join(json.dumps(event) for event in events)
+
+
+def first(events: list[Event], kind: str) -> Event:
+    return next(event for event in events if event["type"] == kind)
+
+
+def test_every_face_has_its_name() -> None:
+    assert len(TILE_NAMES) == 37
+    assert [TILE_NAMES[face] for face in parse_faces("1m9p5s1234567z0m0p0s")] == (
+        ["1m", "9p", "5s", "E", "S", "W", "N", "P", "F", "C", "5mr", "5pr", "5sr"]
+    )
+
+
+def test_a_game_replays_without_a_difference() -> None:
+    log = parse_mjai(RICH, "x")
+    assert Replayer().replay(log) == []
+    assert not any(kyoku.is_result_complete for kyoku in log.kyokus)
+    assert log.final_scores == random_game(3).final_scores
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_plain_dialect_without_reasons_and_final_scores_says_the_same(seed: int) -> None:
+    game = random_game(seed)
+    events = events_of(write_mjai(game))
+    for event in events:
+        for name in ("reason", "tenpais", "kyoku_first", "aka_flag"):
+            event.pop(name, None)
+    events[-1].pop("scores")
+    log = parse_mjai(text_of(events), game.id)
+    assert log.final_scores == game.final_scores
+    assert [int(k.result["result"]) for k in log.kyokus] == [int(k.result["result"]) for k in game.kyokus]
+
+
+def test_unknown_keys_and_blank_lines_do_not_matter() -> None:
+    events = [event | {"meta": {"q": [1]}} for event in events_of(SHORT)]
+    log = parse_mjai(text_of(events).replace("\n", "\n\n") + "\n", "x")
+    assert log.kyokus[0].result["result"] == EXHAUSTIVE_DRAW
+
+
+def test_each_id_is_given_once_and_reds_are_reds() -> None:
+    for kyoku in parse_mjai(RICH, "x").kyokus:
+        assert sorted(kyoku.wall.tolist()) == list(range(136))
+
+
+def test_a_foreign_game_is_told_from_a_damaged_one() -> None:
+    events = events_of(SHORT)
+    for change in ({"names": ["A", "B", "C"]}, {"aka_flag": False}):
+        with pytest.raises(ForeignRecord):
+            parse_mjai(text_of([events[0] | change, *events[1:]]), "x")
+
+
+def test_a_fragment_is_read_when_allowed() -> None:
+    events = events_of(SHORT)
+    cut = text_of(events[:-10])
+    with pytest.raises(RecordError, match="truncated"):
+        parse_mjai(cut, "x")
+    log = parse_mjai(cut, "x", is_fragment_allowed=True)
+    assert len(log.kyokus) == 1
+    assert log.final_scores is None
+
+
+CHANGES: dict[str, tuple[str, Event, str]] = {
+    "hidden tiles": ("tsumo", {"pai": "?"}, "is not a tile"),
+    "a fifth tile": ("tsumo", {"pai": "5mr"}, "too often|no tile|not in its hand|did not draw"),
+    "a seat that is none": ("dahai", {"actor": 4}, "from 0 to 3"),
+    "a seat that is a boolean": ("dahai", {"actor": True}, "from 0 to 3"),
+    "another seat's turn": ("tsumo", {"actor": 2}, "turn of seat"),
+    "no hands": ("start_kyoku", {"tehais": 7}, "four lists"),
+    "a short hand": ("start_kyoku", {"tehais": [["1m"]] * 4}, "1 tiles"),
+    "no wind": ("start_kyoku", {"bakaze": "N"}, "bakaze"),
+    "another dealer": ("start_kyoku", {"oya": 2}, "dealer"),
+    "scores of three": ("start_kyoku", {"scores": [1, 2, 3]}, "four numbers"),
+    "an unknown event": ("dahai", {"type": "nothing"}, "unknown event"),
+    "no deltas": ("ryukyoku", {"deltas": None}, "deltas"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_damaged_record_is_refused_with_reason_and_line(name: str) -> None:
+    kind, change, reason = CHANGES[name]
+    events = events_of(SHORT)
+    first(events, kind).update(change)
+    with pytest.raises(RecordError, match=reason) as caught:
+        parse_mjai(text_of(events), "x")
+    assert ", line " in caught.value.position
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "truncated"),
+        ("[]", "not a JSON object"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "nested too deeply|not JSON"),
+        ('{"type":"tsumo"}', "misplaced"),
+        ('{"type":"start_game"}\n{"type":"start_game"}', "misplaced"),
+        ('{"type":"start_game"}\n{"type":"hora"}', "outside a kyoku"),
+        ('{"type":"start_game","names":["\\ud800","","",""]}', "surrogates"),
+    ],
+)
+def test_what_is_no_game_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(RecordError, match=reason):
+        parse_mjai(text, "x")
+
+
+@pytest.mark.parametrize("name", ["type", "bakaze", "reason", "pai"])
+def test_nesting_that_json_can_just_hold_is_refused_too(name: str) -> None:
+    lines = SHORT.splitlines()
+    number = {"type": 2, "bakaze": 1, "reason": -3, "pai": 2}[name]
+    event = json.loads(lines[number])
+    assert name in event
+    for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit()):
+        lines[number] = json.dumps(event | {name: 0}).replace("0", f"{'[' * depth}0{']' * depth}", 1)
+        read_or_refuse("\n".join(lines))
+
+
+def test_points_beyond_all_bounds_are_refused_however_they_came() -> None:
+    head, start, *events = SHORT.splitlines()
+    end = next(i for i, line in enumerate(events) if "ryukyoku" in line)
+    events[end] = events[end].replace('"deltas":[0,', '"deltas":[9999999,')
+    assert "9999999" in events[end]
+    with pytest.raises(RecordError, match="over 10,000,000 points"):
+        parse_mjai("\n".join([head, start, *events[: end + 1], start, '{"type":"end_game"}']), "x")
+
+
+def test_a_byte_order_mark_does_not_matter_and_an_endless_line_is_refused() -> None:
+    assert len(parse_mjai("\ufeff" + SHORT, "x").kyokus) == 2
+    with pytest.raises(RecordError, match="longer than 1,048,576 characters"):
+        parse_mjai(f'{{"type":"start_game","x":"{"x" * MAX_LINE_LENGTH}"}}', "x")
+
+
+def read_or_refuse(text: str) -> None:
+    with suppress(RecordError):
+        parse_mjai(text, "x")
+
+
+def test_truncation_anywhere_is_refused() -> None:
+    for end in range(0, len(RICH) - 2, 701):
+        with pytest.raises(RecordError):
+            parse_mjai(RICH[:end], "x")
+
+
+def test_flipped_bits_and_shuffled_lines_never_raise_anything_else() -> None:
+    rng = random.Random(4)
+    data = RICH.encode()
+    lines = RICH.splitlines()
+    for _ in range(120):
+        place = rng.randrange(len(data))
+        flipped = data[:place] + bytes([data[place] ^ 1 << rng.randrange(7)]) + data[place + 1 :]
+        read_or_refuse(flipped.decode("utf-8", "replace"))
+        i, j = sorted(rng.sample(range(len(lines)), 2))
+        read_or_refuse("\n".join([*lines[:i], lines[j], *lines[i + 1 : j], lines[i], *lines[j + 1 :]]))
+
+
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3), st.lists, max_leaves=5)
+
+
+@given(st.data())
+def test_strange_values_never_raise_anything_else(data: st.DataObject) -> None:
+    events = events_of(SHORT)[:60]
+    event = data.draw(st.sampled_from(events))
+    event[data.draw(st.sampled_from(sorted(event)))] = data.draw(JSON)
+    read_or_refuse(text_of(events))
+
+
+@pytest.mark.records
+def test_real_records_replay_without_a_difference(records: Path) -> None:
+    paths = sorted((records / "formats" / "mjai").glob("*.jsonl"))
+    assert paths
+    for path in paths:
+        log = parse_mjai(path.read_text(), path.stem)
+        assert len(log.kyokus) == 12
+        assert Replayer().replay(log) == []

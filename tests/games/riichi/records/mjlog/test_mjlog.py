@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import base64
+import random
+import re
+from contextlib import suppress
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suphx.games.riichi.records.log.gamelog import NO_SEED, move
+from suphx.games.riichi.records.log.record_error import CHIPS, NO_RED_FIVES, THREE_PLAYERS, ForeignRecord, RecordError
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.records.log.seeded_wall import OTHER_SEED, UNREADABLE_SEED
+from suphx.games.riichi.records.log.tenhou_wall import SEED_PREFIX, kyoku_deal, tenhou_deals
+from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.mjlog.mjlog_xml import MAX_TAGS
+from suphx.games.riichi.table.action import LEAVE, RETURN, TSUMOGIRI
+from suphx.games.riichi.table.table import WIN_RESULT
+from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.record_text import drawn_game, shuffled_wall
+
+ID = "2022010100gm-0009-0000-00000000"
+SHORT = write_mjlog(drawn_game(shuffled_wall(1), shuffled_wall(2)))
+RICH = write_mjlog(random_game(3))
+SEED = SEED_PREFIX + base64.b64encode(bytes(range(256)) * 9 + bytes(192)).decode()
+
+
+def test_the_head_gives_names_dans_ratings_room_and_rules() -> None:
+    log = parse_mjlog(SHORT, ID)
+    assert log.names == ("Anna", "Ben", "クレオ", "D")
+    assert log.dans == (10, 11, 0, 20)
+    assert log.ratings == (1500.0, 1723.25, 2100.5, 1999.0)
+    assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == ("general", 2, True)
+    assert log.final_scores == (25_000,) * 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "room", "num_winds", "open_tanyao"),
+    [
+        (169, "phoenix", 2, True),
+        (41, "expert", 2, True),
+        (137, "advanced", 2, True),
+        (225, "phoenix", 1, True),
+        (1, "general", 1, True),
+        (13, "general", 2, False),
+    ],
+)
+def test_the_bits_of_go_give_room_and_rules(kind: int, room: str, num_winds: int, open_tanyao: bool) -> None:
+    log = parse_mjlog(SHORT.replace('GO type="9"', f'GO type="{kind}"'), ID)
+    assert (log.room, log.rules.num_winds, log.rules.open_tanyao) == (room, num_winds, open_tanyao)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ('GO type="9"', 'GO type="185"', THREE_PLAYERS),
+        ('GO type="9"', 'GO type="143"', NO_RED_FIVES),
+        ('sc="250,0,250,0,250,0,250,0"', 'sc="250,0,250,0,250,0,250,0,0,0,0,0,0,0,0,0"', CHIPS),
+    ],
+)
+def test_a_foreign_game_is_not_called_damaged(old: str, new: str, kind: str) -> None:
+    assert old in SHORT
+    with pytest.raises(ForeignRecord) as caught:
+        parse_mjlog(SHORT.replace(old, new), ID)
+    assert caught.value.kind == kind
+
+
+def test_moves_of_a_game_of_tsumogiri() -> None:
+    log = parse_mjlog(SHORT, ID)
+    assert [(kyoku.kyoku, kyoku.honba) for kyoku in log.kyokus] == [(0, 0), (1, 1)]
+    assert log.kyokus[1].moves[:5].tolist() == [move(seat, TSUMOGIRI) for seat in (1, 2, 3, 0, 1)]
+    assert log.kyokus[0].moves.size == 70
+
+
+def test_a_rich_game_replays_without_a_difference() -> None:
+    log = parse_mjlog(RICH, random_game(3).id)
+    assert any(kyoku.result["result"] == WIN_RESULT for kyoku in log.kyokus)
+    assert Replayer().replay(log) == []
+
+
+def test_unknown_attributes_an_xml_header_and_line_breaks_do_not_matter() -> None:
+    plain = parse_mjlog(SHORT, ID)
+    text = '<?xml version="1.0"?>\n' + SHORT.replace("/><", "/>\r\n  <").replace("<INIT", '<INIT new="1"')
+    assert [k.moves.tolist() for k in parse_mjlog(text, ID).kyokus] == [k.moves.tolist() for k in plain.kyokus]
+
+
+# ---- seats that come and go
+
+
+def test_a_bye_before_the_first_deal_is_in_force_from_its_first_move() -> None:
+    log = parse_mjlog(SHORT.replace("<TAIKYOKU", '<BYE who="2" /><TAIKYOKU'), ID)
+    assert [kyoku.moves[0] for kyoku in log.kyokus] == [move(2, LEAVE), move(2, LEAVE)]
+
+
+def test_bye_and_return_stand_between_the_moves_where_they_happen() -> None:
+    first, second = re.findall(r"<[DEFG]\d+/>", SHORT)[:2]
+    text = SHORT.replace(first, first + '<BYE who="3" /><BYE who="3" />').replace(second, second + '<UN n3="D" />')
+    moves = parse_mjlog(text, ID).kyokus[0].moves.tolist()
+    assert moves[:4] == [move(0, TSUMOGIRI), move(3, LEAVE), move(1, TSUMOGIRI), move(3, RETURN)]
+    assert parse_mjlog(text, ID).kyokus[1].moves[0] == move(1, TSUMOGIRI)
+
+
+def test_a_seat_that_returns_between_deals_is_present_in_the_next() -> None:
+    text = SHORT.replace("<TAIKYOKU", '<BYE who="0" /><TAIKYOKU')
+    end = re.findall(r"<RYUUKYOKU[^>]*>", text)[0]
+    log = parse_mjlog(text.replace(end, end + '<UN n0="A" />', 1), ID)
+    assert log.kyokus[0].moves[0] == move(0, LEAVE)
+    assert log.kyokus[1].moves[0] == move(1, TSUMOGIRI)
+
+
+# ---- seeds
+
+
+def test_with_its_seed_a_record_has_the_computed_walls() -> None:
+    deals = list(islice(tenhou_deals(SEED), 2))
+    text = write_mjlog(drawn_game(*(deal.wall for deal in deals)))
+    for log in (parse_mjlog(text, ID, SEED), parse_mjlog(text.replace('seed=""', f'seed="{SEED}"'), ID)):
+        for kyoku, deal in zip(log.kyokus, deals, strict=True):
+            assert kyoku.is_wall_from_seed
+            assert np.array_equal(kyoku.wall, deal.wall)
+            assert np.array_equal(kyoku.deal, deal.wall[:52])
+            assert np.array_equal(kyoku.draws, deal.wall[52:122])
+
+
+def test_a_record_that_contradicts_its_seed_after_the_first_deal_is_left_to_the_replay() -> None:
+    first = next(tenhou_deals(SEED))
+    log = parse_mjlog(write_mjlog(drawn_game(first.wall, shuffled_wall(2))), ID, SEED)
+    assert [kyoku.is_wall_from_seed for kyoku in log.kyokus] == [True, True]
+    assert "deal differs" in Replayer().replay(log)[0].what
+
+
+@pytest.mark.parametrize(
+    ("seed", "problem"),
+    [
+        (SEED, OTHER_SEED),
+        (SEED[:-8], UNREADABLE_SEED),
+        ("mt19937ar,4324C796", UNREADABLE_SEED),
+        ("mt19937ar-sha512-n288,4324C796,zz", UNREADABLE_SEED),
+        ("", NO_SEED),
+    ],
+)
+def test_a_seed_that_cannot_be_used_never_costs_a_game(seed: str, problem: str) -> None:
+    for log in (parse_mjlog(SHORT, ID, seed), parse_mjlog(SHORT.replace('seed=""', f'seed="{seed}"'), ID)):
+        assert log.seed_problem == problem
+        assert len(log.kyokus) == 2
+        assert not any(kyoku.is_wall_from_seed for kyoku in log.kyokus)
+
+
+def test_the_seeds_of_2009_give_every_wall() -> None:
+    shuffles = [f"mt19937ar,{number:X},FD7D2F48,8857571D" for number in (7, 8)]
+    text = write_mjlog(drawn_game(*(kyoku_deal(shuffle).wall for shuffle in shuffles)))
+    for number, shuffle in enumerate(shuffles):
+        text = text.replace(f'<INIT seed="{number},', f'<INIT shuffle="{shuffle}" seed="{number},')
+    log = parse_mjlog(text, ID)
+    assert log.seed_problem == ""
+    assert all(kyoku.is_wall_from_seed for kyoku in log.kyokus)
+    differences = Replayer().replay(log)
+    assert not any("differs" in difference.what for difference in differences)  # the game is too short, no more
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_hexadecimal_seeds_are_read_with_either_order_of_the_dead_wall(is_turned: bool) -> None:
+    seed = "mt19937ar-sha512-n288,AFA75809,084799aa,FEF333B8"
+    deals = [deal.with_turned_pairs() if is_turned else deal for deal in islice(tenhou_deals(seed), 2)]
+    log = parse_mjlog(write_mjlog(drawn_game(*(deal.wall for deal in deals))), ID, seed)
+    assert [np.array_equal(kyoku.wall, deal.wall) for kyoku, deal in zip(log.kyokus, deals, strict=True)] == [True] * 2
+
+
+# ---- what is refused
+
+
+DAMAGE = {
+    "unknown tag": (r"<RYUUKYOKU", "<SOMETHING", "unknown tag SOMETHING"),
+    "missing attribute": (r' oya="0" hai0', " hai0", "oya is missing"),
+    "text between tags": (r"<TAIKYOKU", "hello<TAIKYOKU", "'hello' is not a tag"),
+    "a document type": (r"<mjloggm", "<!DOCTYPE mjloggm><mjloggm", "document type"),
+    "a web page": (r"<mjloggm", "<!DOCTYPE html><mjloggm", "a web page"),
+    "a tag in a tag": (r"<INIT([^>]*)/>(<T\d+/>)", r"<INIT\1>\2</INIT>", "INIT is not closed properly"),
+    "a tag and a comment in a tag": (r"<INIT([^>]*)/>(<T\d+/>)", r"<INIT\1><!-- -->\2</INIT>", "inside tag INIT"),
+    "an unknown entity": (r"<GO ", '<GO a="&lol;" ', "undefined entity"),
+    "no end": (r"</mjloggm>", "", "truncated"),
+    "no final score": (r' owari="[^"]*"', "", "no owari"),
+    "a tile that is not in the hand": (r"<D\d+/>", "<D999/>", "not in its hand"),
+    "a draw out of turn": (r"<T(\d+)/>", r"<V\1/>", "turn of seat 0"),
+    "a tile id out of range": (r"<T\d+/>", "<T136/>", "outside 0-135"),
+    "a deal of twelve": (r'hai0="\d+,', 'hai0="', "12 tiles"),
+    "another dealer": (r'oya="0" hai', 'oya="1" hai', "dealer"),
+    "scores that do not follow": (r'ten="250,', 'ten="251,', "scores"),
+    "no whole number": (r'seed="0,', 'seed="zero,', "whole numbers"),
+    "a missing number": (r'seed="0,', 'seed="', "5 numbers instead of 6"),
+    "an attribute twice": (r"<GO ", '<GO type="9" ', "twice"),
+    "a tag that is not closed": (r"/><GO", "><GO", "not closed"),
+    "a second GO": (r"<INIT", '<GO type="9"/><INIT', "comes twice"),
+    "somebody back who never left": (r"<INIT", '<UN n1="B" /><INIT', "without having left"),
+    "another start": (r"<mjloggm", "<other><mjloggm", "unknown tag"),
+    "a name that is not UTF-8": (r'n0="[^"]*"', 'n0="%FF%FE"', "not UTF-8"),
+    "a rating without a limit": (r'rate="[^,]*,', 'rate="inf,', "not four numbers"),
+    "a draw of an unknown kind": (r"<RYUUKYOKU", '<RYUUKYOKU type="rain"', "'rain'"),
+    "nothing": (r"[\s\S]*", "", "empty"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_record_is_refused_with_reason_and_position(name: str) -> None:
+    pattern, replacement, reason = DAMAGE[name]
+    text, count = re.subn(pattern, replacement, SHORT, count=1)
+    assert count == 1
+    with pytest.raises(RecordError, match=re.escape(reason)) as caught:
+        parse_mjlog(text, ID)
+    assert caught.value.position
+
+
+NUMBERS_TOO_LARGE = {
+    "han": (r' yaku="', ' yaku="' + "8,54," * 60, "pairs"),
+    "dora": (r' yaku="', ' yaku="' + "52,54,54,54,53,54," * 3, "dora"),
+    "fu": (r' ten="\d+,(\d+),\d+" yaku', r' ten="40000,\1,0" yaku', "fu"),
+    "yakuman": (r' yaku="[^"]*"', f' yakuman="{"37," * 200}37"', "yakuman"),
+    "deltas": (r' sc="[^"]*"', ' sc="250,9999999,250,0,250,0,250,0"', "outside"),
+    "points": (r'ten="\d+,\d+', 'ten="30,99999999', "outside"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS_TOO_LARGE)
+def test_numbers_that_fit_no_field_are_refused(name: str) -> None:
+    pattern, replacement, reason = NUMBERS_TOO_LARGE[name]
+    start = RICH.index("<AGARI")
+    text, count = re.subn(pattern, replacement, RICH[start:], count=1)
+    assert count == 1
+    with pytest.raises(RecordError, match=reason):
+        parse_mjlog(RICH[:start] + text, ID)
+
+
+def test_a_record_of_any_number_of_tags_or_any_long_tag_is_refused() -> None:
+    with pytest.raises(RecordError, match="over 100,000 tags"):
+        parse_mjlog("<T1/>" * (MAX_TAGS + 1), ID)
+    with pytest.raises(RecordError, match="tag SHUFFLE has 20,0"):
+        parse_mjlog(SHORT.replace('seed=""', f'seed="{"x" * 20_000}"'), ID)
+    with pytest.raises(RecordError) as caught:
+        parse_mjlog(SHORT.replace("<GO", f"<{'G' * 10**6}"), ID)
+    assert len(caught.value.reason) < 100
+
+
+def test_the_position_of_an_error_names_deal_tag_and_character() -> None:
+    second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
+    place = SHORT.index("<G", second)
+    with pytest.raises(RecordError) as caught:
+        parse_mjlog(SHORT[:place] + "<X/>" + SHORT[place:], ID)
+    assert caught.value.position.startswith("kyoku 1 honba 1, tag ")
+    assert caught.value.position.endswith(f"character {place}")
+
+
+def test_fragments_are_read_when_allowed() -> None:
+    second = SHORT.index("<INIT", SHORT.index("<INIT") + 1)
+    log = parse_mjlog(SHORT[: second + 400].rpartition("<")[0] + "</mjloggm>", ID, is_fragment_allowed=True)
+    assert len(log.kyokus) == 1
+    assert log.final_scores is None
+
+
+def read_or_refuse(text: str) -> None:
+    with suppress(RecordError):
+        parse_mjlog(text, ID)
+
+
+@pytest.mark.parametrize("step", [97])
+def test_truncation_anywhere_is_refused(step: int) -> None:
+    for end in range(0, len(RICH) - 1, step):
+        with pytest.raises(RecordError):
+            parse_mjlog(RICH[:end], ID)
+
+
+def test_flipped_bits_never_raise_anything_else() -> None:
+    rng = random.Random(1)
+    data = RICH.encode()
+    for _ in range(400):
+        place = rng.randrange(len(data))
+        flipped = data[:place] + bytes([data[place] ^ 1 << rng.randrange(7)]) + data[place + 1 :]
+        read_or_refuse(flipped.decode("utf-8", "replace"))
+
+
+def test_tags_in_another_order_never_raise_anything_else() -> None:
+    rng = random.Random(2)
+    tags = re.findall(r"<[^>]*>", RICH)
+    for _ in range(150):
+        i, j = sorted(rng.sample(range(len(tags)), 2))
+        read_or_refuse("".join([*tags[:i], tags[j], *tags[i + 1 : j], tags[i], *tags[j + 1 :]]))
+        read_or_refuse("".join(tags[:i] + tags[j:]))
+
+
+VALUES = ["", "-1", "0", "4", "136", "99999999999999999999", "1,2", "1,,2", "a", "%", "１", "1e9", "nan", "\x00"]
+
+
+def test_strange_values_never_raise_anything_else() -> None:
+    rng = random.Random(3)
+    places = [match.span(1) for match in re.finditer(r'"([^"]*)"', RICH)]
+    for _ in range(400):
+        start, end = rng.choice(places)
+        read_or_refuse(RICH[:start] + rng.choice(VALUES) + RICH[end:])
+
+
+@given(st.text(alphabet='<>/="T0123456789 ,INITmjloggAwhoé\n'))
+def test_any_text_is_refused(text: str) -> None:
+    with pytest.raises(RecordError):
+        parse_mjlog(text, ID)

@@ -1,0 +1,381 @@
+"""What every option of the rules changes, and what happens without it."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+
+from suphx.games.riichi.records.log.replay import Replayer
+from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, NINE_TERMINALS, PASS, PON, RIICHI, RON
+from suphx.games.riichi.table.rules import Rules, mahjong_soul, tenhou_no_red
+from suphx.games.riichi.table.table import (
+    EXHAUSTIVE_DRAW,
+    FOUR_KANS_DRAW,
+    FOUR_RIICHI_DRAW,
+    FOUR_WINDS_DRAW,
+    GAME_END,
+    NAGASHI_MANGAN,
+    NINE_TERMINALS_DRAW,
+    OWN_TURN,
+    ROB_KAN,
+    TRIPLE_RON_DRAW,
+    WIN_RESULT,
+)
+from suphx.games.riichi.table.tile import face_of_id, parse_kinds
+from tests.games.riichi.builders.ended_deal import (
+    DEALER_LEADS,
+    EAST_1,
+    EVEN,
+    OTHER_LEADS,
+    SOUTH_4,
+    WEST_1,
+    WEST_4,
+    after,
+    next_deal,
+)
+from tests.games.riichi.builders.other_rules import OTHER_VALUES
+from tests.games.riichi.builders.random_game import random_game
+from tests.games.riichi.builders.table_builder import Deal
+from tests.games.riichi.builders.tile_kind import kind
+
+TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
+STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
+DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
+NORTH_4 = 15
+IPPATSU, KOKUSHI = 2, 47
+
+
+def turned_round() -> Rules:
+    """Return rules of which every option but the points at the start is not Tenhou's."""
+    options = [field.name for field in fields(Rules) if field.name != "start_points"]
+    changed = {name: OTHER_VALUES.get(name, not getattr(Rules(), name)) for name in options}
+    return replace(Rules(), **changed)
+
+
+# --- all together
+
+
+@pytest.mark.parametrize(
+    "rules", [mahjong_soul(), tenhou_no_red(), turned_round()], ids=["mahjong soul", "no red fives", "all turned round"]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_games_by_other_rules_end_and_replay_without_a_difference(rules: Rules, seed: int) -> None:
+    game = random_game(seed, rules)
+    assert game.final_scores is not None
+    assert Replayer().replay(game) == []
+
+
+# --- length and end of the game
+
+
+def test_the_planned_winds_end_the_game() -> None:
+    assert next_deal(after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))) == (WEST_1, 0)
+    assert after(WEST_4, OTHER_LEADS, winners=(0,), rules=Rules(num_winds=3))["phase"] == GAME_END
+    four_winds = Rules(num_winds=4, extra_wind=False)
+    assert next_deal(after(WEST_4, OTHER_LEADS, winners=(0,), rules=four_winds)) == (WEST_4 + 1, 0)
+    assert after(NORTH_4, EVEN, winners=(0,), rules=four_winds)["phase"] == GAME_END
+
+
+def test_without_an_extra_wind_the_planned_deals_end_the_game_whatever_the_points() -> None:
+    rules = Rules(extra_wind=False)
+    assert after(SOUTH_4, EVEN, winners=(0,), rules=rules)["phase"] == GAME_END
+    assert next_deal(after(SOUTH_4, EVEN, winners=(0,))) == (WEST_1, 0)
+    leads_below_target = (24_000, 24_000, 24_000, 28_000)
+    assert after(SOUTH_4, leads_below_target, winners=(3,), rules=rules)["phase"] == GAME_END
+    assert next_deal(after(SOUTH_4, leads_below_target, winners=(3,))) == (SOUTH_4, 1)
+
+
+@pytest.mark.parametrize(("target", "is_over"), [(31_000, True), (31_100, False)])
+def test_the_target_ends_the_game_after_the_planned_winds(target: int, is_over: bool) -> None:
+    table = after(SOUTH_4, OTHER_LEADS, winners=(0,), rules=Rules(target_points=target))
+    assert (table["phase"] == GAME_END) == is_over
+
+
+@pytest.mark.parametrize(
+    ("bust", "lowest", "is_over"),
+    [
+        ("below zero", -100, True),
+        ("below zero", 0, False),
+        ("at zero", -100, True),
+        ("at zero", 0, True),
+        ("at zero", 100, False),
+        ("never", -100, False),
+    ],
+)
+def test_a_bust_seat_ends_the_game(bust: Any, lowest: int, is_over: bool) -> None:
+    table = after(EAST_1, (lowest, 30_000, 40_000, 30_000 - lowest), winners=(2,), rules=Rules(bust=bust))
+    assert (table["phase"] == GAME_END) == is_over
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_last_dealer_who_wins_and_leads_may_have_to_go_on(ends: bool) -> None:
+    table = after(SOUTH_4, DEALER_LEADS, winners=(3,), rules=Rules(dealer_win_ends_game=ends))
+    assert (table["phase"] == GAME_END) == ends
+
+
+@pytest.mark.parametrize(("keeps", "expected"), [(True, (0, 1)), (False, (1, 1))])
+def test_tenpai_may_keep_the_dealer(keeps: bool, expected: tuple[int, int]) -> None:
+    rules = Rules(tenpai_keeps_dealer=keeps)
+    assert next_deal(after(EAST_1, result=EXHAUSTIVE_DRAW, tenpai=(0,), rules=rules)) == expected
+    assert next_deal(after(EAST_1, result=NINE_TERMINALS_DRAW, rules=rules)) == (0, 1)
+
+
+@pytest.mark.parametrize(("whose", "first"), [("first", 32_000), ("lost", 30_000)])
+def test_left_over_sticks_go_to_the_first_or_are_lost(whose: Any, first: int) -> None:
+    scores = (30_000, 25_000, 23_000, 20_000)
+    table = after(SOUTH_4, scores, result=EXHAUSTIVE_DRAW, kyotaku=2, rules=Rules(leftover_sticks=whose))
+    assert table["phase"] == GAME_END
+    assert table["scores"].tolist() == [first, *scores[1:]]
+    assert table["kyotaku"] == 0
+
+
+# --- tiles, calls, draws
+
+
+@pytest.mark.parametrize(("suits", "red_ids"), [("mps", [16, 52, 88]), ("p", [52]), ("ms", [16, 88]), ("", [])])
+def test_red_fives_are_chosen_suit_by_suit(suits: str, red_ids: list[int]) -> None:
+    bits = Rules(red_fives=suits).red_bits
+    assert [tile_id for tile_id in range(136) if face_of_id(tile_id, bits) >= 34] == red_ids
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_open_tanyao_is_a_win_or_not(is_allowed: bool) -> None:
+    deal = Deal(["4p", "345678m23p66s55p9s", "5p", ""], draws="1z 9m", rules=Rules(open_tanyao=is_allowed))
+    deal.discard(0, "1z")
+    deal.tsumogiri()
+    deal.discard(2, "5p")
+    deal.act(1, PON)
+    deal.discard(1, "9s")
+    deal.tsumogiri(2)
+    deal.discard(0, "4p")
+    assert deal.is_offered(1, RON) == is_allowed
+
+
+@pytest.mark.parametrize(
+    ("kuikae", "same", "other_end"),
+    [("forbidden", False, False), ("same tile forbidden", False, True), ("allowed", True, True)],
+)
+def test_kuikae_binds_the_discard_after_a_claim(kuikae: Any, same: bool, other_end: bool) -> None:
+    deal = Deal(["", "1234m147p147s123z", "", ""], draws="1m", rules=Rules(kuikae=kuikae))
+    deal.discard(0, "1m")
+    deal.act(1, CHI)
+    assert ("discard 1m" in deal.legal()) == same
+    assert ("discard 4m" in deal.legal()) == other_end
+    deal = Deal(["", "333m147p147s1234z", "", ""], draws="3m", rules=Rules(kuikae=kuikae))
+    deal.discard(0, "3m")
+    deal.act(1, PON)
+    assert ("discard 3m" in deal.legal()) == same
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_nine_terminals_may_be_no_reason_to_stop(is_allowed: bool) -> None:
+    deal = Deal(["19m19p19s123z2358m", "", "", ""], draws="5p", rules=Rules(nine_terminals_draw=is_allowed))
+    assert deal.is_offered(0, NINE_TERMINALS) == is_allowed
+
+
+@pytest.mark.parametrize("is_draw", [True, False])
+def test_four_winds_may_be_no_draw(is_draw: bool) -> None:
+    deal = Deal(["2z"] * 4, draws="258m2p", rules=Rules(four_winds_draw=is_draw))
+    for seat in range(4):
+        deal.discard(seat, "2z")
+    deal.pass_all()
+    assert (deal.table["result"] == FOUR_WINDS_DRAW) == is_draw
+    assert (deal.table["phase"] == OWN_TURN) != is_draw
+
+
+@pytest.mark.parametrize("is_draw", [True, False])
+def test_four_riichi_may_be_no_draw(is_draw: bool) -> None:
+    hands = [TENPAI, STRAIGHT, "456789m456789s7p", "111222333z444z6z"]
+    deal = Deal(hands, draws="7z 7z 5z 5z", rules=Rules(four_riichi_draw=is_draw))
+    for seat, tile in enumerate(["7z", "7z", "5z", "5z"]):
+        deal.pass_all()
+        deal.act(seat, RIICHI)
+        deal.discard(seat, tile)
+    deal.pass_all()
+    assert (deal.table["result"] == FOUR_RIICHI_DRAW) == is_draw
+    assert (deal.table["phase"] == OWN_TURN) != is_draw
+    assert deal.table["kyotaku"] == 4
+
+
+@pytest.mark.parametrize("is_draw", [True, False])
+def test_four_kans_may_be_no_draw_but_there_is_no_fifth(is_draw: bool) -> None:
+    hands = ["1111m2222m147p19s", "3333m4444m147p28s", "5555s258p147p123z", ""]
+    deal = Deal(hands, draws="5z 6z", rinshan="7z 3s 7z 3z", rules=Rules(four_kans_draw=is_draw, red_fives=""))
+    for seat, tiles, discard in ((0, "12m", "5z"), (1, "34m", "6z")):
+        for tile in parse_kinds(tiles):
+            deal.act(seat, ANKAN + tile)
+        deal.discard(seat, discard)
+        deal.pass_all()
+    assert (deal.table["result"] == FOUR_KANS_DRAW) == is_draw
+    if not is_draw:
+        assert deal.table["actor"] == 2
+        assert not deal.is_offered(2, ANKAN + kind("5s"))
+
+
+@pytest.mark.parametrize("is_paid", [True, False])
+def test_nagashi_may_be_no_mangan(is_paid: bool) -> None:
+    deal = Deal(["", "", "", ""], draws="1m 5m 5s 7p", left=3, rules=Rules(nagashi_mangan=is_paid))
+    deal.tsumogiri(4)
+    assert deal.table["result"] == (NAGASHI_MANGAN if is_paid else EXHAUSTIVE_DRAW)
+    assert deal.deltas() == ([12_000, -4000, -4000, -4000] if is_paid else [0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(("total", "share"), [(0, 0), (1200, 400), (6000, 2000)])
+def test_the_noten_payment_is_shared(total: int, share: int) -> None:
+    hands = [TENPAI, "147m258p369s1357z", "258m369p147s1357z", "369m147p258s1357z"]
+    deal = Deal(hands, draws="5p 7p 8m 8s", left=3, rules=Rules(noten_payment=total))
+    deal.tsumogiri(4)
+    assert deal.deltas() == [total, -share, -share, -share]
+
+
+# --- riichi and dora
+
+
+@pytest.mark.parametrize("needs", [True, False])
+def test_riichi_may_be_declared_without_1000_points(needs: bool) -> None:
+    deal = Deal(
+        [TENPAI, "", "", ""], draws="7z", scores=(900, 25_000, 25_000, 25_000), rules=Rules(riichi_needs_points=needs)
+    )
+    assert deal.is_offered(0, RIICHI) != needs
+    if not needs:
+        deal.act(0, RIICHI)
+        deal.discard(0, "7z")
+        deal.pass_all()
+        assert deal.table["scores"][0] == -100
+
+
+@pytest.mark.parametrize(
+    ("min_tiles", "left", "is_allowed"), [(4, 4, True), (4, 3, False), (1, 1, True), (1, 0, False), (0, 0, True)]
+)
+def test_riichi_needs_some_tiles_in_the_wall(min_tiles: int, left: int, is_allowed: bool) -> None:
+    deal = Deal([TENPAI, "", "", ""], draws="7z", left=left, rules=Rules(riichi_min_tiles=min_tiles))
+    assert deal.is_offered(0, RIICHI) == is_allowed
+
+
+@pytest.mark.parametrize(("when", "is_allowed"), [("same waits", True), ("never", False)])
+def test_a_closed_kan_after_riichi_may_be_forbidden(when: Any, is_allowed: bool) -> None:
+    hand = "111m456789p22s34s"
+    deal = Deal([hand, "", "", ""], draws="7z 6z 6z 6z 1m", rules=Rules(ankan_after_riichi=when))
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    deal.tsumogiri(3)
+    assert deal.is_offered(0, ANKAN) == is_allowed
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_ippatsu_may_be_worth_nothing(counts: bool) -> None:
+    deal = Deal([TENPAI, "4p", "", ""], draws="7z", rules=Rules(ippatsu=counts))
+    deal.act(0, RIICHI)
+    deal.discard(0, "7z")
+    deal.discard(1, "4p")
+    deal.act(0, RON)
+    assert (IPPATSU in deal.win_yaku()) == counts
+
+
+@pytest.mark.parametrize(
+    ("when", "closed", "open_kan", "after_discard"),
+    [("open kans later", 2, 1, 2), ("at once", 2, 2, 2), ("none", 1, 1, 1)],
+)
+def test_kan_dora_turn_over_when_the_rules_say(when: Any, closed: int, open_kan: int, after_discard: int) -> None:
+    rules = Rules(kan_dora=when)
+    deal = Deal(["1111m258p258s123z", "", "", ""], draws="9p", rules=rules)
+    deal.act(0, ANKAN)
+    assert deal.table["num_dora"] == closed
+    deal = Deal(["", "555z4p", "", ""], draws="5z", rinshan="9s", rules=rules)
+    deal.discard(0, "5z")
+    deal.act(1, MINKAN)
+    assert deal.table["num_dora"] == open_kan
+    deal.discard(1, "4p")
+    assert deal.table["num_dora"] == after_discard
+    deal = Deal(["", "55z4p", "", ""], draws="5z 7p 7p 7p 5z", rinshan="9s", rules=rules)
+    deal.discard(0, "5z")
+    deal.act(1, PON)
+    deal.discard(1, "4p")
+    deal.tsumogiri(3)
+    deal.act(1, KAKAN + kind("5z"))
+    assert deal.table["num_dora"] == open_kan
+    deal.discard(1, "9s")
+    assert deal.table["num_dora"] == after_discard
+
+
+@pytest.mark.parametrize(("ura", "kan_ura", "expected"), [(True, True, 3), (True, False, 2), (False, True, 0)])
+def test_ura_dora_and_kan_ura_dora_may_count_for_nothing(ura: bool, kan_ura: bool, expected: int) -> None:
+    rules = Rules(ura_dora=ura, kan_ura_dora=kan_ura)
+    # The ura dora are 2s, the pair, and by the kan 4p.
+    deal = Deal(["1111m456789p234s", "5s", "", ""], draws="2s", rinshan="6z", ura="1s3p", rules=rules)
+    deal.act(0, ANKAN)
+    deal.act(0, RIICHI)
+    deal.discard(0, "6z")
+    deal.discard(1, "5s")
+    deal.act(0, RON)
+    assert deal.table["win_ura"][0] == expected
+
+
+# --- wins
+
+
+def three_rons(max_rons: int, num_rons: int) -> Deal:
+    deal = Deal(
+        ["", TENPAI, STRAIGHT, DRAGON.replace("99m", "77z")],
+        draws="4p",
+        honba=1,
+        kyotaku=1,
+        rules=Rules(max_rons=max_rons),
+    )
+    deal.discard(0, "4p")
+    for seat in (1, 2, 3):
+        deal.act(seat, RON if seat <= num_rons else PASS)
+    return deal
+
+
+@pytest.mark.parametrize(
+    ("num_rons", "max_rons", "winners"), [(2, 1, [1]), (2, 2, [1, 2]), (3, 1, [1]), (3, 3, [1, 2, 3])]
+)
+def test_so_many_rons_win_from_the_first_in_turn_order_on(num_rons: int, max_rons: int, winners: list[int]) -> None:
+    table = three_rons(max_rons, num_rons).table
+    assert table["result"] == WIN_RESULT
+    assert table["win_seat"][: table["num_wins"]].tolist() == winners
+    assert table["win_deltas"][0, 1] == table["win_points"][0] + 300 + 1000
+    assert table["scores"].sum() == 4 * 25_000 + 1000
+
+
+def test_three_rons_are_a_draw_where_two_win() -> None:
+    assert three_rons(2, 3).table["result"] == TRIPLE_RON_DRAW
+
+
+def closed_kan(*, robs: bool, hand: str = "119m19p19s234567z", tile: str = "1z") -> Deal:
+    """Return a deal in which seat 0 has declared a closed kan of ``tile``, for which the hand of seat 1 waits."""
+    deal = Deal(
+        [f"{tile[0] * 4}{tile[1]}258p258s567z", hand, "", ""], draws="9p", rules=Rules(kokushi_robs_closed_kan=robs)
+    )
+    deal.act(0, ANKAN + kind(tile))
+    return deal
+
+
+def test_thirteen_orphans_rob_a_closed_kan_where_they_may() -> None:
+    assert closed_kan(robs=False).table["phase"] == OWN_TURN
+    deal = closed_kan(robs=True)
+    assert deal.table["phase"] == ROB_KAN
+    deal.act(1, RON)
+    assert KOKUSHI in deal.win_yaku()
+    assert deal.table["num_dora"] == 1
+    assert deal.deltas() == [-32_000, 32_000, 0, 0]
+
+
+def test_a_closed_kan_that_nobody_robs_stands_and_makes_furiten() -> None:
+    deal = closed_kan(robs=True)
+    deal.act(1, PASS)
+    assert deal.table["phase"] == OWN_TURN
+    assert (deal.table["num_dora"], deal.table["num_kans"], deal.table["is_rinshan"]) == (2, 1, 1)
+    assert deal.table["missed_win"].tolist() == [0, 1, 0, 0]
+    assert deal.table["is_first_turn"].tolist() == [0, 0, 0, 0]
+
+
+def test_no_other_hand_robs_a_closed_kan_nor_gets_furiten_by_it() -> None:
+    deal = closed_kan(robs=True, hand="13m456789p123s44z", tile="2m")
+    assert deal.table["waits"][1] == 1 << kind("2m")
+    assert deal.table["phase"] == OWN_TURN
+    assert deal.table["missed_win"].tolist() == [0, 0, 0, 0]
+    assert deal.table["passed_kinds"].tolist() == [0, 0, 0, 0]

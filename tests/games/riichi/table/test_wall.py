@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.riichi.table.wall import DEALT, DORA, LAST_DRAW, RINSHAN, URA, shuffle_wall
+from suphx.kernel.record import I16
+
+
+def wall_of(seed: int, number: int) -> I16:
+    wall = np.zeros(136, np.int16)
+    shuffle_wall(seed, number, wall)
+    return wall
+
+
+def test_a_wall_holds_every_tile_once() -> None:
+    for seed in (0, 1, 2**31, 2**62 - 1):
+        for number in (0, 1, 20):
+            np.testing.assert_array_equal(np.sort(wall_of(seed, number)), np.arange(136))
+
+
+def test_the_same_seed_and_number_give_the_same_wall() -> None:
+    np.testing.assert_array_equal(wall_of(5, 3), wall_of(5, 3))
+
+
+def test_another_seed_or_another_number_gives_another_wall() -> None:
+    seeds = [0, 1, 2, 2**32, 2**32 + 1, 2**61]
+    walls = {wall_of(seed, number).tobytes() for seed in seeds for number in range(30)}
+    assert len(walls) == len(seeds) * 30
+
+
+def test_every_tile_is_equally_likely_at_every_place() -> None:
+    num_walls = 20_000
+    counts = np.zeros((136, 136), np.int64)
+    wall = np.zeros(136, np.int16)
+    for seed in range(num_walls):
+        shuffle_wall(seed, 0, wall)
+        counts[np.arange(136), wall] += 1
+    expected = num_walls / 136
+    chi_square = float(((counts - expected) ** 2 / expected).sum())
+    freedom = 135 * 135
+    # Normal approximation: five standard deviations.
+    assert abs(chi_square - freedom) < 5 * np.sqrt(2 * freedom)
+
+
+def test_neighbouring_deals_are_independent() -> None:
+    num_walls = 5_000
+    equal = sum(int((wall_of(seed, 0) == wall_of(seed, 1)).sum()) for seed in range(num_walls))
+    assert abs(equal - num_walls) < 5 * np.sqrt(num_walls)  # one place in 136 by chance
+
+
+def test_draws_and_dead_wall_do_not_overlap() -> None:
+    dead = [*RINSHAN, *(DORA - 2 * i for i in range(5)), *(URA - 2 * i for i in range(5))]
+    assert sorted(dead) == list(range(LAST_DRAW, 136))
+    assert LAST_DRAW - DEALT == 70

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.kernel import stored_table
+from suphx.kernel.record import I64
+from suphx.kernel.source_closure import forget
+from suphx.kernel.stored_table import load_or_build
+
+
+def test_a_table_is_built_once_and_again_when_its_source_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
+    source = tmp_path / "source.py"
+    source.write_text("import suphx.games.riichi.hand.suit_table\n")
+    builds = 0
+
+    def build() -> I64:
+        nonlocal builds
+        builds += 1
+        return np.full(3, builds)
+
+    assert load_or_build("squares", source, build).tolist() == [1, 1, 1]
+    assert load_or_build("squares", source, build).tolist() == [1, 1, 1]
+    source.write_text("import suphx.games.riichi.table.tile\n")
+    forget()
+    table = load_or_build("squares", source, build)
+    assert table.tolist() == [2, 2, 2]
+    assert not table.flags.writeable
+
+
+def test_a_table_is_built_again_when_a_module_changes_that_its_source_imports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(stored_table, "PROJECT_ROOT", tmp_path)
+    inner = tmp_path / "game" / "table" / "tile.py"
+    inner.parent.mkdir(parents=True)
+    inner.write_text("KINDS = 34\n")
+    (tmp_path / "game" / "suit.py").write_text("from game.table import tile\n")
+    source = tmp_path / "game" / "ready.py"
+    source.write_text("from game.suit import codes\n")
+    forget()
+    assert load_or_build("ready", source, lambda: np.full(2, 1)).tolist() == [1, 1]
+    assert load_or_build("ready", source, lambda: np.full(2, 2)).tolist() == [1, 1]
+    inner.write_text("KINDS = 27\n")
+    forget()
+    assert load_or_build("ready", source, lambda: np.full(2, 2)).tolist() == [2, 2]

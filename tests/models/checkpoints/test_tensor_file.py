@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from suphx.models.checkpoints.tensor_file import read_header, read_tensors, write_tensors
+
+
+def test_tensors_and_header_come_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    tensors = {"w": torch.rand(3, 4), "n": torch.tensor(7), "t": torch.rand(3, 4).T, "b": torch.rand(2).bfloat16()}
+    write_tensors(path, tensors, {"loss": 0.1, "list": [1, None, "ü"]})
+    read, header = read_tensors(path)
+    assert header == read_header(path) == {"loss": 0.1, "list": [1, None, "ü"]}
+    assert set(read) == set(tensors)
+    assert all(torch.equal(read[name], tensor) for name, tensor in tensors.items())
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"\xff" * 100])
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged or no safetensors file"):
+        read_tensors(path)
+
+
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"w": torch.rand(100)}, {})
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(ValueError, match="damaged or no safetensors file"):
+        read_header(path)
+
+
+def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    save_file({"w": torch.rand(2)}, path)
+    with pytest.raises(ValueError, match="not written by this project"):
+        read_tensors(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"there is no file .*a\.safetensors"):
+        read_tensors(tmp_path / "a.safetensors")
+
+
+def test_a_header_with_nan_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Out of range float values"):
+        write_tensors(tmp_path / "a.safetensors", {}, {"loss": float("nan")})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("header", ["{", "[1]", "[" * 5000])
+def test_a_damaged_header_is_refused_with_the_name_of_the_file(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.safetensors"
+    save_file({"w": torch.rand(2)}, path, {"suphx": header})
+    with pytest.raises(ValueError, match=r"a\.safetensors has a damaged header"):
+        read_header(path)
+
+
+def test_a_shape_beyond_64_bits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    tensor = {"dtype": "F32", "shape": [0, 2**63], "data_offsets": [0, 0]}
+    header = json.dumps({"__metadata__": {"suphx": "{}"}, "w": tensor}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ValueError, match="damaged or no safetensors file"):
+        read_tensors(path)

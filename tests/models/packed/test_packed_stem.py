@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from suphx.games.riichi.features.layout.planes import row_bytes
+from suphx.models.device import torch_threads
+from suphx.models.packed.packed_stem import TurnedWeights, convolve_packed
+from suphx.models.packed.unpack import unpack_rows
+
+
+def packed(planes: torch.Tensor) -> torch.Tensor:
+    bits = np.packbits(planes.flatten(1).bool().numpy(), axis=1, bitorder="little")
+    return torch.from_numpy(bits)
+
+
+def few_many_all_and_none(num_rows: int, num_planes: int) -> torch.Tensor:
+    """Planes of every kind that is treated differently: each has its own share of ones."""
+    shares = torch.tensor([0.0, 0.1, 0.5, 0.9, 1.0]).repeat(num_planes)[:num_planes]
+    return (torch.rand(num_rows, num_planes, 34) < shares[:, None]).float()
+
+
+@pytest.mark.parametrize("num_planes", [1, 4, 31])
+@pytest.mark.parametrize("num_out", [1, 32, 70])
+@pytest.mark.parametrize("num_rows", [7, 130])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_it_is_the_convolution_of_the_unpacked_planes(
+    num_planes: int, num_out: int, num_rows: int, threads: int
+) -> None:
+    torch.manual_seed(2)
+    planes = few_many_all_and_none(num_rows, num_planes)
+    weight = torch.randn(num_out, num_planes, 3, requires_grad=True)
+    wanted = functional.conv1d(planes, weight, padding=1).transpose(1, 2)
+    pull = torch.randn(num_rows, 34, num_out)
+    (wanted_gradient,) = torch.autograd.grad(wanted, weight, pull)
+    with torch_threads(threads):
+        result = convolve_packed(packed(planes), weight)
+        (gradient,) = torch.autograd.grad(result, weight, pull)
+    torch.testing.assert_close(result, wanted, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(gradient, wanted_gradient, rtol=1e-4, atol=1e-3)  # sums of up to 4,420 numbers
+
+
+def test_planes_of_the_real_number_fit_too() -> None:
+    rows = torch.randint(0, 256, (2, row_bytes(838)), dtype=torch.uint8)
+    weight = torch.randn(3, 838, 3)
+    wanted = functional.conv1d(unpack_rows(rows, 838), weight, padding=1).transpose(1, 2)
+    torch.testing.assert_close(convolve_packed(rows, weight), wanted, rtol=1e-3, atol=1e-3)
+
+
+def test_a_plane_may_have_any_number_of_columns() -> None:
+    planes = (torch.arange(34) < torch.arange(35)[:, None]).float()[None]
+    weight = torch.randn(4, 35, 3, requires_grad=True)
+    wanted = functional.conv1d(planes, weight, padding=1).transpose(1, 2)
+    result = convolve_packed(packed(planes), weight)
+    torch.testing.assert_close(result, wanted, rtol=1e-4, atol=1e-4)
+    pull = torch.randn(1, 34, 4)
+    gradients = [torch.autograd.grad(columns, weight, pull)[0] for columns in (result, wanted)]
+    torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_weights_that_do_not_learn_have_no_gradient() -> None:
+    rows, weight = torch.full((3, row_bytes(2)), 255, dtype=torch.uint8), torch.randn(4, 2, 3)
+    with torch.no_grad():
+        wanted = convolve_packed(rows, weight.requires_grad_())
+    assert not wanted.requires_grad
+    assert torch.equal(convolve_packed(rows, weight.detach()), wanted)
+
+
+def test_no_rows_give_no_columns_and_no_gradient() -> None:
+    weight = torch.randn(3, 5, 3, requires_grad=True)
+    result = convolve_packed(torch.zeros(0, row_bytes(5), dtype=torch.uint8), weight)
+    assert result.shape == (0, 34, 3)
+    (gradient,) = torch.autograd.grad(result.sum(), weight)
+    assert torch.equal(gradient, torch.zeros(3, 5, 3))
+
+
+def test_rows_of_another_layout_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"5 planes must be uint8\[n, 22\], not uint8\[2, 23\]"):
+        convolve_packed(torch.zeros(2, 23, dtype=torch.uint8), torch.zeros(1, 5, 3))
+
+
+def test_weights_that_are_turned_once_give_the_same() -> None:
+    torch.manual_seed(2)
+    weight, rows = torch.randn(5, 7, 3), packed(few_many_all_and_none(9, 7))
+    turned = TurnedWeights(weight)
+    for part in (rows, rows[:1], rows[:0]):
+        assert torch.equal(turned.convolve(part), convolve_packed(part, weight))
+    with pytest.raises(ValueError, match="rows of 7 planes must be uint8"):
+        turned.convolve(rows[:, 1:])

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import ENCODERS
+from suphx.games.riichi.features.head import HEAD_NAMES, PONG, RIICHI
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.rules import tenhou
+from suphx.kernel.record import Records
+from suphx.models.calibration import Calibration
+from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.agents.agent import LEARNED_HEADS, Agent, BaselineAgent, NetAgent, load_agent
+from suphx.selfplay.agents.choice import BASELINES
+from suphx.selfplay.agents.policy_set import load_policy_set, save_policy_set
+
+MINI = ENCODERS["mini"]
+TINY = NetConfig(size="tiny")
+
+
+def make_nets() -> list[PolicyNet]:
+    torch.manual_seed(0)
+    return [PolicyNet(head, MINI.layout(head).num_planes, TINY).eval() for head in range(len(HEAD_NAMES))]
+
+
+def save_nets(
+    folder: Path, *, in_subfolders: bool = False, is_weak: bool = False, calibration: Calibration | None = None
+) -> Path:
+    for net in make_nets():
+        name = HEAD_NAMES[net.head]
+        file = checkpoint_name(name, is_weak=is_weak)
+        path = folder / name / file if in_subfolders else folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        planes = PlanesVersion.of(MINI.layout(net.head))
+        header = CheckpointHeader(
+            head=name, planes=planes, rules_version="tenhou", net=net.config, step=1, calibration=calibration
+        )
+        save_checkpoint(path, net, header)
+    return folder
+
+
+def positions(agent: Agent, num_tables: int, num_steps: int) -> Iterator[tuple[Records, np.ndarray]]:
+    """Yield waiting tables of games that ``agent`` plays."""
+    simulator = Simulator(num_tables, tenhou())
+    simulator.reset(range(num_tables))
+    for _ in range(num_steps):
+        waiting = simulator.waiting()
+        actions = agent.act(simulator.tables, waiting)
+        yield simulator.tables, actions
+        simulator.advance(waiting, actions)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_answers_the_same_in_any_batch(name: str) -> None:
+    agent = BaselineAgent(name)
+    for tables, actions in positions(agent, 8, 150):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(8)]
+        assert single == actions.tolist()
+        backwards = agent.act(tables, np.arange(7, -1, -1))
+        assert backwards[::-1].tolist() == actions.tolist()
+
+
+def test_nets_answer_the_same_in_any_batch() -> None:
+    agent = NetAgent("nets", make_nets(), MINI)
+    for tables, actions in positions(agent, 6, 40):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(6)]
+        assert single == actions.tolist()
+
+
+def test_agents_change_nothing_at_the_table() -> None:
+    agents: list[Agent] = [NetAgent("nets", make_nets(), MINI), *map(BaselineAgent, BASELINES)]
+    for agent in agents:
+        simulator = Simulator(4, tenhou())
+        simulator.reset(range(4))
+        before = simulator.tables.tobytes()
+        agent.act(simulator.tables, simulator.waiting())
+        assert simulator.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("answers", ["matched", "sampled"])
+def test_other_ways_to_answer_are_the_same_in_any_batch(tmp_path: Path, answers: str) -> None:
+    save_nets(tmp_path, calibration=Calibration(temperature=50.0, yes_threshold=0.3))
+    agent, plain = load_agent(f"{tmp_path}:{answers}"), load_agent(str(tmp_path))
+    differ = 0
+    for tables, actions in positions(agent, 8, 40):
+        single = [int(agent.act(tables, np.array([i]))[0]) for i in range(8)]
+        assert single == actions.tolist()
+        differ += int((plain.act(tables, np.arange(8)) != actions).sum())
+    assert differ > 0
+
+
+def discards(agent: Agent, num_tables: int, num_steps: int) -> list[int]:
+    """Return what ``agent`` would do at tables where ukeire plays, tsumogiri included."""
+    return [
+        int(action)
+        for tables, _ in positions(BaselineAgent("ukeire"), num_tables, num_steps)
+        for action in agent.act(tables, np.arange(num_tables))
+    ]
+
+
+def test_a_sampled_agent_draws_its_discards_and_repeats_them(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    sampled = discards(load_agent(f"{tmp_path}:sampled"), 8, 30)
+    assert sampled == discards(load_agent(f"{tmp_path}:sampled"), 8, 30)
+    plain = discards(load_agent(str(tmp_path)), 8, 30)
+    differ = sum(one != other for one, other in zip(sampled, plain, strict=True))
+    assert differ > len(plain) / 3, "untrained nets give most kinds about the same probability"
+
+
+def test_a_draw_depends_on_the_seed_of_the_wall(tmp_path: Path) -> None:
+    agent = load_agent(f"{save_nets(tmp_path)}:sampled")
+    simulator = Simulator(64, tenhou())
+    simulator.reset([5] * 64)
+    simulator.tables["wall_seed"] = np.arange(64)  # the same hand at every table
+    actions = agent.act(simulator.tables, np.arange(64))
+    assert len(set(actions.tolist())) > 5
+
+
+def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path) -> None:
+    alone, learned = save_nets(tmp_path / "alone"), tmp_path / "learned"
+    policy_set = load_policy_set(alone, MINI)
+    save_policy_set(learned, policy_set, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
+    pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
+    assert all(RIICHI_ACTION in pair for pair in pairs if pair[0] != pair[1])
+    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI).row_bytes), np.uint8)
+    assert isinstance(agent, NetAgent)
+    uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((0, 0), np.uint8)
+    says_yes = agent.forward(RIICHI, rows, no_masks, uniforms) > 0.5
+    assert 0 < says_yes.mean() < 1
+    call = np.zeros((200, MINI.layout(PONG).row_bytes), np.uint8)
+    assert len(set((agent.forward(PONG, call, no_masks, uniforms) > 0.5).tolist())) == 1
+
+
+def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:
+    save_nets(tmp_path, is_weak=True, in_subfolders=True)
+    assert load_agent(f"{tmp_path}:weak,sampled").name == f"{tmp_path}:weak,sampled"
+    with pytest.raises(ValueError, match=r"no checkpoint of the discard net: expected discard\.safetensors"):
+        load_agent(str(tmp_path))
+
+
+def test_two_ways_to_answer_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has two ways to answer: use one of probable, matched, sampled"):
+        load_agent(f"{tmp_path}:sampled,matched")
+
+
+def test_a_colon_may_be_part_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "12:30"
+    folder.mkdir()
+    save_nets(folder)
+    assert load_agent(str(folder)).name == str(folder)
+
+
+def test_baselines_are_loaded_by_name() -> None:
+    assert [load_agent(name).name for name in BASELINES] == list(BASELINES)
+
+
+@pytest.mark.parametrize("in_subfolders", [False, True])
+def test_nets_are_loaded_from_a_folder_of_checkpoints(tmp_path: Path, in_subfolders: bool) -> None:
+    loaded = load_agent(str(save_nets(tmp_path, in_subfolders=in_subfolders)))
+    made = NetAgent("nets", make_nets(), MINI)
+    assert loaded.name == str(tmp_path)
+    for tables, actions in positions(made, 4, 30):
+        assert loaded.act(tables, np.arange(4)).tolist() == actions.tolist()
+
+
+def test_an_unknown_agent_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"'nobody' is no agent: name a baseline \(random, tsumogiri, ukeire\)"):
+        load_agent("nobody")
+    with pytest.raises(ValueError, match="'nobody' is no baseline"):
+        BaselineAgent("nobody")
+
+
+def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    (tmp_path / "pong.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"has no checkpoint of the pong net: expected pong.safetensors or pong/pong"):
+        load_agent(str(tmp_path))
+
+
+def test_a_checkpoint_of_another_head_is_refused(tmp_path: Path) -> None:
+    save_nets(tmp_path)
+    (tmp_path / "pong.safetensors").write_bytes((tmp_path / "chow.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="it is a chow net, this run needs a pong net"):
+        load_agent(str(tmp_path))
+
+
+def test_one_net_for_each_head_is_needed() -> None:
+    nets = make_nets()
+    with pytest.raises(ValueError, match="needs one net for each of discard, riichi, chow, pong, kong"):
+        NetAgent("nets", nets[:4], MINI)
+    with pytest.raises(ValueError, match="needs one net for each"):
+        NetAgent("nets", nets[::-1], MINI)

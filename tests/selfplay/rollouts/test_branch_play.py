@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.kernel.record import I32, I64
+from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
+from tests.selfplay.agents.small_agent import SMALL, small_agent
+
+SEEDS = (3, 4, 5)
+
+
+def sampled_agent(seed: int) -> NetAgent:
+    encoder = find_encoder("mini")
+    return NetAgent("sampled", random_player(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD])
+
+
+def branches(candidate: Agent, baseline: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:
+    return list(play_branches(candidate, baseline, seeds, tonpuu(), **options))  # type: ignore[arg-type]
+
+
+def play_twice(candidate: Agent, baseline: Agent, seed: int) -> tuple[I32, I32]:
+    """Return what ``play_branches`` does for one game, by playing every deal five times from its start."""
+    simulator = Simulator(1, tonpuu(), stops_at_kyoku_end=True)
+    simulator.reset([seed])
+    own, other = [], []
+    while simulator.waiting().size:
+        start = simulator.tables["scores"][0].copy()
+        own.append([finish_deal(simulator, [candidate if s == seat else baseline for s in range(4)])[seat] - start[seat]
+                    for seat in range(4)])  # fmt: skip
+        scores = finish_deal(simulator, [baseline] * 4, keeps=True)
+        other.append(scores - start)
+        simulator.next_kyoku(np.zeros(1, np.int64))
+    return np.array(own), np.array(other)
+
+
+def finish_deal(simulator: Simulator, policy_sets: list[Agent], *, keeps: bool = False) -> I64:
+    """Play the deal at hand to its end and return the scores; unless it ``keeps`` this, the table is as before."""
+    before = simulator.tables.copy()
+    while (waiting := simulator.waiting()).size:
+        simulator.advance(waiting, policy_sets[int(simulator.tables["actor"][0])].act(simulator.tables, waiting))
+    scores = np.array(simulator.tables["scores"][0], np.int64)
+    if not keeps:
+        simulator.tables[:] = before
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline"),
+    [
+        (BaselineAgent("ukeire"), BaselineAgent("tsumogiri")),
+        (BaselineAgent("random"), BaselineAgent("ukeire")),
+        (small_agent(1), sampled_agent(1)),
+        (sampled_agent(2), sampled_agent(1)),
+    ],
+    ids=lambda agent: agent.name,
+)
+def test_branches_are_the_deals_played_again_from_their_start(candidate: Agent, baseline: Agent) -> None:
+    seeds = SEEDS if isinstance(candidate, BaselineAgent) else SEEDS[:2]  # nets that play alone take their time
+    for seed, game in zip(seeds, branches(candidate, baseline, seeds), strict=True):
+        own, other = play_twice(candidate, baseline, seed)
+        assert game.candidate.tolist() == own.tolist()
+        assert game.baseline.tolist() == other.tolist()
+        assert game.differs.any()
+        assert not (game.candidate != game.baseline)[~game.differs].any()
+
+
+@pytest.mark.parametrize("agent", [BaselineAgent("ukeire"), BaselineAgent("random"), sampled_agent(1)])
+def test_an_agent_never_differs_from_itself(agent: Agent) -> None:
+    for game in branches(agent, agent):
+        assert not game.differs.any()
+        assert game.candidate.tolist() == game.baseline.tolist()
+        assert len(game.baseline) >= 4, "a game of the east round has at least four deals"
+
+
+def test_games_do_not_depend_on_those_beside_them() -> None:
+    together = branches(BaselineAgent("ukeire"), BaselineAgent("tsumogiri"))
+    alone = branches(BaselineAgent("ukeire"), BaselineAgent("tsumogiri"), num_games=1)
+    for one, other in zip(together, alone, strict=True):
+        assert one.candidate.tolist() == other.candidate.tolist()
+        assert one.differs.tolist() == other.differs.tolist()
+
+
+def test_progress_counts_parts_of_games() -> None:
+    parts: list[float] = []
+    agent = BaselineAgent("tsumogiri")
+    assert len(list(play_branches(BaselineAgent("ukeire"), agent, SEEDS, tonpuu(), progress=parts.append))) == 3
+    assert sum(parts) == pytest.approx(3)
+    assert len(parts) > 3
+
+
+class Follower(BaselineAgent):
+    """Wants to know how games came to where they are."""
+
+    max_tables = 1
+
+    def follow(self, recorder: object) -> None:
+        raise AssertionError("nobody tells it")
+
+    def leave(self) -> None:
+        raise AssertionError("nobody tells it")
+
+
+def test_an_agent_that_follows_whole_games_is_refused() -> None:
+    with pytest.raises(ValueError, match="ukeire follows whole games and cannot play a single deal again"):
+        branches(Follower("ukeire"), BaselineAgent("random"))

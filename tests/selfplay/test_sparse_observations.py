@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import numpy as np
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.sparse_observations import SparseObservations
+from suphx.selfplay.table_group import GroupConfig, TableGroup
+
+
+def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None:
+    group = TableGroup(GroupConfig(num_tables=20, heads=(DISCARD,)), find_encoder("suphx"), tenhou(), first_seed=1)
+    for asked in group.observe():
+        sparse = SparseObservations.of(asked)
+        assert sparse.rows.nbytes < asked.rows.nbytes / 3
+        arrived = sparse.dense()
+        assert arrived.head == asked.head
+        for column in ("rows", "masks", "policies", "uniforms"):
+            np.testing.assert_array_equal(getattr(arrived, column), getattr(asked, column))
+
+
+def test_no_observations_stay_none() -> None:
+    (asked, *_) = TableGroup(
+        GroupConfig(num_tables=2, heads=(DISCARD,)), find_encoder("mini"), tenhou(), first_seed=1
+    ).observe()
+    none = SparseObservations.of(
+        type(asked)(asked.head, asked.rows[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])
+    )
+    assert none.dense().rows.shape == (0, asked.rows.shape[1])

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.statistics import Interval
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.models.checkpoints.reward_checkpoint import RewardHeader, save_reward_predictor
+from suphx.models.nets.net_config import NetConfig
+from suphx.selfplay.agents.agent import NetAgent
+from suphx.selfplay.agents.policy_set import random_player, save_policy_set
+from suphx.training.adaptation.adaptation_trial import TrialResults
+from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
+from suphx_cli import cli
+from suphx_platform.agents.adaptation_experiment import AdaptationExperiment, make_report
+from suphx_platform.agents.agent_loading import load_any_agent
+from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+
+SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("agent")
+    encoder = find_encoder("mini")
+    save_policy_set(folder, random_player(encoder, SMALL, 0), encoder, rules_version="tenhou", step=0, extra={})
+    return folder
+
+
+def adapt(agent: Path, *arguments: str) -> dict[str, Any]:
+    options = ("--hands", "3", "--tests", "20", "--rollouts", "16", "--learning-rate", "0.01", "--json")
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = cli.main(["adapt", "--agent", str(agent), *options, *arguments])
+    assert code == 0, err.getvalue()
+    values: dict[str, Any] = json.loads(out.getvalue().splitlines()[-1])
+    return values
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment by one process."""
+
+    values: dict[str, Any]
+    runs: Path
+
+
+@pytest.fixture(scope="module")
+def one_process(agent: Path, tmp_path_factory: pytest.TempPathFactory) -> Experiment:
+    runs = tmp_path_factory.mktemp("adapted") / "runs"
+    return Experiment(adapt(agent, "--workers", "1", "--runs", str(runs)), runs)
+
+
+def test_the_experiment_says_how_often_adapting_was_ahead(one_process: Experiment) -> None:
+    values = one_process.values
+    assert (values["hands"], values["rollouts"], values["tests"]) == (3, 16, 20)
+    assert values["win_rate_adapted_over_base"] * 6 == pytest.approx(round(values["win_rate_adapted_over_base"] * 6))
+    low, high = values["interval"]
+    assert 0 <= low <= values["win_rate_adapted_over_base"] <= high <= 1
+    difference = values["adapted"]["points"] - values["base"]["points"]
+    assert values["points_difference"]["mean"] == pytest.approx(difference)
+    assert values["seconds_per_hand"] > 0
+    assert values["config"]["learning_rate"] == 0.01
+    artifacts = list((one_process.runs / "artifacts").glob("*/artifacts/hands.json"))
+    assert len(json.loads(artifacts[0].read_text())["adapted_points"]) == 3
+
+
+def test_two_processes_find_what_one_finds(agent: Path, one_process: Experiment) -> None:
+    one, two = one_process.values, adapt(agent, "--workers", "2")
+    for key in ("win_rate_adapted_over_base", "interval", "points_difference", "base", "adapted"):
+        assert one[key] == two[key]
+
+
+def test_what_counts_may_be_a_prediction_of_the_game(agent: Path, one_process: Experiment, tmp_path: Path) -> None:
+    predictor = small_predictor()
+    path = tmp_path / "reward_predictor.safetensors"
+    header = RewardHeader(net=predictor.config, points=EXPERT_8_DAN, rules_version="tenhou", step=0)
+    save_reward_predictor(path, predictor.state_dict(), header)
+    plain, predicted = one_process.values, adapt(agent, "--workers", "1", "--reward-predictor", str(path))
+    assert plain["base"]["win_rate"] == predicted["base"]["win_rate"]
+    assert plain["base"]["points"] != predicted["base"]["points"]
+
+
+@pytest.mark.usefixtures("short_games")
+def test_an_agent_that_adapts_plays_matches(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--candidate", f"adapt-8:{agent}", "--baseline", str(agent), "--hanchans", "8", "--workers", "1"]
+    assert cli.main(["evaluate", *options, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert sum(values["placements"]) == 8
+    assert values["candidate"] == f"adapt-8:{agent}"
+
+
+def test_addresses_say_how_much_to_adapt(agent: Path) -> None:
+    for words, rollouts, seconds in (("", 1024, 0.0), ("-16", 16, 0.0), ("+0.5s", 1024, 0.5), ("-64+2s", 64, 2.0)):
+        adaptive = load_any_agent(f"adapt{words}:{agent}")
+        assert isinstance(adaptive, AdaptiveAgent)
+        assert (adaptive.adapter.config.num_rollouts, adaptive.move.seconds) == (rollouts, seconds)
+    assert isinstance(load_any_agent(f"{agent}:sampled"), NetAgent)
+    with pytest.raises(ValueError, match="'adapt-x:"):
+        load_any_agent(f"adapt-x:{agent}")
+
+
+def results(base: list[float], adapted: list[float]) -> TrialResults:
+    ones = np.ones(len(base))
+    return TrialResults(np.array(base), np.array(adapted), ones, ones, ones, ones, ones)
+
+
+def test_equal_hands_count_half_and_only_an_interval_makes_a_claim() -> None:
+    experiment = AdaptationExperiment(agent="a")
+    report = make_report(experiment, results([0, 0, 0, 0], [10, -10, 0, 40]))
+    assert report.win_rate == pytest.approx(2.5 / 4)
+    assert report.points == pytest.approx(10)
+    assert "no different" in report.verdict()
+    clear = make_report(experiment, results([0.0] * 50, [5.0] * 45 + [-1.0] * 5))
+    assert clear.verdict().startswith("adapted is better: ahead with 90.0% of 50 hands")
+    assert clear.win_interval.low > 0.75
+    worse = make_report(experiment, results([0.0] * 50, [-5.0] * 50))
+    assert worse.win_interval == Interval(0.0, 0.0)
+    assert "worse" in worse.verdict()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "ukeire"], "'ukeire' has no nets that could be adapted"),
+        (["--agent", "nowhere"], "is no agent"),
+        (["--agent", "ukeire", "--rollouts", "10", "--rollouts-per-deal", "4"], "multiple of rollouts_per_deal"),
+    ],
+)
+def test_what_cannot_be_adapted_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["adapt", *arguments, "--hands", "1", "--workers", "1"]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_the_benchmark_compares_with_the_parts_alone(agent: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--agent", str(agent), "--hands", "2", "--rollouts", "16", "--seconds", "0.1", "--json")
+    assert cli.main(["bench", "adapt", *options]) == 0
+    values = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert values["ratio"] > 0
+    assert values["seconds_per_hand"] > max(values["rollout_seconds_per_hand"], values["update_seconds_per_hand"]) > 0
+    assert 2 < values["decisions_per_rollout"] < 25

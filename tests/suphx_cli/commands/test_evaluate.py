@@ -1,0 +1,110 @@
+"""``suphx evaluate`` with agents by every kind of name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from suphx_cli import cli
+from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_platform.parts.small_player import save_random
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+def evaluate(runs: Path, candidate: str) -> int:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs), "--json"]
+    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options])
+
+
+def test_the_champion_plays_under_its_name(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    store = TrackingStore(runs)
+    nets = save_random(tmp_path / "nets")
+    tracker = store.start("night", key="night")
+    ModelRegistry(store, RegistryConfig()).promote(nets, tracker, Promotion(digest="a", replaces=None, night="1"))
+    assert evaluate(runs, "models:/suphx@champion:sampled") == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["candidate"], result["baseline"]) == ("models:/suphx@champion:sampled", "tsumogiri")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nobody", "'nobody' is no agent: use random, tsumogiri or ukeire; a folder"),
+        ("models:/nobody@champion", "it has no models yet"),
+        ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
+        ("ukeire:weak,matched,sampled", "has two ways to answer"),
+    ],
+)
+def test_an_unknown_agent_is_one_line_and_exit_code_1(
+    runs: Path, name: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(runs, name) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("suphx: ")
+    assert message in last
+
+
+def test_the_folders_inside_are_named_where_a_folder_has_no_nets_itself(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = runs / "laptop-1"
+    for stage in ("reinforcement", "reinforcement/start"):
+        save_random(run / stage)
+    (run / "records").mkdir()
+    assert evaluate(runs, str(run)) == 1
+    told = f"name one of the folders in it, {run}/reinforcement, {run}/reinforcement/start"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(told)
+
+
+def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], runs: Path) -> None:
+    options = ["--hanchans", "8", "--workers", "1", "--runs", str(runs)]
+    assert cli.main(["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["hanchans:", "8"]
+    table = lines[lines.index("figures:") + 1 :]
+    assert table[0].split() == ["candidate", "95", "%", "interval", "baseline"]
+    assert [line.split("  ")[1] for line in table[1:4]] == ["placements", "average placement", "stable rank"]
+    assert max(map(len, lines)) <= 100
+
+
+def evaluate_deals(runs: Path, candidate: str, *more: str) -> int:
+    options = ["--deals", "20", "--workers", "1", "--runs", str(runs)]
+    return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options, *more])
+
+
+def test_deals_give_points_per_kyoku(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", "--json") == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["candidate"], result["baseline"], result["hanchans"]) == ("ukeire", "tsumogiri", 2)
+    low, high = result["paired_difference"]["interval"]
+    assert low <= result["paired_difference"]["points_per_kyoku"] <= high
+    assert 0.9 < result["changed_share"] <= 1
+    assert {"deals", "seed", "seconds"} <= set(result)
+
+
+def test_people_see_the_points_of_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines[:3]] == ["deals", "hanchans", "seed"]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "deals", "message"),
+    [
+        ("mjai:python bot.py", "100", "'mjai:python bot.py' must follow whole games and cannot play single deals"),
+        ("ukeire", "12", "--deals is 12: use at least 20"),
+    ],
+)
+def test_what_cannot_be_compared_by_deals_is_refused(
+    tmp_path: Path, candidate: str, deals: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--candidate", candidate, "--baseline", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
+    assert cli.main(["evaluate", *arguments]) == 1
+    assert message in capsys.readouterr().err

@@ -1,0 +1,119 @@
+"""The three ``suphx records`` commands: what they print, their JSON and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, NO_END, THREE_PLAYERS
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx_cli import cli
+from tests.games.riichi.builders.random_game import NAMES, random_game
+
+SOUND = write_mjlog(random_game(1))
+THREE = SOUND.replace('GO type="9"', 'GO type="25"')
+CHIP = SOUND.replace(' sc="', ' sc="0,0,0,0,0,0,0,0,')
+CUT = SOUND[:4000].rpartition("<")[0]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two sound games, one cut off, one of three players, one with chips."""
+    place = tmp_path / "in"
+    place.mkdir()
+    other = write_mjlog(random_game(2))
+    for name, text in {"a": SOUND, "b": other, "cut": CUT, "three": THREE, "chips": CHIP}.items():
+        (place / f"{name}.mjlog").write_text(text)
+    return place
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
+    assert cli.main(["records", *arguments, "--workers", "1", "--json"]) == code
+    captured = capsys.readouterr()
+    return json.loads(captured.out.splitlines()[-1]), captured.err
+
+
+def test_verify_succeeds_when_some_records_are_set_aside(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values, _ = run(capsys, "verify", str(folder))
+    assert (values["games"], values["differences"], values["quarantined"]) == (2, 0, 3)
+    assert values["quarantined_by_reason"] == {CHIPS: 1, NO_END: 1, THREE_PLAYERS: 1}
+    assert all(entry["remedy"] for entry in values["quarantine"])
+    assert values["draws_checked"] == 0
+    assert values["draws_unchecked_by_reason"] == {"no seed in the record": values["draws_unchecked"]}
+
+
+def test_verify_prints_a_table_for_a_person(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["records", "verify", str(folder), "--workers", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "3 records were set aside:" in text
+    assert "three players" in text
+    assert "chips.mjlog, " in text
+    assert "{" not in text
+
+
+@pytest.mark.parametrize("text", [THREE, CUT, "hello"])
+def test_verify_fails_when_nothing_could_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
+    (tmp_path / "only.mjlog").write_text(text)
+    values, error = run(capsys, "verify", str(tmp_path), code=1)
+    assert (values["games"], values["quarantined"]) == (0, 1)
+    assert "none of 1 records can be used; the first: " in error
+
+
+def test_verify_fails_when_there_are_differences(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start = SOUND.index('yaku="') if 'yaku="' in SOUND else SOUND.index('yakuman="')
+    wrong = SOUND[:start].rpartition(' ten="')
+    (tmp_path / "wrong.mjlog").write_text(wrong[0] + ' ten="99,' + wrong[2].partition(",")[2] + SOUND[start:])
+    values, error = run(capsys, "verify", str(tmp_path), code=1)
+    assert values["differences"] > 0
+    assert " in 1 game: " in error
+    assert cli.main(["records", "verify", str(tmp_path), "--workers", "1"]) == 1
+    assert "wrong, deal " in capsys.readouterr().out
+
+
+def test_statistics_has_the_figures_and_what_was_set_aside(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    values, _ = run(capsys, "statistics", str(folder), "--player", NAMES[0])
+    assert (values["games"], values["quarantined"]) == (2, 3)
+    assert cli.main(["records", "statistics", str(folder), "--player", NAMES[0], "--workers", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "average placement:" in text
+    assert "3 records were set aside:" in text
+
+
+def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target, listed = folder.parent / "out", folder.parent / "aside.jsonl"
+    values, _ = run(capsys, "convert", str(folder), str(target), "--to", "mjai", "--list", str(listed))
+    assert (values["games"], values["written"], values["quarantined"]) == (5, 2, 3)
+    assert sorted(Path(entry["file"]).stem for entry in values["quarantine"]) == ["chips", "cut", "three"]
+    assert [json.loads(line)["kind"] for line in listed.read_text().splitlines()] == [CHIPS, NO_END, THREE_PLAYERS]
+    assert len(list(target.iterdir())) == 2
+
+
+@pytest.mark.parametrize("target", ["out", "out.tsv", "out.tsv.xz"])
+def test_convert_fails_and_writes_nothing_when_nothing_can_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    (tmp_path / "only.mjlog").write_text("hello")
+    values, error = run(
+        capsys, "convert", str(tmp_path / "only.mjlog"), str(tmp_path / target), "--to", "mjlog", code=1
+    )
+    assert (values["written"], values["quarantined_by_reason"]) == (0, {DAMAGED: 1})
+    assert "nothing was written" in error
+    assert [path.name for path in tmp_path.iterdir()] == ["only.mjlog"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("verify", "no"), ("statistics", "no", "--player", "A"), ("convert", "no", "out", "--to", "mjai")]
+)
+def test_a_missing_path_is_reported_before_numba_is_imported(arguments: tuple[str, ...]) -> None:
+    program = (
+        "import sys; from suphx_cli import cli; code = cli.main(['records', *sys.argv[1:]]); "
+        "sys.exit(code if 'numba' not in sys.modules else 99)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no does not exist: give a record file or a folder of records" in done.stderr

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_cli import cli
+from suphx_cli.commands import runs as runs_command
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.runs.run_folder import running, write_run
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    folder = tmp_path / "runs"
+    write_run(folder, "laptop-1", metrics={"evaluation": {"paired_difference": -0.25, "rows_per_second": 7.0}})
+    write_run(
+        folder,
+        "laptop-2",
+        state="failed",
+        error="disk full",
+        started="2026-11-22T05:30:34+00:00",
+        recipe='name = "laptop"\n[net]\nsize = "small"\n',
+        metrics={"evaluation": {"paired_difference": -0.5}, "records": {"games": 40.0}},
+    )
+    return folder
+
+
+def answer(runs: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert cli.main(["runs", *arguments, "--runs", str(runs), "--json"]) == 0, capsys.readouterr().err
+    result: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return result
+
+
+def lines(runs: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert cli.main(["runs", *arguments, "--runs", str(runs)]) == 0, capsys.readouterr().err
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_list_has_every_run_with_its_state(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = answer(runs, capsys, "list")["runs"]
+    assert [(run["run_id"], run["state"]) for run in listed] == [("laptop-2", "failed"), ("laptop-1", "finished")]
+    assert listed[1] == {
+        "run_id": "laptop-1",
+        "recipe": "laptop",
+        "state": "finished",
+        "verdict": "The nets play better.",
+        "started": "2026-11-22T04:30:34+00:00",
+        "seconds": 100.0,
+    }
+    header, newest, oldest = lines(runs, capsys, "list")
+    assert header.split() == ["run", "state", "started", "time", "verdict"]
+    assert newest.endswith("failed: disk full")
+    assert oldest.endswith("1 min 40 s  The nets play better.")
+
+
+def test_an_empty_folder_has_no_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert answer(tmp_path, capsys, "list") == {"runs": []}
+    assert lines(tmp_path, capsys, "list") == [f"no runs in {tmp_path} yet: `suphx run laptop` starts one"]
+
+
+def test_one_run_is_shown_with_its_stages_and_what_comes_next(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = answer(runs, capsys, "show", "laptop-2")
+    assert shown["stages"]["records"] == {"status": "finished", "seconds": 12.5, "metrics": {"games": 40.0}}
+    assert (shown["report"], shown["error"], shown["next"]) == (None, "disk full", [f"suphx run laptop --runs {runs}"])
+    text = lines(runs, capsys, "show", "laptop-1")
+    assert "verdict: The nets play better." in text
+    (evaluation,) = [line for line in text if line.startswith("evaluation")]
+    assert evaluation.split(maxsplit=4)[-1] == "paired difference -0.25"
+    assert text[-1] == f"Next: suphx ui laptop-1 --runs {runs}"
+
+
+@pytest.mark.parametrize(("status", "run_state", "shown"), [
+    ("running", "running", "running"), ("running", "interrupted", "interrupted"), ("finished", "failed", "finished"),
+])  # fmt: skip
+def test_no_stage_is_running_in_a_run_that_is_not(status: str, run_state: str, shown: str) -> None:
+    assert runs_command._stage_state(status, run_state) == shown
+
+
+def test_two_runs_are_compared_side_by_side(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    compared = answer(runs, capsys, "compare", "laptop-1", "laptop-2")
+    assert compared["runs"] == ["laptop-1", "laptop-2"]
+    assert compared["settings"] == {"net.size": ["tiny", "small"]}
+    assert compared["metrics"]["evaluation.paired_difference"] == [-0.25, -0.5]
+    assert compared["metrics"]["records.games"] == [None, 40.0]
+    table = [line.split() for line in lines(runs, capsys, "compare", "laptop-1", "laptop-2")]
+    assert ["net.size", "tiny", "small"] in table
+    assert ["evaluation.paired_difference", "-0.25", "-0.5"] in table
+    assert "evaluation.rows_per_second" not in [cells[0] for cells in table if cells]  # --verbose has all
+
+
+def test_one_run_cannot_be_compared(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["runs", "compare", "laptop-1", "laptop-1", "--runs", str(runs)]) == 1
+    assert "name two or more different runs" in capsys.readouterr().err
+
+
+def test_yes_deletes_runs_without_a_question(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = answer(runs, capsys, "delete", "laptop-1", "laptop-2", "--yes")
+    assert result["deleted"] == ["laptop-1", "laptop-2"]
+    assert result["freed_bytes"] > 0
+    assert list(runs.iterdir()) == []
+
+
+def test_figures_in_mlflow_are_deleted_with_the_run(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = TrackingStore(runs)
+    for name in ("laptop-1", "laptop-2"):
+        with closing(store), store.start(name, key=name) as run, run.start("report", key=f"{name}/report/1"):
+            pass
+    assert answer(runs, capsys, "delete", "laptop-1", "--yes")["deleted_in_mlflow"] == ["laptop-1"]
+    assert store.names() == ["laptop-2"]
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://localhost:1")  # never asked: other machines may use its runs
+    (line,) = lines(runs, capsys, "delete", "laptop-2", "--yes")
+    assert line.endswith("Figures on the MLflow server http://localhost:1 are kept.")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert TrackingStore(runs).names() == ["laptop-2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["laptop-1"], "cannot ask for confirmation without a terminal: add --yes"),
+        (["laptop-1", "laptop-3", "--yes"], "laptop-3: no such run"),
+        (["laptop-1", "laptop-2", "--yes"], "laptop-2 is running: stop it first"),
+    ],
+)
+def test_nothing_is_deleted_where_one_run_cannot_be(
+    arguments: list[str], message: str, runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(runs / "laptop-2"), open(os.devnull) as nothing:  # noqa: PTH123 - a stream for stdin
+        monkeypatch.setattr(sys, "stdin", nothing)
+        assert cli.main(["runs", "delete", *arguments, "--runs", str(runs)]) == 1
+    assert message in capsys.readouterr().err
+    assert sorted(folder.name for folder in runs.iterdir()) == ["laptop-1", "laptop-2"]
+
+
+@pytest.mark.parametrize(("typed", "code"), [(b"y\n", 0), (b"\n", 1), (b"no\n", 1)])
+def test_the_question_must_be_answered_with_yes(typed: bytes, code: int, runs: Path) -> None:
+    keyboard, terminal = pty.openpty()
+    command = [sys.executable, "-m", "suphx_cli.cli", "runs", "delete", "laptop-1", "--runs", str(runs)]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.write(keyboard, typed)
+        _, error = process.communicate(timeout=60)
+    os.close(keyboard)
+    os.close(terminal)
+    assert process.returncode == code
+    assert b"Delete this run? [y/N]" in error
+    assert (runs / "laptop-1").exists() == bool(code)

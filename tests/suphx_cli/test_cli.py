@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suphx_cli import cli, command_parser
+from suphx_platform.console.console import Console
+
+HEAVY = {"torch", "ray", "numba", "mlflow", "matplotlib", "scipy", "boto3", "kubernetes"}
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Run the real command in its own process: exit code, stdout, stderr."""
+    done = subprocess.run([sys.executable, "-m", "suphx_cli.cli", *arguments], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def heavy_imports(*arguments: str, folder: Path) -> tuple[int, str, set[str]]:
+    """Run the real command: exit code, its lines on stderr, the heavy packages that it imported."""
+    command = [sys.executable, "-X", "importtime", "-m", "suphx_cli.cli", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    lines = done.stderr.splitlines()
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines if line.startswith("import time:")}
+    assert "argparse" in imported  # it is this output that is read here
+    return done.returncode, "\n".join(each for each in lines if not each.startswith("import time:")), imported & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["recipes"], [], ["run", "--help"], ["bench", "selfplay", "--help"]],
+    ids=" ".join,
+)
+def test_help_version_and_lists_import_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    assert heavy_imports(*arguments, folder=tmp_path) == (0, "", set())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("--verison", 2, "unknown option --verison: did you mean '--version'?"),
+        ("rnu laptop", 2, "there is no command 'rnu': did you mean 'run'?"),
+        ("records verfy x", 2, "there is no command 'verfy': did you mean 'verify'?"),
+        ("run laptop --recrods x", 2, "unknown option --recrods: did you mean '--records'?"),
+        ("bench inference --size tinny", 2, "invalid choice: 'tinny': did you mean 'tiny'?"),
+        ("run labtop", 1, "labtop: no such recipe: did you mean 'laptop'?"),
+        ("run laptop --set supervised.max_step=3", 1, "there is no such key: did you mean supervised.max_steps?"),
+        ("run laptop --set net.size=tinny", 1, "'tinny' is not one of 'tiny', 'small', 'medium', 'paper': did you"),
+        ("run laptop --set evaluation.hanchans=9", 1, "use a multiple of 4"),
+        ("run laptop --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("run laptop --records .", 1, ". is an empty folder"),
+        ("runs list --runs nowhere", 1, "nowhere: no such folder of runs"),
+        ("runs show laptop-1", 1, "runs: no such folder of runs"),
+        ("tournament nigthly", 1, "nigthly: no such recipe: did you mean 'nightly'?"),
+        ("tournament nightly --set pool.newst=3", 1, "there is no such key: did you mean pool.newest?"),
+        ("tournament nightly --set pool.newest=many", 1, "'many' is not a whole number"),
+        ("tournament laptop", 1, "laptop is a recipe of another command"),
+        ('tournament nightly --set pool.agents=["ukiere"]', 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+        ("evaluate --candidate ukiere --baseline random", 1, "'ukiere' is no agent: did you mean 'ukeire'?"),
+        ("evaluate --candidate random --baseline none/supervised", 1, "there is no 'none' in ."),
+        ("evaluate --candidate random --baseline ukeire --hanchans 9", 1, "9 hanchans: use a multiple of 4"),
+        ("adapt --agent nowhere", 1, "'nowhere' is no agent"),
+        ("adapt --agent ukeire", 1, "'ukeire' has no nets"),
+        ("bench hands --peer mahjon", 2, "'mahjon' is not an engine to compare with: did you mean 'mahjong'?"),
+        ("bench inference --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("bench features --records nowhere", 1, "nowhere: no such file or folder of records"),
+        ("bench training --encoder sufx", 2, "invalid choice: 'sufx': did you mean 'suphx'?"),
+    ],
+)
+def test_a_mistake_is_known_before_anything_heavy_is_imported(
+    arguments: str, code: int, message: str, tmp_path: Path
+) -> None:
+    result, error, heavy = heavy_imports(*arguments.split(), folder=tmp_path)
+    assert message in error
+    assert len(error.splitlines()) == 1
+    assert (result, heavy) == (code, set())
+
+
+def test_without_arguments_the_help_has_every_command_in_a_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([]) == 0
+    text = capsys.readouterr().out
+    for title, names in command_parser.GROUPS:
+        assert f"\n{title}:\n" in text
+        assert f"\n  {names[0]} " in text
+    assert "\nmore:\n" not in text
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from parsers(each)
+
+
+ALL_PARSERS = list(parsers(cli.build_parser()))
+
+
+@pytest.mark.parametrize("parser", ALL_PARSERS, ids=lambda parser: parser.prog)
+def test_every_command_and_option_is_explained(parser: argparse.ArgumentParser) -> None:
+    assert parser.description, parser.prog
+    assert parser.description.endswith("."), parser.prog
+    for action in parser._actions:
+        assert action.help or isinstance(action, argparse._SubParsersAction), f"{parser.prog} {action.dest}"
+    parser.format_help()  # a stray % would fail here
+
+
+EXAMPLES = [line.split(maxsplit=1)[1] for each in ALL_PARSERS for line in (each.epilog or "").splitlines()[1:]]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_help_can_be_parsed(example: str) -> None:
+    args = cli.build_parser().parse_args(shlex.split(example))
+    assert callable(args.execute)
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_pipe_ends_the_command_in_silence(closed: str, tmp_path: Path) -> None:
+    arguments = ["recipes"] if closed == "stdout" else ["run", "nowhere"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    others = {"stderr": subprocess.PIPE} if closed == "stdout" else {"stdout": subprocess.PIPE}
+    command = [sys.executable, "-m", "suphx_cli.cli", *arguments]
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, **{closed: writer}, **others)  # type: ignore[call-overload]
+    os.close(writer)
+    output = "".join(text for text in process.communicate(timeout=60) if text)
+    assert (process.returncode, output) == (cli.PIPE_CLOSED, "")
+
+
+def test_a_closed_terminal_ends_the_command_in_silence(tmp_path: Path) -> None:
+    terminal, output = os.openpty()
+    os.close(terminal)
+    command = [sys.executable, "-m", "suphx_cli.cli", "recipes"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True) as process:
+        os.close(output)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == cli.PIPE_CLOSED
+
+
+# The signal comes while a module is imported, in a command, or in a callback of C code, where Python drops exceptions.
+IMPORT = """
+import signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "suphx_cli.commands":
+            signal.raise_signal(NUMBER)
+sys.meta_path.insert(0, Finder())
+from suphx_cli import cli
+sys.exit(cli.main(["recipes"]))
+"""
+COMMAND = """
+import signal, sys
+from suphx_cli import cli
+from suphx_cli.commands import recipes
+def execute(args, console):
+    signal.raise_signal(NUMBER)
+recipes.execute = execute
+sys.exit(cli.main(["recipes"]))
+"""
+CALLBACK = """
+import ctypes, signal, sys, time
+from suphx_cli import cli
+from suphx_cli.commands import recipes
+def execute(args, console):
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(NUMBER))()
+    time.sleep(30)
+recipes.execute = execute
+sys.exit(cli.main(["recipes"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [
+        (IMPORT, signal.SIGINT),
+        (COMMAND, signal.SIGINT),
+        (COMMAND, signal.SIGTERM),
+        (CALLBACK, signal.SIGINT),
+        (CALLBACK, signal.SIGTERM),
+    ],
+    ids=["Ctrl-C in an import", "Ctrl-C", "kill", "Ctrl-C in a callback", "kill in a callback"],
+)
+def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int, tmp_path: Path) -> None:
+    # A shell that runs the tests in the background lets them, and what they start, ignore Ctrl-C.
+    program = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + program
+    program = program.replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("suphx ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--json"], "arguments are required: COMMAND"),
+        (["dance"], "there is no command 'dance': use one of run, "),
+        (["records"], "arguments are required: COMMAND"),
+        (["records", "verify"], "arguments are required: PATH"),
+        (["records", "verify", "x", "--limit", "0"], "'0' is not a whole number of at least 1"),
+        (["records", "statistics", "x"], "arguments are required: --player"),
+        (["records", "convert", "a", "b", "--to", "sgf"], "invalid choice: 'sgf'"),
+        (["run", "a.toml", "--set", "learner.steps"], "is not KEY=VALUE"),
+        (["ui", "--port", "70000"], "'70000' is not a port"),
+        (["run", "a.toml", "--speed", "9"], "unknown option --speed"),
+        (["run", "a.toml", "--run=x"], "unknown option --run: did you mean '--runs'?"),
+        (["run", "a.toml", "b.toml"], "unexpected argument 'b.toml'"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert message in lines[0]
+    assert "--help" in lines[0]
+
+
+def test_a_missing_recipe_is_one_line_and_exit_code_1() -> None:
+    code, out, err = run("run", "nowhere.toml", "--json")
+    assert (code, out) == (1, "")
+    assert err.startswith("suphx: nowhere.toml: no such recipe: use a TOML file, or one of ablation, ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "ui", "--runs", "nowhere"], ["ui", "--runs", "nowhere", "--debug"]])
+def test_debug_shows_the_traceback_wherever_it_stands(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(arguments) == 1
+    error = capsys.readouterr().err
+    assert "Traceback" in error
+    assert error.splitlines()[-1].startswith("suphx: nowhere has no mlflow.db")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("two\n  lines"), "two lines"),
+        (
+            OSError(errno.ENOSPC, "No space left", "runs/a.bin"),
+            "No space left: runs/a.bin: check that the disk has free space and the folder is writable, then retry",
+        ),
+        (FileNotFoundError(errno.ENOENT, "No such file", "a.xml"), "No such file: a.xml: check the path"),
+        (OSError(errno.ENOSPC, "cannot write x: disk full; free space"), "cannot write x: disk full; free space"),
+        (KeyError("tile"), "unexpected KeyError: 'tile'; add --debug for the traceback"),
+    ],
+)
+def test_every_error_is_one_line(error: Exception, line: str) -> None:
+    assert cli.describe(error) == line
+
+
+class _Failing:
+    """A command that fails with the error that it is given."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def add_parser(
+        self, commands: argparse._SubParsersAction[argparse.ArgumentParser], options: argparse.ArgumentParser
+    ) -> None:
+        commands.add_parser("fail", parents=[options]).set_defaults(execute=self.execute)
+
+    def execute(self, args: argparse.Namespace, console: Console) -> None:
+        print("a library's chatter")
+        raise self.error
+
+
+@pytest.mark.parametrize(("error", "code"), [(RuntimeError("bug"), 1), (KeyboardInterrupt(), 130)])
+def test_chatter_goes_to_stderr_and_the_exit_code_tells_how_it_ended(
+    error: BaseException, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_parser, "command_modules", lambda: (_Failing(error),))
+    assert cli.main(["fail", "--json"]) == code
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("a library's chatter\nsuphx: ")
+
+
+def test_a_taken_port_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        number = other.getsockname()[1]
+        assert cli.main(["ui", "--port", str(number), "--runs", str(tmp_path)]) == 1
+    assert f"port {number} on 127.0.0.1 cannot be used" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_warmup_compiles_and_says_where() -> None:
+    code, out, err = run("warmup", "--json")
+    assert code == 0, err
+    assert Path(json.loads(out)["folder"]).is_dir()

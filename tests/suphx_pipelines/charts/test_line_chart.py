@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, moving_mean, reliability_chart
+
+POINTS = [(float(step), 1 / (step + 1)) for step in range(40)]
+
+
+def test_a_curve_of_one_point_gives_no_chart() -> None:
+    assert line_chart([Curve(name="a", points=POINTS[:1])], "label", x_title="step") == ""
+    assert line_chart([], "label", x_title="step") == ""
+
+
+def test_many_points_are_drawn_thin_behind_their_moving_mean() -> None:
+    drawn = line_chart([Curve(name="a", points=POINTS, is_smoothed=True)], "label", x_title="step")
+    ElementTree.fromstring(drawn)
+    lines = re.findall(r'points="([^"]*)" class="(raw|line) k0"', drawn)
+    assert [(kind, len(points.split())) for points, kind in lines] == [("raw", 40), ("line", 40)]
+
+
+def test_dots_tell_their_values_to_the_mouse() -> None:
+    drawn = line_chart(
+        [Curve(name="<net>", points=POINTS[:2], has_dots=True)], "a & b", x_title="step", y_unit="percent"
+    )
+    ElementTree.fromstring(drawn)
+    assert "&lt;net&gt;: 50.00 % at step 1" in drawn
+
+
+def test_levels_are_inside_the_axis() -> None:
+    drawn = line_chart([Curve(name="a", points=POINTS[:3])], "label", x_title="step", levels=(2.0,))
+    assert drawn.count('class="level"') == 1
+
+
+def test_the_longest_number_of_the_axis_is_inside_the_picture() -> None:
+    small = line_chart([Curve(name="kl", points=[(0, 4e-5), (20, 1.2e-4)])], "KL", x_title="updates")
+    numbers = re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end"[^>]*>([^<]+)<', small)
+    assert "0.00010" in [text for _, text in numbers]
+    assert all(float(end) >= 6.6 * len(text) for end, text in numbers)
+
+
+def test_points_without_the_value_are_skipped() -> None:
+    points: list[dict[str, Any]] = [{"step": 1, "loss": 2.0}, {"step": 2, "loss": None}, {"step": 3}]
+    assert curve_of("loss", points, "step", "loss").points == [(1.0, 2.0)]
+
+
+def test_the_moving_mean_keeps_the_places_and_a_straight_line() -> None:
+    line = [(float(x), 2.0 * x) for x in range(100)]
+    means = moving_mean(line)
+    assert [x for x, _ in means] == [x for x, _ in line]
+    assert means[50] == (50.0, 100.0)
+
+
+def test_thousands_of_points_become_hundreds_with_both_ends() -> None:
+    points = [(float(step), 0.0) for step in range(5001)]
+    drawn = line_chart([Curve(name="a", points=points)], "label", x_title="step")
+    (line,) = re.findall(r'points="([^"]*)" class="line k0"', drawn)
+    assert 350 <= len(line.split()) <= 401
+    assert line.split()[-1].startswith("382,")
+
+
+def test_groups_without_samples_have_no_dot() -> None:
+    drawn = reliability_chart([[0.5, 0.4, 10], [0.9, 0.0, 0]], "calibration", x_title="how sure")
+    assert drawn.count("<circle") == 1
+    assert reliability_chart([[0.5, 0.4, 0]], "calibration", x_title="how sure") == ""

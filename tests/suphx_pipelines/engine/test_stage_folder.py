@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.stage_folder import (
+    DONE,
+    STARTED,
+    Done,
+    Started,
+    copy_result,
+    find_finished,
+    prepare,
+    read_done,
+    write_done,
+)
+
+
+def done(digest: str) -> Done:
+    return Done(digest=digest, inputs={"seed": 1}, metrics={"loss": 0.5}, seconds=1.5, run_id="a-1")
+
+
+def test_work_with_the_same_inputs_is_kept_and_with_others_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    prepare(folder, Started(digest="one"))
+    (folder / "half.bin").write_text("half")
+    prepare(folder, Started(digest="one"))
+    assert (folder / "half.bin").exists()
+    prepare(folder, Started(digest="two"))
+    assert [path.name for path in folder.iterdir()] == [STARTED]
+
+
+def test_files_without_a_start_mark_are_not_trusted(tmp_path: Path) -> None:
+    (tmp_path / "half.bin").write_text("from nobody knows where")
+    prepare(tmp_path, Started(digest="one"))
+    assert not (tmp_path / "half.bin").exists()
+
+
+def test_a_stage_is_finished_only_with_the_same_digest(tmp_path: Path) -> None:
+    assert read_done(tmp_path, "one") is None
+    write_done(tmp_path, done("one"))
+    assert read_done(tmp_path, "one") == done("one")
+    assert read_done(tmp_path, "two") is None
+
+
+def test_a_mark_of_another_version_is_not_a_finished_stage(tmp_path: Path) -> None:
+    write_json(tmp_path / DONE, {"digest": "one", "something": "else"})
+    assert read_done(tmp_path, "one") is None
+
+
+def test_a_finished_stage_is_found_in_any_run_and_copied_without_its_marks(tmp_path: Path) -> None:
+    source = tmp_path / "run-1" / "supervised" / "kong"
+    prepare(source, Started(digest="one"))
+    (source / "inner").mkdir()
+    (source / "inner" / "net.bin").write_text("weights")
+    assert find_finished(tmp_path, "supervised/kong", "one") is None
+    write_done(source, done("one"))
+    assert find_finished(tmp_path, "supervised/kong", "one") == (source, done("one"))
+    target = tmp_path / "run-2" / "supervised" / "kong"
+    copy_result(source, target)
+    assert sorted(path.relative_to(target).as_posix() for path in target.rglob("*")) == ["inner", "inner/net.bin"]
+
+
+def test_json_refuses_what_is_not_finite_and_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"loss": 1.0})
+    with pytest.raises(ValueError, match=r"a\.json would hold a number that is not finite"):
+        write_json(path, {"loss": float("inf")})
+    assert json.loads(path.read_text()) == {"loss": 1.0}
+    path.write_text("{")
+    with pytest.raises(ValueError, match=r"a\.json is not JSON"):
+        read_json(path)
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "7", "[" * 5000])
+def test_a_mark_that_is_no_json_object_is_named(tmp_path: Path, content: str) -> None:
+    for name in (DONE, STARTED):
+        (tmp_path / name).write_text(content)
+    with pytest.raises(ValueError, match=rf"{DONE} .*: remove it and run again"):
+        read_done(tmp_path, "one")
+    with pytest.raises(ValueError, match=rf"{STARTED} .*: remove it and run again"):
+        prepare(tmp_path, Started(digest="one"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("inputs", []), ("metrics", None), ("metrics", {"loss": "low"}), ("seconds", "1"), ("run_id", 1), ("sources", [])],
+)
+def test_a_mark_with_damaged_values_is_named(tmp_path: Path, name: str, value: object) -> None:
+    write_json(tmp_path / DONE, asdict(done("one")) | {name: value})
+    with pytest.raises(ValueError, match=rf"{DONE} is damaged \({name}\): remove it and run again"):
+        read_done(tmp_path, "one")

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from suphx.atomic_file import write_atomically
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.engine.stage_folder import STARTED
+from suphx_pipelines.engine.stage_storage import StageStorage
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import FINISHED, Storage, StorageConfig
+from tests.suphx_pipelines.runs import small_run
+from tests.suphx_pipelines.runs.run_trace import work
+from tests.suphx_pipelines.runs.small_run import SmallRecipe, small_runner
+
+
+class MachineLostError(Exception):
+    """Stands for whatever takes a machine away."""
+
+
+def fresh_machine(runs: Path) -> None:
+    """Remove what the run has left on this machine; MLflow's store stays."""
+    for folder in runs.glob("small-*"):
+        shutil.rmtree(folder)
+
+
+def test_another_machine_takes_finished_stages_from_the_storage(runs: Path, tmp_path: Path) -> None:
+    first = small_runner(runs, storage=tmp_path / "storage").run()
+    fresh_machine(runs)
+    second = small_runner(runs, storage=tmp_path / "storage").run()
+    assert {stage.status for stage in second.stages.values()} == {"kept"}
+    assert second.stages["total"].metrics == first.stages["total"].metrics
+    assert not (second.folder / "work.log").exists(), "a stage was run again"
+
+
+def test_another_machine_goes_on_in_the_middle_of_a_stage(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(context: StageContext[SmallRecipe], text: str) -> None:
+        if text == "power 2":
+            raise MachineLostError
+        note(context, text)
+
+    note = small_run.note
+    monkeypatch.setattr(small_run, "note", lose)
+    with pytest.raises(MachineLostError):
+        small_runner(runs, storage=tmp_path / "storage").run()
+    monkeypatch.undo()
+    fresh_machine(runs)
+    second = small_runner(runs, storage=tmp_path / "storage").run()
+    assert work(second.folder) == {"powers": 1, "power 2": 1, "power 3": 1, "total": 1}
+
+
+def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> None:
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    (folder / "state").write_text("stored")
+    write_json(folder / STARTED, {"digest": "one"})
+    with storage.uploads():
+        storage.keep("a", folder, 5)
+    write_atomically(folder / "state", [b"further than what was stored"])
+    assert storage.further_work("a", folder) == []
+    assert (folder / "state").read_text() == "further than what was stored"
+
+
+def test_what_another_machine_stored_later_replaces_what_is_here(tmp_path: Path) -> None:
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    here, there = tmp_path / "here", tmp_path / "there"
+    with storage.uploads():
+        for folder, text, number in ((here, "early", 5), (there, "late", 9)):
+            folder.mkdir()
+            (folder / "state").write_text(text)
+            write_json(folder / STARTED, {"digest": text})
+            storage.keep("a", folder, number)
+    (work,) = storage.further_work("a", here)
+    assert work.digest == "late"
+    storage.fetch("a", here, work.versions)
+    assert (here / "state").read_text() == "late"
+
+
+def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:
+    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
+    storage = StageStorage(kept, "run-1", Console())
+    folder = tmp_path / "stage"
+    folder.mkdir()
+    for _ in range(3):
+        with storage.uploads():
+            storage.keep("a", folder, FINISHED)
+    assert [version.path for version in kept.versions("run-1/a")] == [f"run-1/a/{FINISHED}.001"]
+
+
+def test_a_run_whose_results_cannot_be_stored_ends_with_that_error(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "storage").touch()
+    with pytest.raises(OSError, match="storage"):
+        small_runner(runs, storage=tmp_path / "storage").run()
+    (tmp_path / "storage").unlink()
+    result = small_runner(runs, storage=tmp_path / "storage").run()
+    assert set(result.stages) == {"numbers", "powers", "total"}
+    stored = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    assert all(stored.versions(f"{result.run_id}/{name}") for name in result.stages)

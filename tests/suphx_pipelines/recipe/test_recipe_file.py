@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from suphx_pipelines.recipe.recipe_file import flatten, load_config, look_up, to_table, to_toml, without
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learner:
+    learning_rate: float
+    steps: int = 10
+    is_augmented: bool = False
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"steps is {self.steps}: use at least 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    name: str
+    size: Literal["tiny", "small"] = "tiny"
+    layers: tuple[int, ...] = ()
+    learner: Learner
+    heads: dict[str, Learner] = field(default_factory=dict)
+
+
+GOOD = """
+name = "a"
+layers = [1, 2]
+[learner]
+learning_rate = 1
+[heads.kong]
+learning_rate = 0.5
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(GOOD)
+    return path
+
+
+def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
+    config = load_config(Config, recipe)
+    assert config == Config(
+        name="a", layers=(1, 2), learner=Learner(learning_rate=1.0), heads={"kong": Learner(learning_rate=0.5)}
+    )
+    assert type(config.learner.learning_rate) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD + "[learner2]\n", "learner2: there is no such key: did you mean learner?"),
+        (GOOD.replace("layers", "layer"), "layer: there is no such key"),
+        (GOOD.replace('name = "a"', ""), "name: this key is missing: add it (a text in quotes)"),
+        (
+            GOOD.replace("learning_rate = 1\n", ""),
+            "learner.learning_rate: this key is missing: add it (a finite number)",
+        ),
+        (GOOD.replace("= 1\n", '= "1"\n'), "learner.learning_rate: '1' is not a finite number"),
+        (GOOD.replace("= 1\n", "= true\n"), "learner.learning_rate: True is not a finite number"),
+        (GOOD.replace("= 1\n", "= nan\n"), "learner.learning_rate: nan is not a finite number"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = 1.5\n"), "learner.steps: 1.5 is not a whole number"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = true\n"), "learner.steps: True is not a whole number"),
+        (GOOD.replace("= 1\n", "= 1\nis_augmented = 1\n"), "learner.is_augmented: 1 is not true or false"),
+        (GOOD.replace("= 1\n", "= 1\nsteps = 0\n"), "learner: steps is 0: use at least 1"),
+        (GOOD.replace("= 0.5", "= 1\nsteps = -3\n"), "heads.kong: steps is -3: use at least 1"),
+        (GOOD.replace("[1, 2]", "[1, 2.5]"), "layers: 2.5 is not a whole number"),
+        (GOOD.replace("[1, 2]", "3"), "layers: 3 is not a list, each a whole number"),
+        (GOOD.replace("[1, 2]", '[]\nsize = "huge"'), "size: 'huge' is not one of 'tiny', 'small'"),
+        ('name = "a"\nlearner = 3\n', "learner: 3 is a value: this is a table, write [learner]"),
+        ("name = \n", "is not TOML: Invalid value (at line 1"),
+    ],
+)
+def test_a_bad_recipe_is_refused_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError) as error:
+        load_config(Config, path)
+    assert str(error.value).startswith(str(path))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_recipe_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere\.toml: no such recipe"):
+        load_config(Config, tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("learner.learning_rate", "3e-4", 3e-4),
+        ("learner.learning_rate", "2", 2.0),
+        ("learner.limit", "5", 5),
+        ("learner.is_augmented", "true", True),
+        ("name", "plain words", "plain words"),
+        ("name", "123", "123"),
+        ("name", '"quoted"', "quoted"),
+        ("size", "small", "small"),
+        ("layers", "[4, 5]", [4, 5]),
+        ("heads.pong.learning_rate", "0.1", 0.1),
+    ],
+)
+def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str, value: object) -> None:
+    assert flatten(to_table(load_config(Config, recipe, [(key, text)])))[key] == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "message"),
+    [
+        ("learner.learning_rat", "1", "--set learner.learning_rat=1: there is no such key"),
+        ("learner.steps", "many", "--set learner.steps=many: 'many' is not a whole number"),
+        ("learner.is_augmented", "True", "--set learner.is_augmented=True: 'True' is not true or false"),
+        ("name.first", "b", "--set name.first=b: name is a value and has no keys: use --set name=VALUE"),
+        ("size", "huge", "--set size=huge: 'huge' is not one of"),
+        ("learner", "3", "--set learner=3: 3 is a value: this is a table, set learner.KEY, with KEY one of "),
+        ("layers", "4", "4 is not a list, each a whole number: write --set 'layers=[1, 2]'"),
+        ("nothing.here", "1", "--set nothing.here=1: there is no such key: use name, size, layers, learner, heads"),
+        ("learning_rate", "1", "--set learning_rate=1: there is no such key: did you mean learner.learning_rate?"),
+        ("learner.step", "1", "--set learner.step=1: there is no such key: did you mean learner.steps?"),
+        ("size", "tinny", "is not one of 'tiny', 'small': did you mean 'tiny'?"),
+    ],
+)
+def test_a_bad_override_is_refused(recipe: Path, key: str, text: str, message: str) -> None:
+    with pytest.raises(ValueError) as error:
+        load_config(Config, recipe, [(key, text)])
+    assert message in str(error.value)
+
+
+def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path) -> None:
+    config = load_config(Config, recipe, [("learner.learning_rate", "1e-7"), ("name", 'with "quotes" 点')])
+    path = tmp_path / "resolved.toml"
+    path.write_text(to_toml(config), encoding="utf-8")
+    assert load_config(Config, path) == config
+    assert tomllib.loads(path.read_text())["learner"]["steps"] == 10, "defaults are written out"
+
+
+def test_a_recipe_says_what_is_different_from_another(recipe: Path, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    second = tmp_path / "more" / "second.toml"
+    second.write_text(f'extends = "../{recipe.name}"\nname = "b"\n[learner]\nsteps = 3\n')
+    third = tmp_path / "more" / "third.toml"
+    third.write_text('extends = "second.toml"\nlayers = [7]\n')
+    base, changed = load_config(Config, recipe), load_config(Config, third, [("size", "small")])
+    learner = replace(base.learner, steps=3)
+    assert changed == replace(base, name="b", layers=(7,), size="small", learner=learner)
+
+
+@pytest.mark.parametrize(
+    ("extends", "message"),
+    [
+        ('"self.toml"', "extends itself"),
+        ('"none.toml"', r"none\.toml: no such recipe"),
+        ("7", "extends: 7 is not a text in quotes"),
+    ],
+)
+def test_a_recipe_that_extends_nothing_is_refused(tmp_path: Path, extends: str, message: str) -> None:
+    path = tmp_path / "self.toml"
+    path.write_text(f"extends = {extends}\n")
+    with pytest.raises(ValueError, match=message):
+        load_config(Config, path)
+
+
+def test_a_table_without_some_keys_keeps_the_others() -> None:
+    table = {"a": 1, "b": {"c": 2, "d": 3}, "e": {"f": 4}}
+    assert without(table, ["b.c", "e", "x.y"]) == {"a": 1, "b": {"d": 3}}
+    assert table["e"] == {"f": 4}
+
+
+def test_a_key_is_looked_up_by_its_path() -> None:
+    table = {"a": {"b": {"c": 1}}}
+    assert look_up(table, "a.b") == {"c": 1}
+    assert look_up(table, "a.x.c") is None
+    assert look_up(table, "a.b.c.d") is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nested:
+    learner: Learner = field(default_factory=lambda: Learner(learning_rate=0.5, steps=3))
+
+
+def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text("[learner]\nlimit = 7\n")
+    loaded = load_config(Nested, tmp_path / "a.toml")
+    assert loaded.learner == Learner(learning_rate=0.5, steps=3, limit=7)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx_cli import cli
+from suphx_pipelines.recipe.recipe_kind import Kind, check_kind
+from tests.repository import RECIPES
+
+TOURNAMENTS = {"nightly"}
+NAMES = sorted(path.stem for path in RECIPES.glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_recipe_is_for_one_command(name: str) -> None:
+    path = RECIPES / f"{name}.toml"
+    kind: Kind = "tournament" if name in TOURNAMENTS else "run"
+    other: Kind = "run" if name in TOURNAMENTS else "tournament"
+    check_kind(path, kind)
+    with pytest.raises(ValueError, match=rf"has the key \w+: use suphx {kind} .*{name}\.toml"):
+        check_kind(path, other)
+
+
+@pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("launch", "nightly"), ("tournament", "laptop")])
+def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, str(RECIPES / f"{name}.toml")]) == 1
+    assert "is a recipe of another command" in capsys.readouterr().err

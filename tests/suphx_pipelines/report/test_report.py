@@ -1,0 +1,425 @@
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.report.report import Results, Run, read_results, render
+from suphx_pipelines.stages.curve_file import CURVE_NAME
+from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
+from suphx_pipelines.summary.verdict import Verdict
+
+SUMMARY = RunSummary(
+    run_id="laptop-0123456789",
+    recipe="laptop",
+    command=["suphx", "run", "laptop", "--set", "net.size=tiny"],
+    state="running",
+    started="2026-11-22T03:49:00+00:00",
+    seconds=605.0,
+    machine="2 cores, 23 GiB",
+    version="0.1.0",
+    commit="abc1234567890def",
+    stages={"supervised/kong": StageSummary(warnings=["The kong net has not begun to learn."])},
+)
+VERDICT = Verdict(
+    outcome="better",
+    sentence="The nets play better <than> ukeire.",
+    difference=-0.19,
+    low=-0.31,
+    high=-0.07,
+    hanchans=400,
+)
+RUN = Run(
+    title="Suphx: laptop",
+    verdict=VERDICT,
+    recipe='name = "laptop"\n',
+    machine={"commit": "abc123", "python": "3.11.7"},
+    summary=SUMMARY,
+)
+
+
+def net_metrics(head: str) -> dict[str, Any]:
+    size = 34 if head == "discard" else 2
+    history = [
+        {
+            "step": step,
+            "seconds": step / 30,
+            "train_loss": 2.2 * math.exp(-step / 400) + 0.9,
+            "validation_loss": 2.1 * math.exp(-step / 420) + 1.0,
+            "validation_accuracy": 0.62 - 0.4 * math.exp(-step / 300),
+        }
+        for step in range(0, 2001, 100)
+    ]
+    history.append({"step": 2050, "train_loss": 0.9})
+    fit: dict[str, Any] = {
+        "temperature": 1.2345,
+        "loss": 0.98,
+        "ece": 0.0123,
+        "calibration": [[0.55, 0.5432, 77]],
+    }
+    if size == 2:
+        shares = {"yes": 0.31, "yes_probable": 0.2211, "yes_matched": 0.309, "accuracy_matched": 0.84}
+        fit |= {"yes_threshold": 0.412, **shares}
+    return {
+        "head": head,
+        "num_weights": 123_456,
+        "calibrated": fit,
+        "history": history,
+        "test": {
+            "samples": 5000,
+            "loss": 1.01,
+            "accuracy": 0.6123,
+            "balanced_accuracy": 0.58,
+            "recall_yes": None if head == "discard" else 0.41,
+            "calibration": [[0.05 + 0.1 * n, 0.03 + 0.1 * n, 40 * n] for n in range(10)],
+            "ece": 0.021,
+            "confusion": [
+                [30 if row == column else (row * column) % 4 for column in range(size)] for row in range(size)
+            ],
+        },
+    }
+
+
+def player(name: str) -> dict[str, Any]:
+    rates = {"win_rate": 0.2101, "deal_in_rate": 0.12, "riichi_rate": 0.18, "call_rate": 0.33}
+    means = {"average_win": 6100.5, "average_deal_in": 5200.0, "average_placement": 2.31}
+    rank = {"stable_rank": 4.2, "stable_rank_interval": [3.1, 5.3]}
+    return {"name": name, "hanchans": 400, "placements": [120, 110, 100, 70], **rates, **means, **rank}
+
+
+MATCH: dict[str, Any] = {
+    "candidate": "net",
+    "baseline": "ukeire",
+    "seed": 5,
+    "hanchans": 400,
+    "players": [player("net"), player("<script>alert(1)</script>")],
+    "paired_difference": {"average_placement": -0.19, "interval": [-0.31, -0.07]},
+    "sample_game": {
+        "names": ["our agent", "ukeire 1", "<b>ukeire 2</b>", "ukeire 3"],
+        "final_scores": [28900, 21100, 25000, 25000],
+        "deals": [
+            {
+                "name": "East 1, honba 1",
+                "dealer": 0,
+                "sticks": 1,
+                "dora": [0],
+                "ura": [33],
+                "scores": [25000] * 4,
+                "deltas": [3900, -3900, 0, 0],
+                "result": "our agent wins by ron from ukeire 1: 2 han 40 fu, 3,900 points (riichi)",
+                "seats": [
+                    {
+                        "hand": [0, 1, 2, 34],
+                        "won_with": 35 if seat == 0 else None,
+                        "melds": [
+                            {"faces": [27, 27, 27, 27], "taken": None, "is_hidden": True},
+                            {"faces": [9, 10, 11], "taken": 0, "is_hidden": False},
+                        ],
+                        "river": [[31, 1], [32, 2], [33, 4]],
+                        "has_riichi": seat == 0,
+                    }
+                    for seat in range(4)
+                ],
+            }
+        ],
+    },
+}
+
+RECORDS: dict[str, Any] = {
+    "source": "given",
+    "games": 1200,
+    "kyoku": 12_700,
+    "decisions": 900_000,
+    "quarantined": 1,
+    "quarantine": [{"file": "a&b.mjlog", "position": "kyoku 3", "reason": "the tile is not in the hand"}],
+    "samples": {"discard": {"train": 600_000, "validation": 10_000, "test": 5000}},
+}
+
+CURVE = {
+    "discard": [{"games": 100, "accuracy": 0.5512}, {"games": 930, "accuracy": 0.6123}],
+    "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
+}
+
+ABLATION = {
+    "discard": {
+        "samples": 12_000,
+        "games": 25,
+        "encoders": [
+            {"encoder": "suphx", "planes": 838, "rows": 5120, "accuracies": [0.61, 0.62], "difference": 0,
+             "interval": [0, 0]},
+            {"encoder": "mini", "planes": 288, "rows": 5120, "accuracies": [0.59, 0.603], "difference": -0.0185,
+             "interval": [-0.022, -0.015]},
+        ],
+    }
+}  # fmt: skip
+
+
+SELF_PLAY: dict[str, Any] = {
+    **{"heads": ["discard"], "updates": 40, "version": 20, "hanchans": 512, "decisions": 345_678, "seconds": 61.0},
+    "history": [
+        {"updates": 10 * n, "seconds": n, "staleness": 1.5, "discard_entropy": 2.0 - n / 10, "discard_alpha": 0.01 * n}
+        for n in range(1, 5)
+    ],
+    "matches": [
+        {
+            "updates": 20,
+            "baseline": "start",
+            "hanchans": 200,
+            "average_placement": 2.42,
+            "difference": -0.1,
+            "interval": [-0.25, 0.05],
+        },
+        {
+            "updates": 40,
+            "baseline": "start",
+            "hanchans": 200,
+            "average_placement": 2.26,
+            "difference": -0.314,
+            "interval": [-0.45, -0.17],
+        },
+    ],
+    "decisions_of_buffer": {"added": 90_123, "learned": 81_920, "stale": 77, "refused": 0, "lost": 0},
+    "faults": {},
+}
+
+
+def fixed_alpha(entropy: float) -> dict[str, Any]:
+    return SELF_PLAY | {
+        "history": [{"updates": 10 * n, "seconds": n, "discard_entropy": entropy} for n in range(1, 5)],
+        "matches": [SELF_PLAY["matches"][1] | {"difference": -0.071, "interval": [-0.2, 0.06]}],
+    }
+
+
+STUDY: dict[str, Any] = {"0": fixed_alpha(0.07), "1.5": fixed_alpha(2.41)}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    folders = {"records": tmp_path / "records", "evaluation": tmp_path / "evaluation"}
+    folders |= {f"supervised/{head}": tmp_path / "supervised" / head for head in ("discard", "kong")}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    write_json(folders["records"] / "summary.json", RECORDS)
+    write_json(folders["evaluation"] / "match.json", MATCH)
+    folders["learning_curve/summary"] = tmp_path / "learning_curve"
+    folders["learning_curve/summary"].mkdir()
+    write_json(folders["learning_curve/summary"] / "curve.json", CURVE)
+    folders["ablation/summary"] = tmp_path / "ablation"
+    folders["ablation/summary"].mkdir()
+    write_json(folders["ablation/summary"] / "ablation.json", ABLATION)
+    folders["reinforcement"] = tmp_path / "reinforcement"
+    folders["reinforcement"].mkdir()
+    write_json(folders["reinforcement"] / "metrics.json", SELF_PLAY)
+    for alpha, metrics in STUDY.items():
+        folders[f"entropy_study/{alpha}"] = tmp_path / "entropy_study" / alpha
+        folders[f"entropy_study/{alpha}"].mkdir(parents=True)
+        write_json(folders[f"entropy_study/{alpha}"] / "metrics.json", metrics)
+    for head in ("discard", "kong"):
+        write_json(folders[f"supervised/{head}"] / "metrics.json", net_metrics(head))
+        points = [{"step": step, "train_loss": 0.9 + 1 / step} for step in range(50, 2051, 50)]
+        write_json(folders[f"supervised/{head}"] / CURVE_NAME, {"points": points})
+    return replace(read_results(folders), entropy_targets={"discard": 1.75})
+
+
+class Reader(HTMLParser):
+    """Checks that tags are closed in order, and collects text, addresses, ids and coordinates."""
+
+    VOID = frozenset({"meta"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.words.append(data.replace("\u00a0", " "))
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+def text_of(page: str) -> str:
+    return " ".join(read(page).words)
+
+
+def test_the_report_is_one_well_formed_file_whose_links_stay_inside(results: Results) -> None:
+    reader = read(render(RUN, results))
+    assert reader.addresses
+    assert all(address.startswith("#") for address in reader.addresses)
+    assert {address[1:] for address in reader.addresses} <= set(reader.ids)
+    assert len(set(reader.ids)) == len(reader.ids)
+
+
+def test_every_picture_is_well_formed_and_has_no_number_that_is_none(results: Results) -> None:
+    page = render(RUN, results)
+    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(pictures) > 20
+    for picture in pictures:
+        ElementTree.fromstring(picture)
+    for wrong in ("nan", "NaN", "inf", "None", "-0.0 ", '"-0"', "-0.000", "−0.000"):
+        assert wrong not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL), wrong
+
+
+def test_nothing_has_a_fixed_width_that_a_phone_does_not_have(results: Results) -> None:
+    page = render(RUN, results)
+    assert 'name="viewport" content="width=device-width' in page
+    assert page.count("<table>") == page.count('<div class="wide"><table>')  # tables scroll in their own box
+    assert not re.search(r'<(?:svg|table|div|figure)[^>]*\bwidth="?\d', page)
+    assert not re.search(r"(?<!max-)(?<!min-)\bwidth: (?:[3-9]\d|\d{3,})(?:rem|px|em)", page)
+
+
+def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
+    page = render(RUN, results)
+    top = page[: page.index("<nav>")].replace("\u00a0", " ")
+    assert '<div class="verdict better">' in top
+    for part in (
+        "The nets play better &lt;than&gt; ukeire.",
+        "laptop-0123456789",
+        "2026-11-22 03:49 UTC",
+        "10 min 5 s",
+    ):
+        assert part in top
+    for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 record was set aside"):
+        assert part in top
+    assert "The kong net has not begun to learn." in top
+    assert "95 % interval −0.310 … −0.070" in top
+
+
+def test_without_a_match_the_verdict_has_no_bar(results: Results) -> None:
+    verdict = Verdict(outcome="none", sentence="No match was played.")
+    page = render(replace(RUN, verdict=verdict, summary=None), results)
+    top = page[: page.index("<nav>")].replace("\u00a0", " ")
+    assert 'class="chart"' not in top
+    assert "abc123" in top
+
+
+def test_the_papers_columns_are_there_for_real_records_only(results: Results) -> None:
+    text = text_of(render(RUN, results))
+    for part in ("76.7 % (15M)", "68.8 %", "61.2 %", "94.0 % (4M)"):
+        assert part in text
+    played = replace(results, records=RECORDS | {"source": "played"}, curve={})
+    text = text_of(render(RUN, played))
+    assert "61.2 %" in text
+    assert "(15M)" not in text
+    assert "earlier work" not in text
+
+
+def test_the_report_shows_match_and_data(results: Results) -> None:
+    text = text_of(render(RUN, results))
+    for part in ("12,700", "600,000", "30.0 %", "6,100", "4.2 (3.1 … 5.3)", "−0.310 … −0.070", 'name = "laptop"'):
+        assert part in text
+
+
+@pytest.mark.parametrize("rank", [[3.1, 319.0], [-2.0, 5.0], [None, None]])
+def test_a_stable_rank_that_no_player_has_is_not_shown(results: Results, rank: list[float | None]) -> None:
+    players = [player("net") | {"stable_rank_interval": rank}, player("ukeire") | {"stable_rank_interval": rank}]
+    text = text_of(render(RUN, replace(results, match=MATCH | {"players": players})))
+    assert "stable rank" not in text
+
+
+def test_the_curves_have_the_points_of_the_training_and_a_smooth_line(results: Results) -> None:
+    page = render(RUN, results)
+    raw = re.findall(r'<polyline points="([^"]*)" class="raw k0"', page)
+    assert [len(line.split()) for line in raw] == [41, 41]  # both nets
+
+
+def test_a_curve_of_one_point_is_not_drawn(results: Results) -> None:
+    nets = {head: dict(metrics) | {"history": metrics["history"][:1]} for head, metrics in results.supervised.items()}
+    page = render(RUN, replace(results, supervised=nets, curves={}))
+    assert "Validation accuracy" not in page
+    read(page)
+
+
+def test_the_report_shows_what_calibration_and_the_threshold_change(results: Results) -> None:
+    text = text_of(render(RUN, results))
+    for part in ("loss after calibration", "positive rate at threshold", "accuracy at threshold"):
+        assert part in text
+    for part in ("2.1 %", "1.23", "1.2 %", "31.0 %", "22.1 %", "0.41", "30.9 %", "84.0 %", "54.3 %"):
+        assert part in text
+
+
+def test_the_report_shows_accuracy_by_the_number_of_games(results: Results) -> None:
+    words = read(render(RUN, results)).words
+    assert [word for word in words if re.fullmatch(r"\d+ games", word)] == ["100 games", "930 games"]
+    assert "55.1 %" in words
+    assert "by: discard +6.1." in " ".join(words)
+
+
+def test_the_report_shows_what_other_planes_change(results: Results) -> None:
+    words = read(render(RUN, results)).words
+    start = len(words) - words[::-1].index("mini") - 1
+    shown = [word for word in words[start:] if word.strip()]
+    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 … −1.50"]
+    assert "mini is less accurate than suphx (−1.85 percentage points)" in " ".join(words)
+
+
+def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
+    page = render(RUN, results)
+    begin, end = page.index("<h2>Self-play</h2>"), page.index("<h2>What the entropy term does</h2>")
+    section = text_of(page[begin : page.rindex("</section>", begin, end)])
+    assert "After 40 updates the nets are stronger than their start" in section
+    for part in ("345,678", "−0.31", "−0.45 … −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
+        assert part in section
+    assert "Memory" not in section  # all was in one process
+    assert "Target 1.75 (dashed); deviates from the target by up to 8.6 % over the last half." in section
+
+
+def test_the_report_shows_the_memory_of_processes_and_their_faults(results: Results) -> None:
+    history = [point | {"simulator_memory_bytes": 300 * 2**20, "engine_memory_bytes": 2**29}
+               for point in SELF_PLAY["history"]]  # fmt: skip
+    over_ray = replace(results, self_play=SELF_PLAY | {"history": history, "faults": {"engine_died": 2}})
+    text = text_of(render(RUN, over_ray))
+    assert "Private memory of the largest process of each kind." in text
+    assert "Faults during self-play: engine died 2 times." in text
+
+
+def test_the_report_shows_what_a_fixed_alpha_does(results: Results) -> None:
+    words = [word for word in read(render(RUN, results)).words if word.strip()]
+    for alpha, entropy in (("alpha 0", "0.07"), ("alpha 1.5", "2.41")):
+        start = len(words) - words[::-1].index(alpha) - 1
+        assert words[start : start + 4] == [alpha, entropy, "−0.071", "−0.200 … 0.060"]
+
+
+def test_text_of_strangers_is_escaped(results: Results) -> None:
+    page = render(RUN, results)
+    assert "<script" not in page
+    assert "<b>ukeire" not in page
+    assert "a&amp;b.mjlog" in page
+
+
+def test_a_run_without_results_still_has_a_report() -> None:
+    page = render(replace(RUN, summary=None), read_results({}))
+    assert re.findall(r"<h2>(.*?)</h2>", page) == ["Settings"]
+    read(page)
+
+
+def test_the_same_results_give_the_same_bytes(results: Results) -> None:
+    assert render(RUN, results) == render(RUN, results)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number, percent, stable_rank
+
+
+def test_zero_has_no_sign() -> None:
+    assert decimal(-0.00001, 4) == "0.0000"
+    assert percent(-0.0001) == "0.0 %"
+    assert number(-0.2) == "0"
+    assert difference(-0.0001) == "0.000"
+    assert difference(0.0001) == "0.000"
+
+
+def test_differences_have_a_sign() -> None:
+    assert [difference(value, 2) for value in (0.5, -0.5, None)] == ["+0.50", "−0.50", "–"]
+
+
+def test_what_is_not_there_is_a_dash() -> None:
+    assert [percent(None), number(None), decimal(None), interval(None), duration(None)] == ["–"] * 5
+    assert interval([None, 1.0]) == "– … 1.00"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(6.6, "7 s"), (61, "1 min 1 s"), (3599.7, "1 h 0 min"), (11_520, "3 h 12 min")]
+)
+def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_stable_rank_is_shown_in_its_sensible_range_only() -> None:
+    assert stable_rank(6.25, [4.2, 9.5]) == "6.2 (4.2 … 9.5)"
+    for rank, bounds in (
+        (319.0, [200.0, 400.0]),
+        (6.0, [-1.0, 9.0]),
+        (6.0, [4.0, None]),
+        (None, [1.0, 2.0]),
+        (6.0, None),
+    ):
+        assert stable_rank(rank, bounds) == "–"

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from suphx_pipelines.report.report_self_play import (
+    entropy_chart,
+    largest_distance,
+    last_entropy,
+    learned_heads,
+    section,
+    strength,
+)
+
+RESULT: dict[str, Any] = {
+    "heads": ["discard", "chow"],
+    "updates": 40,
+    "history": [
+        {"updates": 10, "discard_entropy": 2.4},
+        {"updates": 20, "discard_entropy": 1.35},
+        {"updates": 30, "discard_entropy": 1.6},
+        {"updates": 40},
+    ],
+}
+
+
+def test_a_head_without_a_point_has_no_curve() -> None:
+    assert learned_heads(RESULT) == ["discard"]
+    assert last_entropy(RESULT, "discard") == 1.6
+    assert last_entropy(RESULT, "chow") is None
+
+
+def test_a_target_that_falls_is_a_curve_beside_the_entropy() -> None:
+    history = [{"updates": n, "discard_entropy": 0.8, "discard_entropy_target": 0.8 - n / 10} for n in range(1, 4)]
+    drawn = entropy_chart({"history": history}, "discard", {})
+    assert "The target is a share of the entropy of the initial net." in drawn
+    assert "entropy</span>" in drawn
+    assert "target</span>" in drawn
+    absolute = entropy_chart({"history": history, "updates": 3}, "discard", {"discard": 0.5})
+    assert "target</span>" not in absolute
+    assert "Target 0.50 (dashed)" in absolute
+
+
+def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:
+    assert largest_distance(RESULT, "discard", 1.5) == pytest.approx(0.1)
+    assert largest_distance(RESULT, "chow", 0.2) is None
+    assert largest_distance(RESULT, "discard", 0.0) is None
+
+
+def match(updates: int, difference: float, policy: str = "argmax", **more: Any) -> dict[str, Any]:
+    figures = {"difference": difference, "interval": [difference - 0.1, difference + 0.1]}
+    return (
+        {
+            "updates": updates,
+            "baseline": "start",
+            "policy": policy,
+            "hanchans": 400,
+            "average_placement": 2.5 + difference,
+        }
+        | figures
+        | more
+    )
+
+
+def deals(gain: float) -> dict[str, Any]:
+    return {"number": 5000, "changed_share": 0.6, "difference": gain, "interval": [gain - 20, gain + 20]}
+
+
+SECTION: dict[str, Any] = RESULT | {
+    "hanchans": 512,
+    "decisions": 345_678,
+    "seconds": 61.0,
+    "matches": [
+        match(20, -0.05, deals=deals(12.0)),
+        match(40, -0.2, deals=deals(41.5), change={"since": 20, "difference": -0.15, "interval": [-0.22, -0.08]}),
+        match(40, -0.31, policy="sampled"),
+    ],
+    "decisions_of_buffer": {"added": 90_123, "learned": 81_920, "stale": 77, "refused": 0, "lost": 0},
+    "faults": {},
+    "playing_seconds": 40.0,
+    "learning_seconds": 20.0,
+    "waiting_seconds": 1.0,
+}
+
+
+def test_the_verdict_is_that_of_the_most_probable_answers_and_names_the_sampled_ones() -> None:
+    text = strength(SECTION)
+    assert text.startswith("After 40 updates the nets are stronger than their start:")
+    assert "a difference of −0.20" in text
+    assert "With answers sampled on both sides, as in self-play, the difference is −0.31" in text
+
+
+def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
+    page = section(SECTION, {})
+    assert "All checkpoints play on the same walls." in page
+    assert "start, both sampled" in page
+    assert "−0.15 (" in page, "the change since the match before"
+
+
+def test_points_per_kyoku_have_a_curve_of_their_own() -> None:
+    page = section(SECTION, {})
+    assert "Points per kyoku over self-play" in page
+    assert "After 40 updates: +41.5" in page
+    without = section(SECTION | {"matches": [match(40, -0.2)]}, {})
+    assert "Points per kyoku" not in without

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.runs.run_list import find_run, headlines, list_runs, read_run
+from tests.suphx_pipelines.runs.run_folder import running, write_run
+
+
+def test_runs_are_listed_newest_first_and_other_folders_are_ignored(tmp_path: Path) -> None:
+    write_run(tmp_path, "old-1", started="2026-11-21T04:30:34+00:00")
+    write_run(tmp_path, "new-1", started="2026-11-22T04:30:34+00:00")
+    (tmp_path / "artifacts").mkdir()
+    (tmp_path / "mlflow.db").touch()
+    assert [entry.run_id for entry in list_runs(tmp_path)] == ["new-1", "old-1"]
+
+
+def test_a_run_is_running_only_while_its_lock_is_held(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "laptop-1", state="running")
+    assert read_run(folder).state == "interrupted"  # its process was killed
+    with running(folder):
+        assert read_run(folder).state == "running"
+    finished = write_run(tmp_path, "laptop-2", state="finished")
+    with running(finished):
+        assert read_run(finished).state == "running"  # it has just been started again
+
+
+@pytest.mark.parametrize(("stages", "state"), [(("records",), "interrupted"), (("records", "report"), "finished")])
+def test_a_run_without_a_summary_is_read_from_its_stages(stages: tuple[str, ...], state: str, tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "old-1", has_summary=False, metrics={name: {"games": 3.0} for name in stages})
+    entry = read_run(folder)
+    assert (entry.recipe, entry.state, entry.verdict) == ("laptop", state, None)
+    assert entry.seconds == 12.5 * len(stages)
+    assert entry.started.startswith("20")
+    assert entry.metrics() == {name: {"games": 3.0} for name in stages}
+
+
+def test_settings_are_the_keys_of_the_recipe(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, "laptop-1")
+    assert read_run(folder).settings() == {"name": "laptop", "net.size": "tiny"}
+    (folder / "recipe.toml").write_text("name = ", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"recipe\.toml is damaged"):
+        read_run(folder).settings()
+
+
+def test_a_run_is_found_by_its_id_or_its_folder(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "runs", "laptop-1f2e")
+    assert find_run(tmp_path / "runs", "laptop-1f2e").folder == folder
+    assert find_run(tmp_path, str(folder)).folder == folder
+    with pytest.raises(ValueError, match=r"laptop-1f2: no such run in .*: did you mean 'laptop-1f2e'\?"):
+        find_run(tmp_path / "runs", "laptop-1f2")
+    with pytest.raises(ValueError, match=r"xyzzy: no such run in .*runs; `suphx runs list` shows all"):
+        find_run(tmp_path / "runs", "xyzzy")
+
+
+def test_a_missing_folder_of_runs_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"nowhere: no such folder of runs: name yours with --runs DIR"):
+        list_runs(tmp_path / "nowhere")
+
+
+def test_headlines_are_the_figures_that_say_how_good_a_result_is() -> None:
+    figures = {"accuracy": 0.7, "rows_per_second": 3.0, "paired_difference_low": -0.3, "waiting_share": 0.1}
+    assert headlines(figures) == {"accuracy": 0.7, "paired_difference_low": -0.3}

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked, locked
+from tests.suphx_pipelines.runs.run_folder import HOLD
+
+
+def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)  # no file at all
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        assert is_locked(tmp_path)
+        with pytest.raises(ValueError, match=f"is being run by process {process.pid}"), locked(tmp_path):
+            pass
+        process.kill()
+    assert (tmp_path / LOCK_FILE).read_text() == str(process.pid)  # the file stays, the lock does not
+    assert not is_locked(tmp_path)
+    with locked(tmp_path):
+        pass

@@ -1,0 +1,61 @@
+"""A run is never silent: every phase of it, the short ones too, shows something that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.pipeline import run_recipe
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_platform.console.console import Console, Progress
+from tests.suphx_pipelines.recipe.small_laptop import RECIPE, SMALL
+
+
+class WatchedConsole(Console):
+    """Writes down what is shown, and how far each bar came."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.phases: list[str] = []
+        self.bars: dict[str, Progress] = {}
+
+    @contextmanager
+    def progress(self, unit: str, total: float | None = None, name: str = "") -> Iterator[Progress]:
+        self.phases.append(name)
+        with super().progress(unit, total, name) as progress:
+            self.bars[name] = progress
+            yield progress
+
+    @contextmanager
+    def activity(self, name: str) -> Iterator[None]:
+        self.phases.append(name)
+        with super().activity(name):
+            yield
+
+
+def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = {"learning_curve.games": "[]", "ablation.encoders": "[]", "supervised.max_steps": "4"}
+    recipe = load_recipe(RECIPE, [*(SMALL | changes).items()])
+    console = WatchedConsole()
+    result = run_recipe(recipe, records=None, runs=runs, console=console)
+    work = [phase for phase in console.phases if not phase.endswith(": saving")]
+    assert work == [
+        "opening the MLflow store",
+        "playing",
+        "checking",
+        *("kong", "riichi", "chow", "pong", "discard"),
+        "match",
+        "playing the sample game of the report",
+        "drawing the report",
+    ]
+    states = {name: bar.state for name, bar in console.bars.items()}
+    assert all(state.done == pytest.approx(state.total) for state in states.values())
+    assert states["playing"].total == 24
+    assert states["kong"].note == "test"
+    assert result.run.verdict is not None
+    assert result.run.verdict.sentence.startswith("Too few games to decide who is stronger")
+    assert any("has made only 4 training steps" in warning for warning in result.run.warnings)
+    assert "[1/8] records: running" in capsys.readouterr().err

@@ -1,0 +1,320 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.engine.stage import Interrupted, Stage, stage_seed
+from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.summary.run_journal import LOG_FILE
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_platform.console.console import Console
+from tests.suphx_pipelines.runs.run_trace import contents, tracked_runs, work
+from tests.suphx_pipelines.runs.small_run import STAGES, Context, NumbersConfig, PowersConfig, SmallRecipe, small_runner
+
+PROGRAM = Path(__file__).with_name("small_run.py")
+ALL_WORK = {"numbers": 1, "powers": 1, "power 0": 1, "power 1": 1, "power 2": 1, "power 3": 1, "total": 1}
+
+
+def test_a_run_does_every_stage_once_and_tracks_each_nested(runs: Path) -> None:
+    runner = small_runner(runs)
+    result = runner.run()
+    assert {name: stage.status for name, stage in result.stages.items()} == dict.fromkeys(
+        ["numbers", "powers", "total"], "finished"
+    )
+    assert work(result.folder) == ALL_WORK
+    assert tracked_runs(runs) == [
+        ("numbers", "FINISHED", True),
+        ("powers", "FINISHED", True),
+        (runner.run_id, "FINISHED", False),
+        ("total", "FINISHED", True),
+    ]
+    assert list((runs / "artifacts").rglob("total.json"))
+    assert list((runs / "artifacts").rglob("recipe.toml"))
+
+
+def test_a_run_whose_output_has_no_reader_any_more_was_interrupted(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    def print_more() -> None:
+        os.write(writer, b"more")
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=print_more)
+    with os.fdopen(writer, "w") as output, monkeypatch.context() as patch:
+        patch.setattr("sys.stdout", output)
+        with pytest.raises(BrokenPipeError):
+            runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.state, summary.error) == ("interrupted", None)
+
+
+def test_a_run_has_its_folder_before_it_is_ready_for_the_first_stage(runs: Path) -> None:
+    class Stopped(KeyboardInterrupt):
+        pass
+
+    def stop() -> None:
+        summary = RunSummary.read(runner.folder)
+        assert summary is not None
+        assert summary.state == "running"
+        assert {stage.status for stage in summary.stages.values()} == {"waiting"}
+        assert "starting" in (runner.folder / LOG_FILE).read_text()
+        raise Stopped
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), get_ready=stop)
+    with pytest.raises(Stopped):
+        runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert summary.state == "interrupted"
+    assert not (runner.folder / "work.log").exists()
+
+
+def test_finished_stages_are_kept(runs: Path) -> None:
+    first = small_runner(runs).run()
+    again = small_runner(runs).run()
+    assert again.run_id == first.run_id
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert again.stages["total"].metrics == first.stages["total"].metrics
+    assert work(again.folder) == ALL_WORK
+    assert len(tracked_runs(runs)) == 4
+
+
+def test_a_changed_recipe_key_redoes_only_what_depends_on_it(runs: Path) -> None:
+    first = small_runner(runs).run()
+    changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
+    assert changed.run_id != first.run_id
+    assert [stage.status for stage in changed.stages.values()] == ["reused", "finished", "finished"]
+    assert "numbers" not in work(changed.folder)
+    assert changed.stages["numbers"].metrics == first.stages["numbers"].metrics
+    assert changed.stages["total"].metrics != first.stages["total"].metrics
+    everything = small_runner(runs, SmallRecipe(numbers=NumbersConfig(count=2))).run()
+    assert {stage.status for stage in everything.stages.values()} == {"finished"}
+
+
+def test_a_key_that_only_says_how_work_is_done_continues_the_same_run(runs: Path) -> None:
+    first = small_runner(runs, SmallRecipe(threads=1)).run()
+    again = small_runner(runs, SmallRecipe(threads=2)).run()
+    assert again.run_id == first.run_id
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert "threads = 2" in (again.folder / "recipe.toml").read_text()
+
+
+def test_a_reused_result_lives_on_when_the_first_run_is_removed(runs: Path) -> None:
+    first = small_runner(runs).run()
+    changed = small_runner(runs, SmallRecipe(powers=PowersConfig(exponent=3))).run()
+    (first.folder / "numbers" / "numbers.json").unlink()
+    assert json.loads((changed.folder / "numbers" / "numbers.json").read_text())
+
+
+def test_changed_records_make_another_run(runs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    (folder / "a.mjlog").write_text("one")
+    first = small_runner(runs, records=folder).run_id
+    assert small_runner(runs, records=folder).run_id == first
+    (folder / "a.mjlog").write_text("two")
+    assert small_runner(runs, records=folder).run_id != first
+    assert small_runner(runs).run_id != first
+
+
+@pytest.mark.parametrize(
+    ("point", "redone"),
+    [
+        ("numbers:end", {"numbers": 2}),  # the work is done, nothing says so yet
+        ("powers:middle", {"powers": 2}),  # half of the work is done: the other half follows
+        ("powers:done", {"powers": 2}),  # while the mark of being finished is written
+    ],
+)
+def test_a_killed_run_continues_and_ends_with_the_same_stages(runs: Path, point: str, redone: dict[str, int]) -> None:
+    child = subprocess.run([sys.executable, str(PROGRAM), str(runs), point], capture_output=True, text=True)
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    result = small_runner(runs).run()
+    assert work(result.folder) == ALL_WORK | redone
+    assert result.stages["numbers"].status == ("finished" if point == "numbers:end" else "kept")
+    assert {name for name, _, is_nested in tracked_runs(runs) if is_nested} == {"numbers", "powers", "total"}
+    assert len(tracked_runs(runs)) == 4, "the same runs in MLflow are continued"
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
+    assert result.stages["total"].metrics == {"total": 7**2 + 8**2 + 9**2 + 10**2}
+
+
+def test_a_run_in_progress_is_not_run_twice(runs: Path) -> None:
+    runner = small_runner(runs)
+    errors: list[str] = []
+
+    def run_again(context: Context) -> dict[str, float]:
+        child = subprocess.run([sys.executable, str(PROGRAM), str(runs), "never"], capture_output=True, text=True)
+        errors.append(child.stderr)
+        return {}
+
+    stages = (Stage(name="numbers", run=run_again),)
+    assert Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run().run_id == runner.run_id
+    assert "is being run by process" in errors[0]
+
+
+def test_a_failing_stage_is_marked_failed_and_raises(runs: Path) -> None:
+    def fail(context: Context) -> dict[str, float]:
+        raise ValueError("the disk is made of cheese")
+
+    stages = (Stage(name="numbers", run=fail),)
+    with pytest.raises(ValueError, match="cheese"):
+        Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console()).run()
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FAILED"}
+    assert small_runner(runs).run().stages["numbers"].status == "finished"
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "../up", "a b", "x" * 64])
+def test_a_name_that_is_no_folder_name_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="lower-case letters"):
+        small_runner(tmp_path, SmallRecipe(name=name))
+
+
+def test_a_stage_before_what_it_needs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="before what it needs: powers"):
+        Runner(SmallRecipe(), STAGES[2:], runs=tmp_path, records=None, console=Console())
+
+
+def test_a_missing_and_an_empty_folder_of_records_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no such file or folder"):
+        small_runner(tmp_path, records=tmp_path / "absent")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="is an empty folder"):
+        small_runner(tmp_path, records=tmp_path / "empty")
+
+
+def test_stages_have_different_seeds_that_depend_on_the_run() -> None:
+    seeds = [stage_seed(1, "a"), stage_seed(1, "b"), stage_seed(2, "a")]
+    assert len(set(seeds)) == 3
+    assert all(0 <= seed < 2**56 for seed in seeds)
+    assert seeds[0] == stage_seed(1, "a")
+
+
+def named(runs: Path, recipe: SmallRecipe, records: Path | None = None) -> Runner[SmallRecipe]:
+    return Runner(recipe, STAGES, runs=runs, records=records, console=Console(), run_id="mine")
+
+
+def test_a_named_run_goes_on_with_its_settings_and_is_kept_from_others(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    assert first.run_id == "mine"
+    before = contents(first.folder)
+    with pytest.raises(
+        ValueError, match=r"mine was made with other settings: seed is 7 there, 8 here; powers.exponent is 2"
+    ) as error:
+        named(runs, SmallRecipe(seed=8, powers=PowersConfig(exponent=3))).run()
+    assert "Use another --run-id" in str(error.value)
+    assert contents(first.folder) == before
+    assert {status for _, status, _ in tracked_runs(runs)} == {"FINISHED"}
+    again = named(runs, SmallRecipe(threads=2)).run()
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+
+
+def test_a_named_run_is_kept_from_other_records(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.mjlog").write_text("one")
+    first = named(runs, SmallRecipe()).run()
+    before = contents(first.folder)
+    with pytest.raises(ValueError, match="--records is 'none given' there"):
+        named(runs, SmallRecipe(), tmp_path / "a.mjlog").run()
+    assert contents(first.folder) == before
+
+
+def test_a_named_run_is_kept_from_other_settings_on_a_machine_that_never_saw_it(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    shutil.rmtree(first.folder)
+    with pytest.raises(ValueError, match=r"the run mine in MLflow .* seed is '7' there, '8' here"):
+        named(runs, SmallRecipe(seed=8)).run()
+    assert contents(first.folder) == {}
+
+
+def test_a_folder_that_is_no_run_is_not_made_one(runs: Path) -> None:
+    (runs / "mine" / "holiday").mkdir(parents=True)
+    with pytest.raises(
+        ValueError, match=r"mine is not a run: it contains holiday but no recipe\.toml; choose another --run-id"
+    ):
+        named(runs, SmallRecipe()).run()
+    assert [path.name for path in (runs / "mine").iterdir()] == ["holiday"]
+
+
+def test_a_named_run_with_a_damaged_recipe_is_left_alone(runs: Path) -> None:
+    first = named(runs, SmallRecipe()).run()
+    (first.folder / "recipe.toml").write_text("seed = ")
+    with pytest.raises(ValueError, match=r"recipe.toml is not TOML: .*choose another --run-id; nothing was changed"):
+        named(runs, SmallRecipe()).run()
+
+
+def test_a_run_leaves_a_summary_and_a_log(runs: Path) -> None:
+    result = small_runner(runs).run()
+    summary = RunSummary.read(result.folder)
+    assert summary is not None
+    assert (summary.run_id, summary.recipe, summary.state) == (result.run_id, "small", "finished")
+    assert {stage.status for stage in summary.stages.values()} == {"finished"}
+    assert summary.error is None
+    assert summary.seconds > 0
+    log = (result.folder / "run.log").read_text()
+    assert "command: " in log
+    assert "[3/3] total: finished in" in log
+    small_runner(runs).run()
+    again = RunSummary.read(result.folder)
+    assert again is not None
+    assert {stage.status for stage in again.stages.values()} == {"kept"}
+    assert again.started == summary.started
+    assert again.seconds > summary.seconds
+    assert "continuing, 3 of 3 stages are finished" in (result.folder / "run.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "text"),
+    [(ValueError("the disk is made of cheese"), "failed", "the disk is made of cheese"),
+     (Interrupted("step 7"), "interrupted", None)],
+)  # fmt: skip
+def test_the_summary_tells_how_a_run_ended(runs: Path, error: BaseException, state: str, text: str | None) -> None:
+    def fail(context: Context) -> dict[str, float]:
+        raise error
+
+    runner = Runner(SmallRecipe(), (Stage(name="numbers", run=fail),), runs=runs, records=None, console=Console())
+    with pytest.raises(type(error)):
+        runner.run()
+    summary = RunSummary.read(runner.folder)
+    assert summary is not None
+    assert (summary.state, summary.error) == (state, text)
+    assert summary.stages["numbers"].status == "running"
+
+
+def test_warnings_of_a_stage_reach_the_console_the_result_and_the_summary(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def learn(context: Context) -> dict[str, float]:
+        context.warn("the net has not learned")
+        return {"loss": 1.0}
+
+    stages = (Stage(name="numbers", run=learn),)
+    for _ in range(2):
+        console = Console()
+        result = Runner(SmallRecipe(), stages, runs=runs, records=None, console=console).run()
+        assert console.warnings == ["the net has not learned"]
+        assert result.warnings == ("the net has not learned",)
+        summary = RunSummary.read(result.folder)
+        assert summary is not None
+        assert summary.stages["numbers"].warnings == ["the net has not learned"]
+    assert capsys.readouterr().err.count("warning: the net has not learned") == 2
+
+
+def test_the_verdict_is_found_from_the_metrics_of_all_stages(runs: Path) -> None:
+    def find(metrics: Mapping[str, Mapping[str, float]]) -> Verdict:
+        return Verdict(outcome="better", sentence=f"The total is {metrics['total']['total']:.0f}.")
+
+    runner = Runner(SmallRecipe(), STAGES, runs=runs, records=None, console=Console(), find_verdict=find)
+    result = runner.run()
+    assert result.verdict is not None
+    assert result.verdict.sentence == "The total is 294."
+    summary = RunSummary.read(result.folder)
+    assert summary is not None
+    assert (summary.verdict, summary.outcome) == ("The total is 294.", "better")

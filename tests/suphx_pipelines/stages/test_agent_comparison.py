@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.match import play_match
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.recipe.recipe import AgentComparisonConfig, load_recipe
+from suphx_pipelines.report import report_agent_comparison
+from suphx_pipelines.stages.agent_comparison import table
+from suphx_platform.console.console import Console
+from tests.repository import RECIPES
+
+AGENT_COMPARISON = RECIPES / "agent_comparison.toml"
+
+
+def test_agents_are_held_against_the_one_before_on_the_same_walls_and_seats() -> None:
+    names = ("random", "tsumogiri", "ukeire")
+    reports = [play_match(name, "tsumogiri", num_hanchans=40, seed=3) for name in names]
+    first, second, third = table(names, reports)
+    assert (first["compared_with"], first["difference"]) == (None, None)
+    assert second["compared_with"] == "random"
+    for entry, report in zip((first, second, third), reports, strict=True):
+        assert sum(entry["placements"]) == 40
+        assert entry["average_placement"] == pytest.approx(sum(report.placements) / 40)
+        assert entry["interval"][0] <= entry["average_placement"] <= entry["interval"][1]
+    expected = (sum(reports[2].placements) - sum(reports[1].placements)) / 40
+    assert third["difference"] == pytest.approx(expected)
+    low, high = third["difference_interval"]
+    assert low <= expected <= high < 0, "who looks at its hand is better than who does not"
+
+
+def test_self_play_agents_share_nets_and_predictor_and_differ_by_their_reward() -> None:
+    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(AGENT_COMPARISON))}
+    assert "reinforcement" not in stages
+    assert "reward_predictor" not in stages["agent_comparison/rl_basic"].needs
+    assert set(stages["agent_comparison/rl_1"].needs) - set(stages["agent_comparison/rl_basic"].needs) == {
+        "reward_predictor"
+    }
+    assert {"agent_comparison/rl_basic", "agent_comparison/rl_1"} < set(stages["agent_comparison/match"].needs)
+    assert sum(name.startswith("supervised/") for name in stages) == 5
+    without = [("agent_comparison.agents", '["sl", "rl_basic"]'), ("oracle.max_updates", "0")]
+    assert "reward_predictor" not in {stage.name for stage in pipeline_stages(load_recipe(AGENT_COMPARISON, without))}
+
+    assert stages["agent_comparison/match"].needs[-1] == "oracle_decay"
+    assert "reward_predictor" in stages["oracle_decay"].needs
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("reinforcement.max_updates", "0"), "set reinforcement.max_updates"),
+        (("reinforcement.start", "random"), "set reinforcement.start"),
+        (("reinforcement.reward", "round_score"), "set reinforcement.reward"),
+        (("oracle.max_updates", "0"), "set oracle.max_updates"),
+    ],
+)
+def test_agents_that_cannot_learn_are_refused(change: tuple[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=f"agent_comparison.agents .*{said}"):
+        pipeline_stages(load_recipe(AGENT_COMPARISON, [change]))
+
+
+def test_an_agent_named_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="name each once"):
+        AgentComparisonConfig(agents=("sl", "sl"))
+
+
+def test_the_report_has_a_line_for_each_agent() -> None:
+    reports = [play_match(name, "tsumogiri", num_hanchans=8, seed=1) for name in ("tsumogiri", "random")]
+    page = report_agent_comparison.section({"hanchans": 8, "agents": table(("sl", "rl_basic"), reports)})
+    assert "RL-basic" in page
+    assert "8.06" in page, "the paper's stable rank"
+    assert report_agent_comparison.section({}) == ""
+
+
+@pytest.mark.slow
+def test_one_command_ends_with_the_table(tmp_path: Path) -> None:
+    small = {
+        "net.channels": "4",
+        "net.num_blocks": "1",
+        "records.played_games": "40",
+        "supervised.max_steps": "20",
+        "supervised.validate_every": "20",
+        "reward_predictor.learning.max_epochs": "2",
+        "reinforcement.max_updates": "2",
+        "reinforcement.buffer.batch_rows": "300",
+        "reinforcement.learner.critic_start.decisions": "300",
+        "reinforcement.simulator.num_tables": "32",
+        "reinforcement.evaluation_hanchans": "8",
+        "reinforcement.evaluation_deals": "0",
+        "reinforcement.final_hanchans": "0",
+        "agent_comparison.hanchans": "8",
+        "agent_comparison.workers": "1",
+        "evaluation.hanchans": "8",
+        "oracle.max_updates": "2",
+        "oracle_decay.steps": "2",
+        "oracle_decay.updates_per_step": "1",
+        "oracle_decay.continued_updates": "1",
+    }
+    done = run_recipe(
+        load_recipe(AGENT_COMPARISON, list(small.items())), records=None, runs=tmp_path, console=Console()
+    )
+    agents = read_json(done.run.folder / "agent_comparison" / "match" / "agent_comparison.json")["agents"]
+    assert [entry["agent"] for entry in agents] == ["sl_weak", "sl", "rl_basic", "rl_1", "rl_2"]
+    learned = [
+        (done.run.folder / "agent_comparison" / name / "metrics.json").is_file() for name in ("rl_basic", "rl_1")
+    ]
+    assert all(learned)
+    page = done.report.read_text(encoding="utf-8")
+    assert "What each idea brings" in page
+    assert "Reward predictor" in page

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from suphx_pipelines.stages.learning_check import training_warnings
+
+
+def metrics(**changes: Any) -> dict[str, Any]:
+    test = {"samples": 5000, "loss": 0.31, "prior_loss": 0.66, "ece": 0.04} | changes.pop("test", {})
+    return {
+        "train_samples": 80_000,
+        "history": [{"step": 700}],
+        "test": test,
+        "calibrated": {"ece": 0.02},
+    } | changes
+
+
+def test_a_net_that_has_learned_gives_no_warning() -> None:
+    assert training_warnings("kong", metrics()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"train_samples": 90}, "the kong net has only about 90 training samples"),
+        ({"history": [{"step": 32}]}, "the kong net has made only 32 training steps: allow more time"),
+        ({"test": {"loss": 0.65}}, "the kong net has not learned: its test loss is 0.650, and 0.660 without"),
+        ({"calibrated": {"ece": 0.35}}, "the probabilities of the kong net are wrong by 35% on average"),
+        ({"calibrated": None, "test": {"ece": 0.35}}, "wrong by 35%"),
+        ({"test": {"samples": 20, "loss": 9.0}}, "was tested on only 20 samples, too few for a reliable result"),
+    ],
+)
+def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
+    (warning,) = training_warnings("kong", metrics(**changes))
+    assert text in warning
+
+
+def test_a_head_whose_samples_all_have_one_answer_may_be_right_at_once() -> None:
+    assert training_warnings("riichi", metrics(test={"loss": 0.001, "prior_loss": 0.0})) == []
+    assert len(training_warnings("riichi", metrics(test={"loss": 0.3, "prior_loss": 0.0}))) == 1

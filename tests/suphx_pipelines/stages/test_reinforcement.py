@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.selfplay.agents.agent import load_agent
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_platform.console.console import Console
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path) -> None:
+    recipe = small_recipe()
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    assert list(done.run.stages) == ["reinforcement", "report"]
+    metrics = done.run.stages["reinforcement"].metrics
+    assert metrics["updates"] == 4
+    assert "start_difference" in metrics
+    folder = done.run.folder / "reinforcement"
+    load_agent(str(folder))
+    assert [point["updates"] for point in read_json(folder / "metrics.json")["history"]] == [2, 4]
+    assert "Self-play" in done.report.read_text(encoding="utf-8")
+    again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    assert {stage.status for stage in again.run.stages.values()} == {"kept"}
+
+
+def test_a_run_shorter_than_a_report_has_its_figures_at_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = small_recipe(**{"reinforcement.max_updates": "1", "reinforcement.report_every": "20"})
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    history = read_json(done.run.folder / "reinforcement" / "metrics.json")["history"]
+    assert [point["updates"] for point in history] == [1]
+    told = capsys.readouterr().err
+    assert "reinforcement: 100 % in " in told
+    assert "no hanchan was finished: all 16 tables are still playing their first one" in told
+    assert "8 hanchans; over 2 walls the interval means little, play at least 24 hanchans" in told
+
+
+def test_what_is_left_out_is_said_with_the_key_that_brings_it() -> None:
+    assert left_out(small_recipe()) == left_out(Recipe(name="no-word-of-self-play")) == []
+    (note,) = left_out(small_recipe(**{"reinforcement.max_updates": "0"}))
+    assert note == (
+        "this run has no self-play, as reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
+    )
+    study = small_recipe(**{"reinforcement.max_updates": "0", "entropy_study.alphas": "[0.0]"})
+    assert "no entropy study" in left_out(study)[1]
+    (note,) = left_out(small_recipe(**{"oracle_decay.steps": "4"}))
+    assert note.startswith("oracle_decay.steps has no effect")
+    assert note.endswith("set oracle.max_updates")
+
+
+def test_from_supervised_nets_it_comes_after_them() -> None:
+    laptop = load_recipe(RECIPES / "laptop.toml", [("reinforcement.max_updates", "10")])
+    stages = {stage.name: stage for stage in pipeline_stages(laptop)}
+    assert set(stages["reinforcement"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
+    assert "reinforcement" in stages["report"].needs
+    plain = [stage.name for stage in pipeline_stages(load_recipe(RECIPES / "laptop.toml"))]
+    assert "reinforcement" not in plain
+
+
+def test_a_wrong_key_or_value_says_where_it_stands() -> None:
+    with pytest.raises(ValueError, match=r"reinforcement\.simulator: num_tables is 3: use an even number"):
+        small_recipe(**{"reinforcement.simulator.num_tables": "3"})
+    with pytest.raises(ValueError, match=r"--set .*entropy\.taget=1\.0: there is no such key: did you mean .*target"):
+        small_recipe(**{"reinforcement.learner.entropy.taget": "1.0"})
+
+
+OVER_RAY = {
+    "reinforcement.max_updates": "30",
+    "reinforcement.save_seconds": "0",
+    "reinforcement.cluster.on_ray": "true",
+    "reinforcement.cluster.num_simulators": "2",
+}
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130)])
+def test_a_killed_command_leaves_no_process_and_goes_on_when_it_is_typed_again(
+    tmp_path: Path, by: signal.Signals, code: int
+) -> None:
+    settings = [f"--set={key}={value}" for key, value in (SMALL | OVER_RAY).items()]
+    command = [sys.executable, "-m", "suphx_cli.cli", "run", str(RECIPES / "reinforcement.toml"), *settings]
+    command += ["--runs", str(tmp_path)]
+    first = subprocess.Popen(command, start_new_session=True)
+    (state,) = _wait_for(lambda: list(tmp_path.glob("*/reinforcement/reinforcement_state.safetensors")))
+    saved = _wait_for(lambda: [n for n in [_updates(state)] if n >= 4])[0]
+    processes = _descendants(first.pid)
+    assert len(processes) > 5
+    os.kill(first.pid, by)
+    assert first.wait() == code
+    _wait_for(lambda: [True] if not any(_is_alive(process) for process in processes) else [])
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    metrics = read_json(state.parent / "metrics.json")
+    assert metrics["updates"] >= 30
+    points = [point["updates"] for point in metrics["history"]]
+    assert points == sorted(set(points))
+    assert points[0] == 2 <= saved, f"the first run's curve is lost: {done.stderr}"
+    versions = [point["version"] for point in metrics["history"]]
+    assert versions == sorted(versions)
+
+
+def _updates(state: Path) -> int:
+    return int(read_tensors(state)[1]["progress"]["updates"])
+
+
+def _wait_for(look: Callable[[], list[Any]]) -> list[Any]:
+    """Look again and again, for three minutes at most, until something is found."""
+    end = time.monotonic() + 180
+    while not (found := look()):
+        assert time.monotonic() < end, "nothing came of it in three minutes"
+        time.sleep(0.2)
+    return found
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the processes that ``process`` started, and those that they started; Linux only."""
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found, open_ones = [], [process]
+    while open_ones:
+        children = parents.get(open_ones.pop(), [])
+        found += children
+        open_ones += children
+    return found
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_platform.console.console import Console
+from tests.repository import RECIPES
+from tests.suphx_pipelines.recipe.small_recipe import small_recipe
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+SMALL = {
+    "records.played_games": "60",
+    "records.player": "random",
+    "reward_predictor.net.gru_units": "8",
+    "reward_predictor.net.hidden_units": "8",
+    "reward_predictor.learning.max_epochs": "3",
+    "reward_predictor.learning.batch_games": "8",
+}
+
+
+def test_the_predictor_is_learned_from_games_and_held_against_naive_ones(tmp_path: Path) -> None:
+    recipe = load_recipe(RECIPES / "reward_predictor.toml", list(SMALL.items()))
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    assert list(done.run.stages) == ["records", "reward_predictor", "report"]
+    folder = done.run.folder / "reward_predictor"
+    predictor, header = load_reward_predictor(folder / "reward_predictor.safetensors")
+    assert header.points == predictor.points == (75, 30, 0, -150)
+    metrics = read_json(folder / "metrics.json")
+    assert sum(metrics["games"][name] for name in ("train", "validation", "test")) == 60
+    for name in ("mean", "place_now", "place_and_kyoku"):
+        figures = metrics["test"][name]
+        assert figures["margin"] == pytest.approx(1 - metrics["test"]["net"]["loss"] / figures["loss"])
+        low, high = figures["interval"]
+        assert low <= figures["difference"] <= high
+    assert len(metrics["examples"]) == 3
+    page = done.report.read_text(encoding="utf-8")
+    assert "Reward predictor" in page
+    assert [f"Game {place}: points predicted before each deal" in page for place in (1, 2, 3, 4)] == [True] * 3 + [
+        False
+    ]
+
+
+def test_self_play_is_paid_by_the_predictor_of_its_own_run(tmp_path: Path) -> None:
+    changes = {"reinforcement.reward": "global_prediction", "reinforcement.max_updates": "2", **SMALL}
+    recipe = small_recipe(**changes)
+    stages = {stage.name: stage for stage in pipeline_stages(recipe)}
+    assert list(stages) == ["records", "reward_predictor", "reinforcement", "report"]
+    done = run_recipe(recipe, records=None, runs=tmp_path / "own", console=Console())
+    metrics = read_json(done.run.folder / "reinforcement" / "metrics.json")
+    assert metrics["updates"] == 2
+    path = done.run.folder / "reward_predictor" / "reward_predictor.safetensors"
+    given = small_recipe(**changes, **{"reinforcement.global_reward.predictor": str(path)})
+    assert "records" not in {stage.name for stage in pipeline_stages(given)}
+    again = run_recipe(given, records=None, runs=tmp_path / "given", console=Console())
+    points = (read_json(run.folder / "reinforcement" / "metrics.json")["history"][-1] for run in (done.run, again.run))
+    first, second = ({n: v for n, v in point.items() if n.startswith("discard_")} for point in points)
+    assert first == second
+
+
+def test_a_predictor_that_is_not_there_is_named(tmp_path: Path) -> None:
+    recipe = small_recipe(
+        **{"reinforcement.reward": "global_prediction", "reinforcement.global_reward.predictor": "none.safetensors"}
+    )
+    with pytest.raises(FileNotFoundError, match=r"no file none\.safetensors"):
+        run_recipe(recipe, records=None, runs=tmp_path, console=Console())

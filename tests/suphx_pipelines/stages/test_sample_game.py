@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
+from suphx_pipelines.report.report_game import section
+from suphx_pipelines.stages.sample_game import sample_game
+
+NAMES = ("our agent", "ukeire 1", "ukeire 2", "ukeire 3")
+
+
+def played(num_games: int = 2) -> list[GameLog]:
+    seating = np.zeros((num_games, 4), np.int64)
+    return list(play_games([load_agent("ukeire")], seating, range(1, num_games + 1), tenhou()))
+
+
+def test_tiles_scores_and_results_of_played_games_fit_together() -> None:
+    deals = []
+    for log in played():
+        game = sample_game(log, NAMES)
+        json.dumps(game, allow_nan=False)
+        assert len(game["deals"]) == len(log.kyokus)
+        scores = [25_000] * 4
+        for deal in game["deals"]:
+            assert deal["scores"] == scores
+            scores = [score + delta for score, delta in zip(scores, deal["deltas"], strict=True)]
+            has_drawn = "nine terminals" in deal["result"]  # declared with 14 tiles in hand
+            winners = sum(seat["won_with"] is not None for seat in deal["seats"])
+            assert sum(num_tiles(seat) - 13 for seat in deal["seats"]) == winners + has_drawn
+        assert scores == game["final_scores"]
+        deals += game["deals"]
+    seats = [seat for deal in deals for seat in deal["seats"]]
+    called = sum(bool(flags & CALLED_FLAG) for seat in seats for _, flags in seat["river"])
+    assert called == sum(meld["taken"] is not None for seat in seats for meld in seat["melds"])
+    assert all(any(flags & RIICHI_FLAG for _, flags in seat["river"]) for seat in seats if seat["has_riichi"])
+    assert sum(" wins by " in deal["result"] for deal in deals) > len(deals) / 2
+
+
+def num_tiles(seat: dict) -> int:  # type: ignore[type-arg]
+    """Return the tiles of a hand, a kan counted as three."""
+    return len(seat["hand"]) + 3 * len(seat["melds"]) + (seat["won_with"] is not None)
+
+
+def test_the_report_draws_every_deal_and_names_the_seats() -> None:
+    game = sample_game(played(1)[0], NAMES)
+    page = section(game)
+    assert page.count('<details class="deal"') == len(game["deals"])
+    assert page.count('<details class="deal" open') == 1
+    assert page.count('<div class="seat">') == 4 * len(game["deals"])
+    for name in NAMES:
+        assert page.count(f"<h4>{name} ") == len(game["deals"])
+
+
+def test_no_game_gives_no_section() -> None:
+    assert section({}) == ""

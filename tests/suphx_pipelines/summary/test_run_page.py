@@ -1,0 +1,128 @@
+"""What a run leaves in a real MLflow store: finished, failed, stopped and continued."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_folder import Done
+from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.summary.run_page import RunPage, description
+from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
+from suphx_pipelines.summary.verdict import Verdict
+from suphx_platform.console.console import Console
+from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.tracking_experiment import PRIMARY_METRIC
+from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+
+NOTE = "mlflow.note.content"
+
+
+def runner(runs: Path, work: Callable[[Context], dict[str, float]]) -> Runner[SmallRecipe]:
+    stages: list[Stage[SmallRecipe]] = [
+        Stage(name="evaluation", run=work),
+        Stage(name="total", run=lambda _: {"n": 1.0}),
+    ]
+    found = Verdict(outcome="better", sentence="It is better.", difference=-0.1, low=-0.2, high=-0.05, hanchans=8)
+    return Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console(), find_verdict=lambda metrics: found)
+
+
+def page_of(runs: Path, name: str) -> Run:
+    run = TrackingStore(runs).find(name)
+    assert run is not None
+    return run
+
+
+def play(context: Context) -> dict[str, float]:
+    return {"paired_difference": -0.1, "technical": 1.0}
+
+
+def test_the_page_of_a_finished_run_has_headlines_verdict_command_and_files(runs: Path) -> None:
+    small = runner(runs, play)
+    small.run()
+    page = page_of(runs, small.run_id)
+    assert page.info.status == "FINISHED"
+    assert {"evaluation/paired_difference": -0.1, PRIMARY_METRIC: -0.1}.items() <= page.data.metrics.items()
+    assert "evaluation/technical" not in page.data.metrics
+    assert page.data.metrics["seconds"] >= 0
+    tags = page.data.tags
+    assert tags[NOTE].startswith("**It is better.**")
+    commands = tags[NOTE].replace(" \\\n  ", " ")
+    assert f"suphx ui {small.run_id} --runs {runs}" in commands
+    assert tags["suphx.command"] in commands
+    assert tags["mlflow.source.name"].endswith(" small")
+    assert (tags["mlflow.source.type"], tags["suphx.outcome"]) == ("LOCAL", "better")
+    files = TrackingStore(runs).client.list_artifacts(page.info.run_id)
+    assert {file.path for file in files} == {"recipe.toml", "run.log", "run.json"}
+
+
+def test_a_failed_run_names_its_error_and_the_same_command_continues_its_page(runs: Path) -> None:
+    def fail(context: Context) -> dict[str, float]:
+        raise ValueError("the disk is made of cheese")
+
+    small = runner(runs, fail)
+    with pytest.raises(ValueError, match="cheese"):
+        small.run()
+    failed = page_of(runs, small.run_id)
+    assert failed.info.status == "FAILED"
+    assert failed.data.tags[NOTE].startswith("**Failed: the disk is made of cheese.** 0 of 2 stages are finished.")
+    assert "Continue with:" in failed.data.tags[NOTE]
+    runner(runs, play).run()
+    again = page_of(runs, small.run_id)
+    assert (again.info.run_id, again.info.status) == (failed.info.run_id, "FINISHED")
+    assert again.data.tags[NOTE].startswith("**It is better.**")
+
+
+def test_a_stopped_run_and_its_stage_are_killed_in_mlflow(runs: Path) -> None:
+    def stop(context: Context) -> dict[str, float]:
+        raise KeyboardInterrupt
+
+    small = runner(runs, stop)
+    with pytest.raises(KeyboardInterrupt):
+        small.run()
+    stopped = page_of(runs, small.run_id)
+    store = TrackingStore(runs)
+    statuses = {run.info.run_name: run.info.status for run in store.client.search_runs([store.experiment_id()])}
+    assert statuses == {small.run_id: "KILLED", "evaluation": "KILLED"}
+    assert stopped.data.tags[NOTE].startswith("**Stopped.** 0 of 2 stages are finished.")
+
+
+def test_the_games_of_a_run_are_its_dataset(runs: Path) -> None:
+    done = Done(digest="d" * 64, inputs={}, metrics={"games": 3.0, "kyoku": 24.0}, seconds=1.0, run_id="small-1")
+    tracker = TrackingStore(runs).start("small-1", key="small-1")
+    folder = runs / "small-1"
+    with RunPage(tracker, folder, a_summary(), records=Path("/games/2009")).shown() as page:
+        page.add_stage("records", done)
+    inputs = page_of(runs, "small-1").inputs
+    assert inputs is not None
+    (used,) = inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.profile) == ("2009", '{"games": 3, "kyoku": 24}')
+
+
+def a_summary() -> RunSummary:
+    stages = {"records": StageSummary(status="finished", warnings=["half of the games are damaged"])}
+    command = ["suphx", "run", "my recipe.toml"]
+    return RunSummary(run_id="small-1", recipe="small", command=command, state="running", started="", stages=stages)
+
+
+def test_the_description_of_a_running_run_has_its_progress_warnings_and_command(tmp_path: Path) -> None:
+    text = description(a_summary(), tmp_path)
+    assert text.startswith("**Running.** 1 of 1 stages are finished.\n\n- Warning: half of the games are damaged\n\n")
+    assert "suphx run 'my recipe.toml'" in text
+
+
+def test_long_commands_are_shown_in_short_lines_that_a_shell_takes(tmp_path: Path) -> None:
+    long = a_summary()
+    long.command += [f"--set=key_{number}=a value" for number in range(9)]
+    text = description(long, tmp_path)
+    assert max(len(line) for line in text.splitlines()) < 60
+    block = text.partition("```\n")[2].partition("\n```")[0]
+    assert shlex.split(block.replace("\\\n", "")) == long.command

@@ -1,0 +1,303 @@
+"""Whole tournaments of tiny nets with a real MLflow store."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_cli import cli
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.recipe.tournament_recipe import (
+    DecisionConfig,
+    PoolConfig,
+    RoundRobinConfig,
+    TournamentRecipe,
+    load_tournament_recipe,
+)
+from suphx_pipelines.tournament.tournament import run_tournament
+from suphx_platform.agents.agent_source import AgentSource
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.tracking_experiment import EXPERIMENT
+from tests.repository import RECIPES
+from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_platform.agents.bot_program import BOT
+from tests.suphx_platform.parts.small_player import save_random
+
+NIGHTLY = RECIPES / "nightly.toml"
+SMALL = TournamentRecipe(
+    name="nightly",
+    night="1",
+    workers=1,
+    pool=PoolConfig(newest=1),
+    round_robin=RoundRobinConfig(walls=2),
+    decision=DecisionConfig(hanchans=48, baseline=""),
+)
+CHAMPION = RegistryConfig().address
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
+    return run_tournament(recipe, runs=runs, console=Console()).to_json()
+
+
+def night(number: int, recipe: TournamentRecipe = SMALL) -> TournamentRecipe:
+    return replace(recipe, night=str(number))
+
+
+def champion(runs: Path) -> str | None:
+    return ModelRegistry(TrackingStore(runs), RegistryConfig()).champion()
+
+
+def save_at(folder: Path, time: int) -> None:
+    for path in folder.glob("*.safetensors"):
+        os.utime(path, (time, time))
+
+
+def test_the_shipped_recipe_is_complete_and_gets_tonights_date() -> None:
+    recipe = load_tournament_recipe(NIGHTLY)
+    assert len(recipe.night) == len("2026-11-21")
+    assert load_tournament_recipe(NIGHTLY, [("night", "x")]).night == "x"
+
+
+def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(to_toml(SMALL))
+    assert load_tournament_recipe(path) == SMALL
+    with pytest.raises(ValueError, match=r"--set pool\.newst=3: there is no such key: did you mean pool\.newest"):
+        load_tournament_recipe(path, [("pool.newst", "3")])
+    for key, value, message in (
+        ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
+        ("round_robin.walls", "1", "use at least 2"),
+        ("decision.hanchans", "30", "multiple of 4"),
+        ("decision.hanchans", "20", "at least 24"),
+        ("registry.alias", "the best", "use letters"),
+        ("night", "a/b", "use a date"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            load_tournament_recipe(path, [(key, value)])
+
+
+def test_three_nights(runs: Path) -> None:
+    """The first candidate becomes the champion, a clearly better one takes its place, a worse one does not."""
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    first = play(runs, night(1))
+    assert (first["champion"], first["promoted"]) == ("models:/suphx/1", True)
+    assert set(first["agents"]) == {"ukeire", "tsumogiri", "random", "a-1/reinforcement"}
+    assert all(row["interval"][0] <= row["rating"] <= row["interval"][1] for row in first["agents"].values())
+    assert {row["hanchans"] for row in first["agents"].values()} == {8}
+
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    second = play(runs, night(2))
+    assert (second["champion"], second["promoted"]) == ("models:/suphx/2", True)
+    assert second["reason"].startswith(f"new champion: b-1/reinforcement beat {CHAMPION}: average placement −")
+    assert set(second["agents"]) == {CHAMPION, "ukeire", "tsumogiri", "random", "b-1/reinforcement"}
+    again = play(runs, night(2))
+    assert (again["champion"], again["promoted"], again["agents"]) == ("models:/suphx/2", True, second["agents"])
+    assert champion(runs) == "2"
+
+    save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
+    third = play(runs, night(3))
+    assert (third["champion"], third["promoted"]) == ("models:/suphx/2", False)
+    assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
+    assert champion(runs) == "2"
+
+
+def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs)
+    page = Path(result["report"]).read_text()
+    assert "a-1/reinforcement (candidate)" in page
+    assert "New champion: a-1/reinforcement is the first that played." in page
+    assert "<figcaption>Ratings" in page
+    assert "<svg viewBox=" in page
+    store = TrackingStore(runs)
+    experiment = store.client.get_experiment_by_name(EXPERIMENT)
+    assert experiment is not None
+    tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
+    assert set(tracked) == {result["run_id"], "pool", "round_robin", "decision", "promotion", "report"}
+    kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
+    assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "report.html"]
+    ratings = tracked["round_robin"].data.metrics
+    assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
+    (model,) = store.client.search_logged_models([experiment.experiment_id])
+    nets = {path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/*.safetensors")}
+    assert nets == {"discard", "riichi", "chow", "pong", "kong"}
+    assert model.source_run_id == tracked["promotion"].info.run_id, "no run of MLflow has trained these nets"
+    shown = tracked[str(result["run_id"])].data
+    assert shown.tags["mlflow.note.content"].startswith("**New champion: a-1/reinforcement is the first that played.**")
+    assert shown.metrics["promotion/promoted"] == 1
+    address = AgentSource(store).fetch(CHAMPION, runs / "fetched")
+    original = runs / "a-1" / "reinforcement" / "discard.safetensors"
+    assert (Path(address) / "discard.safetensors").read_bytes() == original.read_bytes()
+
+
+def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(runs: Path) -> None:
+    store = TrackingStore(runs)
+    results = []
+    for number, (name, save) in enumerate((("a-1", save_random), ("b-1", save_keeper)), 1):
+        with store.start(name, key=name):
+            save_at(save(runs / name / "reinforcement"), number * 1000)
+        results.append(play(runs, night(number)))
+    result = results[-1]
+    version = store.client.get_model_version("suphx", "2")
+    trained = store.find("b-1")
+    assert trained is not None
+    assert version.run_id == trained.info.run_id
+    for text in ("Average placement ", "against three models:/suphx@champion (version 1)", "over 48 hanchans",
+                 f"by the tournament `{result['run_id']}` (night 2)", "`b-1`, stage `reinforcement`"):  # fmt: skip
+        assert text in (version.description or "")
+    assert version.tags["opponent"] == CHAMPION
+    assert float(version.tags["difference_high"]) < 0
+    assert version.tags["hanchans"] == "48"
+
+
+def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    play(runs, night(1))
+    save_keeper(runs / "broken-1" / "reinforcement")
+    (runs / "broken-1" / "reinforcement" / "kong.safetensors").write_bytes(b"nothing")
+    result = play(runs, night(2, replace(SMALL, pool=PoolConfig(newest=5))))
+    assert not result["promoted"]
+    assert result["reason"].startswith("no promotion: no checkpoint is new")
+    left_out = read_json(runs / str(result["run_id"]) / "pool" / "pool.json")["left_out"]
+    assert left_out["a-1/reinforcement"] == f"the same nets as {CHAMPION}"
+    assert "kong.safetensors" in left_out["broken-1/reinforcement"]
+
+
+def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
+    recipe = replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="ukeire"))
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs, night(1, recipe))
+    assert (result["champion"], result["promoted"]) == (None, False)
+    save_keeper(runs / "b-1" / "reinforcement")
+    weaker = replace(recipe, decision=DecisionConfig(hanchans=48, baseline="tsumogiri"))
+    assert play(runs, night(2, weaker))["champion"] == "models:/suphx/1"
+
+
+def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
+    save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
+    play(runs, night(1))
+    save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
+    store = TrackingStore(runs)
+    other = store.start("the other", key="other")
+    registry = ModelRegistry(store, RegistryConfig())
+    nets = save_keeper(runs.parent / "keeper", weight=2.0)
+    assert registry.promote(nets, other, Promotion(digest="keeper 2", replaces="1", night="2")) == "2"
+    store.client.set_registered_model_alias("suphx", "champion", "1")  # as before the other's last step
+    result = play(runs, night(2))
+    assert (result["champion"], result["promoted"]) == ("models:/suphx/1", False)
+    assert result["reason"].startswith("no promotion, another promotion of this night was first")
+
+
+def test_a_killed_round_robin_keeps_the_games_that_it_has_played(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "tsumogiri", "random", "ukeire:x/..")))
+    with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is no agent"):
+        play(runs, recipe)
+    result = play(runs)
+    folder = runs / str(result["run_id"]) / "round_robin"
+    (folder / "done.json").unlink()
+    (folder / "table.json").unlink()
+    (games,) = (folder / "games").iterdir()
+    turned = [places[::-1] for places in read_json(games)["placements"]]
+    write_json(games, {"placements": turned})  # to tell it from one that is played again
+    again = play(runs)
+    places = {name: row["average_placement"] for name, row in again["agents"].items()}
+    assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+
+
+def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -> None:
+    """An outside program kills the process that plays with it, once."""
+    save_random(runs / "a-1" / "reinforcement")
+    wish = tmp_path / "wish"
+    wish.touch()
+    killer = f"mjai:{sys.executable} -S {BOT} kill-once:{wish}"
+    agents = ("ukeire", "tsumogiri", "random", killer)
+    recipe = replace(SMALL, workers=2, pool=PoolConfig(newest=1, agents=agents))
+    with pytest.raises(ChildProcessError) as caught:
+        play(runs, recipe)
+    assert re.match(r"worker process \d+ was ended by SIGKILL", str(caught.value))
+    assert killer in str(caught.value)
+    assert str(caught.value).endswith(" on walls 1 to 2 of 2")
+    (folder,) = runs.glob("*/round_robin")
+    kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
+    result = play(runs, replace(recipe, workers=1))
+    assert {row["hanchans"] for row in result["agents"].values()} == {4 * 8}
+    after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
+    assert len(after) == 5
+    assert kept.items() <= after.items()
+
+
+def test_a_tournament_killed_after_the_alias_moved_says_the_same_again(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    result = play(runs)
+    folder = runs / str(result["run_id"]) / "promotion"
+    for file in ("done.json", "promotion.json"):
+        (folder / file).unlink()
+    again = play(runs)
+    assert (
+        (again["champion"], again["promoted"]) == (result["champion"], result["promoted"]) == ("models:/suphx/1", True)
+    )
+    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 1
+
+
+def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
+    here = play(runs, recipe)
+    other = tmp_path / "other"
+    shutil.copytree(runs, other, ignore=shutil.ignore_patterns("a-1", "nightly-*", "artifacts"))
+    there = play(other, recipe)
+    assert {**there, "report": "", "tracking_uri": ""} == {**here, "report": "", "tracking_uri": ""}
+    assert Path(there["report"]).is_relative_to(other)
+
+
+def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    program = tmp_path / ("very long " * 20) / ("folder " * 30) / BOT.name
+    program.parent.mkdir(parents=True)
+    shutil.copy(BOT, program)
+    bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' lowest"
+    recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
+    result = play(runs, recipe)
+    assert result["agents"][bot]["hanchans"] == 8
+    assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
+    assert html.escape(bot) in Path(result["report"]).read_text()
+
+
+def test_too_few_agents_are_refused(runs: Path) -> None:
+    told = r"only 3 agents play \(ukeire, tsumogiri, random\), 4 are needed, and .*/runs has no other checkpoints"
+    with pytest.raises(ValueError, match=rf"{told}: set pool\.newest_from .* or name more in pool\.agents"):
+        play(runs)
+
+
+def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    with pytest.raises(ValueError, match="'nobody' is no agent"):
+        play(runs, replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="nobody")))
+    assert not list(runs.glob("*/round_robin/*.json"))
+
+
+def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=24", "--set", "workers=1"]
+    assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(result) >= {"agents", "champion", "promoted", "report"}
+    assert set(result["agents"]["ukeire"]) >= {"rating", "interval", "hanchans"}
+    assert cli.main(["tournament", "nowhere.toml"]) == 1
+    assert "no such recipe" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""The pool of a tournament, settled for tiny nets with a real MLflow store."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx_pipelines.engine.stage import StageContext
+from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.tournament import tournament_pool
+from suphx_pipelines.tournament.tournament_pool import Pool, read_pool
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.console.console import Console
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_platform.parts.small_player import save_random
+
+RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(baseline=""))
+BASELINES = RECIPE.pool.agents
+
+
+def settle(folder: Path, runs: Path, pool: PoolConfig) -> Pool:
+    folder.mkdir(parents=True, exist_ok=True)
+    context = StageContext(
+        folder=folder,
+        recipe=replace(RECIPE, pool=pool),
+        upstream={},
+        records=None,
+        tracker=TrackingStore(runs).start("pool", key="pool"),
+        console=Console(),
+        seed=1,
+        storage_name="",
+        keep=lambda number, score=None: None,
+    )
+    tournament_pool.run(context)
+    return read_pool(folder)
+
+
+def test_nets_of_agents_that_adapt_are_copied_too(runs: Path, tmp_path: Path) -> None:
+    nets = save_random(tmp_path / "nets")
+    adapts = f"adapt-8:{nets}:sampled"
+    pool = settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, adapts, str(nets)), newest=0))
+    assert [entrant.address for entrant in pool.entrants[3:]] == ["adapt-8:agents/3:sampled", "agents/4"]
+    assert len({entrant.digest for entrant in pool.entrants}) == 5
+    shutil.rmtree(nets)
+    elsewhere = (tmp_path / "pool").rename(tmp_path / "elsewhere")  # as another machine has it from the storage
+    for entrant in pool.entrants:
+        load_any_agent(entrant.address_in(elsewhere))
+
+
+def test_of_a_candidate_that_does_not_play_nothing_stays(runs: Path, tmp_path: Path) -> None:
+    nets = save_random(runs / "a-1" / "reinforcement")
+    shutil.copytree(nets, runs / "b-1" / "reinforcement")
+    pool = settle(tmp_path / "pool", runs, PoolConfig(newest=2, newest_from=str(runs)))
+    assert len(pool.entrants) == 4
+    assert list(pool.left_out.values()) == [f"the same nets as {pool.entrants[3].name}"]
+    assert [path.name for path in (tmp_path / "pool" / "agents").iterdir()] == ["3"]
+
+
+def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / "agents").write_text("a file where the folder should be")
+    with pytest.raises(NotADirectoryError):
+        settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))

@@ -1,0 +1,135 @@
+"""Self-play in which the learning nets see what is hidden, each bit with a probability that falls to 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.models.checkpoints.checkpoint import load_header
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.policy_set import load_policy_set, seeing_hidden
+from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.selfplay.controller import Controller
+from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.selfplay.small_controller import (
+    CONFIG,
+    KilledError,
+    Run,
+    new_controller,
+    new_play,
+    numbers,
+    weights,
+)
+
+GUIDED = replace(
+    CONFIG,
+    report_every=1,
+    engine=InferenceEngineConfig(precision="fp32"),
+    oracle=OracleConfig(policy=True, steps=3, updates_per_step=4),
+)
+
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+@pytest.fixture(scope="module")
+def guided(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
+    """The run of GUIDED from its start to its end."""
+    folder = tmp_path_factory.mktemp("guided")
+    return Run(folder, new_controller(folder, GUIDED).run(), [])
+
+
+def hidden_weights(folder: Path) -> np.ndarray:
+    return weights(folder)["trunk.stem.conv.weight"][:, -ORACLE.num_planes :]
+
+
+def test_gamma_falls_by_version_and_each_step_leaves_an_agent(guided: Run) -> None:
+    folder, metrics = guided.folder, guided.metrics
+    gammas = [2 / 3] * 4 + [1 / 3] * 4 + [0.0] * 4
+    assert [point["gamma"] for point in metrics["history"]] == pytest.approx(gammas)
+    for gamma in ("0.667", "0.333", "0.000"):
+        load_agent(str(folder / f"gamma-{gamma}"))
+        header = load_header(folder / f"gamma-{gamma}" / "discard.safetensors")
+        assert header.extra["gamma"] == pytest.approx(float(gamma), abs=1e-3)
+        assert header.net.num_oracle_planes == ORACLE.num_planes
+    assert not hidden_weights(folder / "start").any()
+    assert hidden_weights(folder / "gamma-0.667").any()
+    # At gamma 0 nothing hidden reaches the net: its weights for that do not change any more, but for old decisions.
+    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "gamma-0.333")).max() < 0.01
+
+
+def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
+    """As long as the weights are those that acted, every importance ratio is 1; another mask would give others."""
+    learner = replace(GUIDED.learner, precision="fp32", learning_rate=0.01)
+    config = replace(GUIDED, max_updates=4, learner=learner, oracle=OracleConfig(policy=True, gamma=0.5))
+    trained = new_controller(tmp_path / "a", replace(config, max_updates=30)).run()
+    assert trained["updates"] == 30
+    assert np.abs(hidden_weights(tmp_path / "a")).mean() > 0.02
+    play = replace(new_play(), start=load_policy_set(tmp_path / "a", find_encoder("mini")))
+    history = Controller(config, play, tmp_path / "b").run()["history"]
+    assert history[0]["discard_ratio_low"] == pytest.approx(1, abs=1e-4)
+    assert history[0]["discard_ratio_max"] == pytest.approx(1, abs=1e-4)
+
+
+def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(guided: Run, tmp_path: Path) -> None:
+    config = replace(GUIDED, save_seconds=0.0)
+
+    def kill(updates: int) -> None:
+        if updates == 7:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        new_controller(tmp_path, config, keep=kill).run()
+    resumed = new_controller(tmp_path, config).run()
+    assert numbers(resumed) == numbers(guided.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(guided.folder))
+
+
+def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
+    """It learns from other planes; the policy has the public ones only."""
+    short = replace(CONFIG, max_updates=6)
+    plain = new_controller(tmp_path / "plain", short).run()
+    config = replace(short, learner=replace(short.learner, oracle_critic=True))
+    metrics = new_controller(tmp_path / "oracle", config).run()
+    assert load_header(tmp_path / "oracle" / "discard.safetensors").net.num_oracle_planes == 0
+    errors = [run["history"][-1]["discard_critic_loss"] for run in (plain, metrics)]
+    assert errors[0] != errors[1]
+
+
+def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) -> None:
+    """The teacher is another net; with the distance in the loss it comes down, without it does not."""
+    teacher = seeing_hidden(small_player(3), [DISCARD])
+    for parameter in teacher.nets[DISCARD].output.parameters():
+        parameter.data *= 20  # a teacher who is sure of something
+    distances = []
+    for weight in (1e-9, 30.0):
+        distillation = DistillationConfig(weight=weight, bound=0.0)
+        learner = replace(CONFIG.learner, learning_rate=0.003, distillation=distillation)
+        config = replace(CONFIG, report_every=1, learner=learner)
+        play = replace(new_play(), teacher=teacher)
+        history = Controller(config, play, tmp_path / str(weight)).run()["history"]
+        distances.append([point["discard_teacher_distance"] for point in history])
+    assert distances[0][0] == pytest.approx(distances[1][0])
+    assert distances[1][-1] < 0.8 * distances[0][-1]
+
+
+def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
+    config = replace(CONFIG, learner=replace(CONFIG.learner, distillation=DistillationConfig(weight=1.0)))
+    with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns"):
+        new_controller(tmp_path, config)
+
+
+def test_gamma_changes_with_a_version() -> None:
+    with pytest.raises(
+        ValueError, match=r"oracle\.updates_per_step is 5: use a multiple of weight_sync_interval \(2\)"
+    ):
+        ReinforcementConfig(weight_sync_interval=2, oracle=OracleConfig(policy=True, steps=2, updates_per_step=5))

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.kept_results import GAMES_FOLDER
+from suphx_platform.backend.self_play_match import (
+    MatchOrder,
+    MatchOutcome,
+    SelfPlayMatches,
+    match_figures,
+    play_elsewhere,
+)
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_platform.parts.small_player import save_random
+
+pytestmark = pytest.mark.usefixtures("short_games")
+CONFIG = ReinforcementConfig(evaluation_hanchans=40, evaluation_deals=100, final_hanchans=400)
+
+
+class Orders:
+    """Takes orders and plays none."""
+
+    def __init__(self) -> None:
+        self.taken: list[MatchOrder] = []
+
+    def play_match(self, order: MatchOrder, progress: object) -> Future[MatchOutcome]:
+        self.taken.append(order)
+        return Future()
+
+
+def orders(
+    *, is_final: bool, updates: int = 10, has_weak: bool = True, config: ReinforcementConfig = CONFIG
+) -> list[MatchOrder]:
+    player = Orders()
+    matches = SelfPlayMatches(config, Path("run"), player, has_weak=has_weak, seed=3 + (1 << 20))
+    matches.begin(updates, tell=print, is_final=is_final)
+    return player.taken
+
+
+def order(folder: Path, **changes: object) -> MatchOrder:
+    save_keeper(folder)
+    save_random(folder / "start")
+    settings = {"baseline": "start", "policy": "argmax", "num_hanchans": 8, "num_deals": 0, "seed": 1, "workers": 1}
+    return MatchOrder(folder=folder, **{**settings, **changes})  # type: ignore[arg-type]
+
+
+def test_all_checkpoints_of_a_run_play_on_the_same_walls() -> None:
+    early, late, last = (orders(updates=10, is_final=False), orders(updates=20, is_final=False), orders(is_final=True))
+    assert {each.seed for each in (*early, *late, *last)} == {3}
+    assert [(each.baseline, each.num_hanchans, each.num_deals) for each in early] == [
+        ("start", 40, 100),
+        ("weak", 40, 0),
+    ]
+
+
+def test_the_last_match_is_played_with_the_most_probable_and_with_sampled_answers() -> None:
+    played = [(each.baseline, each.policy, each.num_hanchans) for each in orders(is_final=True)]
+    assert played == [("start", "argmax", 400), ("weak", "argmax", 40), ("start", "sampled", 400)]
+    assert [each.policy for each in orders(is_final=True, has_weak=False)] == ["argmax", "sampled"]
+
+
+def test_a_baseline_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left_out() -> None:
+    config = replace(CONFIG, final_baseline="ukeire", evaluation_weak=False)
+    assert [each.baseline for each in orders(is_final=False, config=config)] == ["start"]
+    last = orders(is_final=True, config=config)
+    assert [(each.baseline, each.num_hanchans, each.num_deals) for each in last] == [
+        ("start", 400, 100), ("start", 400, 0), ("ukeire", 400, 0)
+    ]  # fmt: skip
+
+
+def test_a_baseline_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"final_baseline is 'ukeir': use random, tsumogiri, ukeire, or nothing"):
+        ReinforcementConfig(final_baseline="ukeir")
+
+
+def test_a_match_against_a_baseline_needs_only_the_newest_nets(tmp_path: Path) -> None:
+    match = order(tmp_path, baseline="tsumogiri")
+    assert not any("start" in name for name in match.files())
+    outcome = play_elsewhere(match, match.files())
+    assert outcome.match.baseline == "tsumogiri"
+    assert outcome.match.placements == match.play().match.placements
+
+
+def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> None:
+    outcome = order(tmp_path, num_deals=20).play()
+    assert outcome.match.difference.mean < 0
+    assert outcome.deals is not None
+    assert outcome.deals.difference.mean > 0
+    assert (outcome.deals.candidate, outcome.deals.baseline) == (outcome.match.candidate, outcome.match.baseline)
+    assert order(tmp_path).play().deals is None
+
+
+def test_sampled_answers_of_both_sides_give_other_games(tmp_path: Path) -> None:
+    match = order(tmp_path, policy="sampled").play().match
+    assert (match.candidate, match.baseline) == (f"{tmp_path}:sampled", f"{tmp_path / 'start'}:sampled")
+    assert match.placements != order(tmp_path).play().match.placements
+
+
+def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: Path) -> None:
+    whole = order(tmp_path, keeps_games=True).play().match
+    assert list((tmp_path / GAMES_FOLDER).glob("*/walls-1-2.json"))
+    counts: list[float] = []
+    assert order(tmp_path, keeps_games=True).play(counts.append).match.placements == whole.placements
+    assert counts == [8], "all at once: nothing was played again"
+    counts.clear()
+    save_random(tmp_path, seed=9)
+    other = MatchOrder(
+        folder=tmp_path, baseline="start", policy="argmax", num_hanchans=8, num_deals=0, seed=1, workers=1,
+        keeps_games=True,
+    )  # fmt: skip
+    other.play(counts.append)
+    assert len(counts) > 1
+    assert len(list((tmp_path / GAMES_FOLDER).iterdir())) == 2
+
+
+def test_a_match_elsewhere_has_the_same_result(tmp_path: Path) -> None:
+    here = order(tmp_path / "run", keeps_games=True)
+    there = play_elsewhere(here, here.files())
+    assert there.match.placements == here.play().match.placements
+
+
+@pytest.mark.parametrize(("policy", "name"), [("argmax", "start"), ("sampled", "start_sampled")])
+def test_figures_are_named_by_opponent_and_policy(policy: str, name: str) -> None:
+    entry = {"baseline": "start", "policy": policy, "difference": -0.1, "interval": [-0.2, 0.1], "hanchans": 400}
+    assert match_figures(entry) == {
+        f"{name}_difference": -0.1,
+        f"{name}_difference_low": -0.2,
+        f"{name}_difference_high": 0.1,
+        f"{name}_hanchans": 400.0,
+    }
+    deals = {"number": 1000, "changed_share": 0.5, "difference": 12.5, "interval": [-3.0, 28.0]}
+    assert match_figures(entry | {"deals": deals})[f"{name}_points_per_kyoku"] == 12.5

@@ -1,0 +1,410 @@
+"""The commands against an API server over HTTP (fake_api_server.py) that holds what the real chart installs."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from suphx_cli import cli
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_platform.console.stop_file import STORED
+from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
+from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status, suspending_operator
+
+
+def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
+    cluster: Cluster, suphx: Command, tmp_path: Path
+) -> None:
+    code, result, err = suphx("launch", str(RECIPE), "--preset", "paper", "--set", "reinforcement.max_updates=7")
+    assert code == 0
+    run = result["run_id"]
+    assert f"suphx logs {run} -f" in err
+    job, recipe = cluster.objects["rayjobs", run], cluster.objects["configmaps", f"{run}-recipe"]
+    assert "RUN_ID" not in json.dumps(job)
+    assert f"--run-id {run} --stop-file /recipes/stop --set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
+    assert recipe["metadata"]["ownerReferences"][0]["uid"] == job["metadata"]["uid"]
+    (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
+    assert load_recipe(tmp_path / "recipe.toml") == load_recipe(RECIPE, [("reinforcement.max_updates", "7")])
+    assert result["pods"]["inference"] == {"ready": 0, "wanted": 40}
+    assert result["state"] == "starting"
+
+
+def test_the_command_of_a_run_is_one_that_suphx_knows(cluster: Cluster, run_id: str) -> None:
+    command = cluster.objects["rayjobs", run_id]["spec"]["entrypoint"].split()
+    assert command[0] == "suphx"
+    args = cli.build_parser().parse_args(command[1:])
+    assert (args.run_id, str(args.stop_file)) == (run_id, "/recipes/stop")
+
+
+def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    code, result, err = suphx("launch", str(RECIPE), "--preset", "paper")
+    assert (code, result["run_id"]) == (0, run_id)
+    assert "exists already" in err
+    assert cluster.names("rayjobs") == [run_id]
+    for kind, name in (("rayjobs", run_id), ("configmaps", f"{run_id}-recipe")):
+        cluster.objects[kind, name]["metadata"]["creationTimestamp"] = "2025-01-01T00:00:00Z"
+    _, other, _ = suphx("launch", str(RECIPE), "--set", "seed=2")
+    assert other["run_id"] != run_id
+    _, listed, _ = suphx("jobs")
+    assert [one["run_id"] for one in listed["runs"]] == [run_id, other["run_id"]]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("POST", "rayjobs", 503, times=2),
+        Fault("POST", "rayjobs", 0),
+        Fault("POST", "rayjobs", 0, is_done_first=True),
+        Fault("POST", "configmaps", 0, is_done_first=True),
+        Fault("POST", "configmaps", 500),
+        Fault("GET", "configmaps", 429, times=3),
+        Fault("GET", "rayjobs", 0, times=2),
+    ],
+    ids=str,
+)
+def test_a_server_that_stumbles_is_asked_again(cluster: Cluster, suphx: Command, fault: Fault) -> None:
+    cluster.faults.append(fault)
+    code, result, _ = suphx("launch", str(RECIPE))
+    assert (code, fault.times) == (0, 0)
+    assert cluster.names("rayjobs") == [result["run_id"]]
+    assert cluster.objects["configmaps", f"{result['run_id']}-recipe"]["metadata"]["ownerReferences"]
+
+
+def test_a_launch_that_broke_off_is_finished_by_the_next(cluster: Cluster, suphx: Command) -> None:
+    fault = Fault("POST", "rayjobs", 503, times=100)
+    cluster.faults.append(fault)
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "Try again" in err
+    fault.times = 0
+    code, result, _ = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
+
+
+def test_a_refused_launch_leaves_nothing_and_a_lost_recipe_is_made_again(cluster: Cluster, suphx: Command) -> None:
+    before = cluster.names("configmaps")
+    cluster.faults.append(Fault("POST", "rayjobs", 403))
+    code, _, err = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("configmaps")) == (1, before)
+    assert "launcher.subjects" in err
+    _, result, _ = suphx("launch", str(RECIPE))
+    name = f"{result['run_id']}-recipe"
+    cluster.remove("configmaps", name)
+    code, _, _ = suphx("launch", str(RECIPE))
+    assert (code, cluster.names("rayjobs")) == (0, [result["run_id"]])
+    assert cluster.objects["configmaps", name]["metadata"]["ownerReferences"]
+
+
+def test_status_counts_pods_by_role_and_trusts_rays_word(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    for role, number in (("head", 0), ("simulator", 0), ("simulator", 1), ("learner", 0)):
+        put_pod(cluster, run_id, role, number)
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["preset"]) == ("running", "small")
+    assert result["pods"] == {
+        "head": {"ready": 1, "wanted": 1},
+        "simulator": {"ready": 2, "wanted": 2},
+        "inference": {"ready": 0, "wanted": 2},
+        "learner": {"ready": 1, "wanted": 1},
+    }
+    set_status(cluster, run_id, "Failed", "SUCCEEDED")  # its submitter failed, the run did not
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["problems"]) == ("succeeded", [])
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        ({"containerStatuses": [{"name": "ray", "state": {"waiting": {"reason": "ImagePullBackOff"}}}]}, "image.tag"),
+        (
+            {
+                "containerStatuses": [
+                    {"name": "ray", "state": {}, "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
+                ]
+            },
+            "OOMKilled: container ray ended with exit code 137 (raise the memory",
+        ),
+        (
+            {
+                "conditions": [
+                    {
+                        "type": "PodScheduled",
+                        "status": "False",
+                        "reason": "Unschedulable",
+                        "message": "0/3 nodes are available: 3 Insufficient nvidia.com/gpu",
+                    }
+                ]
+            },
+            "Insufficient nvidia.com/gpu (no node has room",
+        ),
+        ({"phase": "Failed", "reason": "Evicted", "message": "low on resource: memory"}, "Evicted: low on resource"),
+    ],
+)
+def test_what_is_wrong_with_a_pod_is_said_with_a_remedy(
+    cluster: Cluster, suphx: Command, run_id: str, status: dict[str, Any], text: str
+) -> None:
+    put_pod(cluster, run_id, "learner", **{"phase": "Pending", "conditions": [], "containerStatuses": [], **status})
+    _, result, _ = suphx("status", run_id)
+    assert any(text in problem and "learner" in problem for problem in result["problems"])
+
+
+def test_stop_saves_first_and_resume_goes_on(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    submitter = put_pod(cluster, run_id, "submitter")
+    suspend = suspending_operator(cluster)
+    order: list[str] = []
+
+    def operator(kind: str, body: dict[str, Any]) -> None:
+        if kind == "configmaps" and body["data"].get("stop"):
+            order.append("asked")
+            cluster.logs[submitter] = [f"2026-11-21T10:00:00Z suphx: {STORED}"]
+        if kind == "rayjobs" and body["spec"].get("suspend") and "suspended" not in order:
+            order.append("suspended")
+        suspend(kind, body)
+
+    cluster.operator = operator
+    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    assert (code, result["state"], order) == (0, "stopped", ["asked", "suspended"])
+    assert {pods["wanted"] for pods in result["pods"].values()} == {0}
+    code, result, _ = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "starting")
+    assert "stop" not in cluster.objects["configmaps", f"{run_id}-recipe"]["data"]
+    assert not cluster.objects["rayjobs", run_id]["spec"]["suspend"]
+
+
+def test_a_run_that_does_not_say_that_it_saved_is_not_ended(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    code, _, err = suphx("stop", run_id, "--wait", "0.3")
+    assert code == 1
+    assert "use --now" in err
+    assert "suspend" not in cluster.objects["rayjobs", run_id]["spec"]
+    cluster.operator = suspending_operator(cluster)
+    code, result, _ = suphx("stop", run_id, "--now")
+    assert (code, result["state"]) == (0, "stopped")
+
+
+def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    set_status(cluster, run_id, "Initializing")
+
+    def be_quicker(job: dict[str, Any]) -> None:
+        labels = {**job["metadata"]["labels"], "somebody": "else"}
+        cluster.put("rayjobs", {**job, "metadata": {**job["metadata"], "labels": labels}})
+
+    cluster.before_patch.append(be_quicker)
+    asked = 0
+
+    def slow_operator(kind: str, body: dict[str, Any]) -> None:
+        nonlocal asked
+        if kind == "rayjobs" and body["spec"].get("suspend") and asked == 0:
+            asked += 1
+            cluster.forget()
+            cluster.faults.append(Fault("GET", "watch=True", 0))
+
+    cluster.operator = slow_operator
+    threading.Timer(0.5, lambda: set_status(cluster, run_id, "Suspended")).start()
+    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    assert (code, result["state"], asked) == (0, "stopped", 1)
+    job = cluster.objects["rayjobs", run_id]
+    assert job["metadata"]["labels"]["somebody"] == "else"
+
+
+def test_a_failed_run_is_made_anew_from_its_recipe(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    before = cluster.objects["rayjobs", run_id]
+    recipe = cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["recipe.toml"]
+    set_status(cluster, run_id, "Failed", "FAILED", reason="AppFailed", message="Job entrypoint failed")
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "failed"
+    assert any("AppFailed: Job entrypoint failed" in problem for problem in result["problems"])
+    code, result, _ = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "starting")
+    after = cluster.objects["rayjobs", run_id]
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    assert after["spec"] == before["spec"]
+    kept = cluster.objects["configmaps", f"{run_id}-recipe"]
+    assert kept["data"]["recipe.toml"] == recipe
+    assert kept["metadata"]["ownerReferences"][0]["uid"] == after["metadata"]["uid"]
+
+
+def test_a_run_of_a_queue_is_deleted_by_stop_and_made_anew_by_resume(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    job = cluster.objects["rayjobs", run_id]
+    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "training"
+    set_status(cluster, run_id, "Initializing")
+    code, result, _ = suphx("stop", run_id)
+    assert (code, result["state"], cluster.names("rayjobs")) == (0, "stopped", [])
+    _, listed, _ = suphx("jobs")
+    assert [(one["run_id"], one["state"]) for one in listed["runs"]] == [(run_id, "stopped")]
+    _, _, err = suphx("launch", str(RECIPE))
+    assert "suphx resume" in err
+    code, result, _ = suphx("resume", run_id)
+    assert (code, cluster.names("rayjobs")) == (0, [run_id])
+
+
+def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    job = cluster.objects["rayjobs", run_id]
+    name = f"{run_id}-abcde"
+    cluster.put("rayclusters", {"metadata": {"name": name}, "spec": job["spec"]["rayClusterSpec"]})
+    set_status(cluster, run_id, "Running", "RUNNING")
+    code, result, _ = suphx("scale", run_id, "--simulators", "12")
+    assert (code, result["pods"]["simulator"]["wanted"]) == (0, 12)
+    kept = yaml.safe_load(cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["rayjob.yaml"])
+    for spec in (cluster.objects["rayjobs", run_id]["spec"], kept["spec"]):
+        groups = {group["groupName"]: group for group in spec["rayClusterSpec"]["workerGroupSpecs"]}
+        assert [groups["simulator"][key] for key in ("minReplicas", "replicas", "maxReplicas")] == [1, 12, 12]
+        assert groups["inference"]["replicas"] == 2
+        places = int(groups["simulator"]["resources"]["simulator"])
+        assert f"reinforcement.cluster.num_simulators={12 * places}" in spec["entrypoint"]
+
+
+def test_logs_are_followed_across_broken_connections(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("suphx_platform.cluster.runs.run_log._PAUSE_SECONDS", 0.05)
+    set_status(cluster, run_id, "Running", "RUNNING")
+    pod = put_pod(cluster, run_id, "submitter")
+    lines = [f"2026-11-21T10:00:0{n}.000000001Z line {n}" for n in range(6)]
+    cluster.logs[pod] = [*lines[:3], "CONNECTION BREAKS", *lines[3:]]
+
+    def end() -> None:
+        put_pod(cluster, run_id, "submitter", phase="Succeeded")
+        set_status(cluster, run_id, "Complete", "SUCCEEDED")
+
+    threading.Timer(1.0, end).start()
+    assert cli.main(["logs", run_id, "-f"]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
+
+
+def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    put_pod(cluster, run_id, "head")
+    assert cli.main(["jobs"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed == ["runs:", f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1"]
+    assert cli.main(["stop", run_id, "--now", "--wait", "1"]) == 1  # no operator: it stays as it is
+    assert "check that the KubeRay operator runs" in capsys.readouterr().err
+    assert cli.main(["status", run_id]) == 0
+    assert ["state:", "stopping"] in [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_logs_of_several_pods_say_whose_they_are(
+    cluster: Cluster, run_id: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(2):
+        pod = put_pod(cluster, run_id, "simulator", number)
+        cluster.logs[pod] = [f"2026-11-21T10:00:00Z line {n} of {number}" for n in range(3)]  # all at one time
+    assert cli.main(["logs", run_id, "--role", "simulator", "--tail", "2", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["run_id"] == run_id
+    said = [line for line in err.splitlines() if "line" in line]
+    assert sorted(said) == [f"{run_id}-simulator-{n}: line {k} of {n}" for n in range(2) for k in (1, 2)]
+
+
+def test_each_error_names_the_object_and_the_next_step(
+    cluster: Cluster, suphx: Command, run_id: str, template: dict[str, Any], tmp_path: Path
+) -> None:
+    def error(*arguments: str) -> str:
+        code, _, err = suphx(*arguments)
+        assert code == 1
+        assert "unexpected" not in err
+        return err
+
+    assert "no run nobody in namespace suphx: suphx jobs lists all" in error("status", "nobody")
+    assert "no run nobody" in error("scale", "nobody", "--simulators", "3")
+    assert "has no preset 'huge': use one of laptop-kind, paper, small" in error(
+        "launch", str(RECIPE), "--preset", "huge", "--set", "seed=3"
+    )
+    assert "no such recipe" in error("launch", str(tmp_path / "none.toml"))
+    assert "max_updates" in error("launch", str(RECIPE), "--set", "reinforcement.max_updates=-1")
+    assert "has no submitter pod that has started" in error("logs", run_id)
+    assert "Install it with helm install" in error("launch", str(RECIPE), "--release", "other")
+    assert "launcher.subjects" in error("jobs", "--namespace", "theirs")
+    second = json.loads(json.dumps(template))
+    second["metadata"] |= {"name": "b-run-template", "labels": {**second["metadata"]["labels"]}}
+    second["metadata"]["labels"]["app.kubernetes.io/instance"] = "b"
+    cluster.put("configmaps", second)
+    assert "installed more than once (b, suphx): choose one with --release" in error("launch", str(RECIPE))
+    cluster.rules = []
+    assert 'cannot list resource "rayjobs"' in error("jobs")
+
+
+def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Command) -> None:
+    name = "suphx-run-template"
+    data = cluster.objects["configmaps", name]["data"]
+    wrong = yaml.safe_load(data["rayjob-small.yaml"])
+    wrong["spec"]["shutdownAfterJobFinishes"] = False
+    wrong["spec"]["rayClusterSpec"]["workerGroupSpecs"][0]["minReplicas"] = 50
+    data["rayjob-small.yaml"] = yaml.safe_dump(wrong)
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "ttlSecondsAfterFinished needs shutdownAfterJobFinishes" in err
+    assert "group simulator: minReplicas, replicas, maxReplicas are [50, 2, 8]" in err
+    assert cluster.names("rayjobs") == []
+
+
+@pytest.mark.parametrize("arguments", [["jobs"], ["status", "a"], ["launch", "laptop", "--dry-run=server"]])
+def test_a_server_that_refuses_connections_is_named_at_once(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with api_server(tmp_path) as (_, path):
+        monkeypatch.setenv("KUBECONFIG", str(path))
+    assert cli.main(arguments) == 1
+    message = " ".join(capsys.readouterr().err.split())
+    assert re.search(
+        r"the API server http://127.0.0.1:\d+ does not answer \(Connection refused\)\. Check that", message
+    )
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_server_that_never_answers_is_named_after_two_attempts(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("suphx_platform.cluster.cluster_api._FIRST_TIMEOUT_SECONDS", (0.1, 0.1))
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # the kernel accepts connections, nobody reads from them
+        address = f"{scheme}://127.0.0.1:{silent.getsockname()[1]}"
+        (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig(address)))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+        assert cli.main(["jobs"]) == 1
+    retried, failed = capsys.readouterr().err.splitlines()
+    assert retried == f"the API server {address} does not answer, trying again"
+    assert failed.startswith(f"suphx: the API server {address} does not answer (timeout). Check that the cluster is ")
+
+
+def test_a_kubeconfig_that_does_not_exist_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert cli.main(["jobs"]) == 1
+    assert "none, which does not exist. Set KUBECONFIG to your kubeconfig file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["launch"],
+        ["status"],
+        ["logs", "a", "--role", "cook"],
+        ["scale", "a"],
+        ["scale", "a", "--simulators", "0"],
+        ["stop", "a", "--wait", "soon"],
+        ["launch", "r.toml", "--set", "nothing"],
+        ["launch", "--dry-run", "r.toml"],
+        ["launch", "r.toml", "--dry-run=all"],
+        ["delete"],
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2

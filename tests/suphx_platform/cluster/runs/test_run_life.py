@@ -1,0 +1,346 @@
+"""The whole life of a run, with an operator that does what KubeRay's does (fake_operator.py)."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from typing import Any
+
+import pytest
+import yaml
+from helm_python import Chart
+
+from suphx_platform.cluster.runs.run_manifest import run_objects
+from suphx_platform.cluster.runs.run_store import RunStore
+from tests.repository import REPOSITORY
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault
+from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
+from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, set_status
+
+
+def use_ray(cluster: Cluster, version: str) -> None:
+    """Have the template of the chart name another version of Ray, as if an old chart had installed it."""
+    data = cluster.objects["configmaps", "suphx-run-template"]["data"]
+    for key in data:
+        data[key] = data[key].replace('rayVersion: "2.60.0"', f'rayVersion: "{version}"')
+
+
+def test_a_run_goes_from_launch_to_its_end(cluster: Cluster, suphx: Command, operator: Operator, run_id: str) -> None:
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["problems"]) == ("running", [])
+    assert result["pods"]["simulator"] == {"ready": 2, "wanted": 2}
+    operator.report(run_id, "SUCCEEDED")
+    _, result, _ = suphx("status", run_id)
+    assert (result["state"], result["problems"]) == ("succeeded", [])
+    code, result, err = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "succeeded")
+    assert "nothing to resume" in err
+
+
+def test_a_version_of_ray_without_tokens_is_refused_before_anything_is_sent(cluster: Cluster, suphx: Command) -> None:
+    use_ray(cluster, "2.40.0")
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "rayVersion is 2.40.0, and authOptions.mode token needs Ray 2.52.0 or later" in err
+    assert cluster.names("rayjobs") == []
+
+
+def test_a_rejected_run_has_failed_and_can_be_left(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    job = cluster.found("rayjobs", run_id)
+    job["spec"]["rayClusterSpec"]["rayVersion"] = "2.40.0"
+    cluster.put("rayjobs", {**job, "spec": {**job["spec"], "suspend": True}})
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "failed"
+    assert any("ValidationFailed" in one and "minimum Ray version is 2.52.0" in one for one in result["problems"])
+    assert any(f"suphx delete {run_id}" in one for one in result["problems"])
+    before = cluster.objects["rayjobs", run_id]["metadata"]["uid"]
+    code, _, err = suphx("resume", run_id)
+    assert code == 1
+    assert f"suphx delete {run_id}" in err
+    assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] == before
+    _, result, err = suphx("launch", str(RECIPE))
+    assert result["state"] == "failed"
+    assert f"suphx delete {run_id}" in err
+    _, _, err = suphx("stop", run_id)
+    assert f"suphx delete {run_id}" in err
+    assert suphx("delete", run_id, "--yes")[0] == 0
+    assert suphx("launch", str(RECIPE))[1]["state"] == "running"
+
+
+def test_a_failed_attempt_with_retries_left_is_no_failed_run(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    operator.ends_submitters = False  # for up to 300 s Ray says FAILED and the operator Running
+    operator.report(run_id, "FAILED")
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "retrying"
+    before = cluster.objects["rayjobs", run_id]["metadata"]["uid"]
+    assert suphx("resume", run_id)[1]["state"] == "retrying"
+    assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] == before
+    operator.ends_submitters = True
+    for attempt in range(1, 4):
+        operator.report(run_id, "FAILED")
+        status = cluster.objects["rayjobs", run_id]["status"]
+        assert (status["failed"], suphx("status", run_id)[1]["state"]) == (attempt, "running")
+    operator.report(run_id, "FAILED")
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "failed"
+    assert any("AppFailed" in one for one in result["problems"])
+    code, result, _ = suphx("resume", run_id)
+    assert (code, result["state"]) == (0, "running")
+    assert cluster.objects["rayjobs", run_id]["metadata"]["uid"] != before
+
+
+def test_a_run_can_be_stopped_between_two_attempts(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    operator.ends_submitters = False
+    operator.report(run_id, "FAILED")
+    code, result, _ = suphx("stop", run_id, "--wait", "10")
+    assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
+    operator.ends_submitters = True
+    assert suphx("resume", run_id)[1]["state"] == "running"
+
+
+def test_a_refused_launch_leaves_nothing_and_says_why(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    before = cluster.names("configmaps")
+    cluster.quota["rayjobs"] = 1
+    code, _, err = suphx("launch", str(RECIPE), "--set", "seed=2")
+    assert code == 1
+    assert "suphx delete RUN" in err
+    assert cluster.names("configmaps") == before
+    assert [one["run_id"] for one in suphx("jobs")[1]["runs"]] == [run_id]
+
+
+def test_a_launch_that_cannot_be_undone_says_what_is_left(cluster: Cluster, suphx: Command) -> None:
+    cluster.faults += [Fault("POST", "configmaps", 403), Fault("DELETE", "rayjobs", 403)]
+    code, _, err = suphx("launch", str(RECIPE))
+    (run,) = cluster.names("rayjobs")
+    assert code == 1
+    assert f"RayJob {run} exists and cannot be deleted" in err
+    assert suphx("delete", run, "--yes")[0] == 0
+
+
+def test_a_recipe_without_a_run_is_not_listed_as_a_run(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    job = cluster.objects.pop(("rayjobs", run_id))
+    _, listed, err = suphx("jobs")
+    assert listed["runs"] == []
+    assert f"suphx delete {run_id}" in err
+    code, _, err = suphx("status", run_id)
+    assert code == 1
+    assert f"suphx delete {run_id}" in err
+    cluster.objects["rayjobs", run_id] = job
+
+
+def test_stop_waits_until_the_last_pod_has_ended(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.termination_seconds = 0.5  # the head's preStop hook
+    code, _, err = suphx("stop", run_id, "--now", "--wait", "0.1")
+    assert code == 1
+    assert "are still terminating" in err
+    assert cluster.objects["rayjobs", run_id]["status"]["jobDeploymentStatus"] == "Suspended"
+    assert suphx("status", run_id)[1]["state"] == "stopping"
+    code, result, _ = suphx("stop", run_id, "--now", "--wait", "20")
+    assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
+
+
+def test_a_resumed_run_never_overlaps_its_old_driver(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.termination_seconds = 0.5
+    assert suphx("stop", run_id, "--now", "--wait", "0.1")[0] == 1
+    old = set(cluster.names("pods"))
+    code, result, _ = suphx("resume", run_id, "--wait", "20")
+    assert (code, result["state"]) == (0, "running")
+    assert old
+    assert not old & set(cluster.names("pods"))
+
+
+def test_the_pods_of_a_failed_run_end_before_it_is_resumed(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] = 0
+    operator.report(run_id, "FAILED")
+    cluster.termination_seconds = 0.5
+    old = set(cluster.names("pods"))
+    code, result, _ = suphx("resume", run_id, "--wait", "20")
+    assert (code, result["state"]) == (0, "running")
+    assert not old & set(cluster.names("pods"))
+
+
+def test_of_two_launches_at_once_one_says_that_it_created_the_run(
+    cluster: Cluster, suphx: Command, template: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from suphx_platform.cluster.cluster_api import ClusterApi
+    from suphx_platform.cluster.runs.launcher import Launcher
+
+    both = threading.Barrier(2)
+    create = RunStore.create
+
+    def at_once(store: RunStore, job: dict[str, Any], recipe: dict[str, Any]) -> bool:
+        both.wait(10)
+        return create(store, job, recipe)
+
+    monkeypatch.setattr(RunStore, "create", at_once)
+    said: list[str] = []
+    presets = ("small", "paper")
+
+    def launch(preset: str) -> None:
+        objects = run_objects(template, preset=preset, run_id="demo-1", recipe="seed = 1\n", overrides=[])
+        Launcher(ClusterApi(), say=said.append).launch(objects)
+
+    threads = [threading.Thread(target=launch, args=(preset,)) for preset in presets]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(text.split()[0] for text in said) == ["Created", "demo-1"]
+    assert any("exists already" in text for text in said)
+    job, kept = cluster.objects["rayjobs", "demo-1"], cluster.objects["configmaps", "demo-1-recipe"]
+    assert yaml.safe_load(kept["data"]["rayjob.yaml"])["spec"] == job["spec"]  # not that of the other preset
+
+
+def test_a_launch_is_ours_although_the_connection_broke(cluster: Cluster, suphx: Command) -> None:
+    cluster.faults.append(Fault("POST", "rayjobs", 0, is_done_first=True))
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 0
+    assert "Created" in err
+
+
+@pytest.mark.parametrize("queue", ["", "training"])
+def test_a_run_of_the_chart_is_scaled_stopped_and_resumed_like_any_other(
+    cluster: Cluster, suphx: Command, operator: Operator, queue: str
+) -> None:
+    values = {"run": {"name": "first", "recipe": "seed = 1\n"}, "kueue": {"queueName": queue}}
+    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(values, name="suphx", namespace="suphx")
+    for kind, path in (("configmaps", "run/recipe.yaml"), ("rayjobs", "run/rayjob.yaml")):
+        cluster.put(kind, yaml.safe_load(texts[f"suphx/templates/{path}"]))
+    code, result, err = suphx("scale", "first", "--simulators", "5")
+    assert (code, result["pods"]["simulator"]["wanted"]) == (0, 5), err
+    assert result["preset"] == "small"
+    code, result, _ = suphx("stop", "first", "--now")
+    assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
+    assert bool(queue) == (cluster.names("rayjobs") == [])
+    code, result, err = suphx("resume", "first")
+    assert (code, result["state"]) == (0, "running"), err
+    groups = cluster.objects["rayjobs", "first"]["spec"]["rayClusterSpec"]["workerGroupSpecs"]
+    assert [group["replicas"] for group in groups if group["groupName"] == "simulator"] == [5]
+    annotations = cluster.objects["rayjobs", "first"]["metadata"].get("annotations") or {}
+    assert not queue or annotations["meta.helm.sh/release-name"] == "suphx"  # helm upgrade takes it as its own
+
+
+def test_scale_changes_all_or_nothing(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    cluster.remove("configmaps", f"{run_id}-recipe")
+    before = json.dumps(cluster.objects["rayjobs", run_id])
+    code, _, err = suphx("scale", run_id, "--simulators", "5")
+    assert code == 1
+    assert "launch the recipe again to restore it" in err
+    assert json.dumps(cluster.objects["rayjobs", run_id]) == before
+
+
+def test_delete_removes_the_run_and_says_what_stays(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.termination_seconds = 0.3
+    code, result, _ = suphx("delete", run_id, "--yes")
+    assert (code, result["state"], result["pods"], result["problems"]) == (0, "deleted", {}, [])
+    assert result["removed"] == [f"RayJob {run_id}", f"ConfigMap {run_id}-recipe"]
+    assert result["kept"][0] == f"checkpoints in s3://bucket/runs/{run_id}"
+    assert "MLflow" in result["kept"][1]
+    assert [cluster.names(kind) for kind in ("rayjobs", "rayclusters", "jobs", "pods")] == [[], [], [], []]
+    assert cluster.names("configmaps") == ["suphx-run-template"]
+    assert "no run" in suphx("status", run_id)[2]
+    assert "no run" in suphx("delete", run_id, "--yes")[2]
+
+
+@pytest.mark.parametrize(("answer", "is_deleted"), [("y\n", True), ("n\n", False), ("", False)])
+def test_delete_asks_first(
+    cluster: Cluster, suphx: Command, run_id: str, monkeypatch: pytest.MonkeyPatch, answer: str,
+    is_deleted: bool,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    code, _, err = suphx("delete", run_id)
+    assert f"Delete {run_id} (starting)" in err
+    assert "learned since its last checkpoint is lost" in err
+    assert (code == 0, cluster.names("rayjobs") == []) == (is_deleted, is_deleted)
+    assert is_deleted or "--yes" in err
+
+
+def test_without_an_operator_a_run_is_deleted_by_force_only(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    cluster.objects["rayjobs", run_id]["metadata"]["finalizers"] = [FINALIZER]
+    code, _, err = suphx("delete", run_id, "--yes", "--wait", "0.1")
+    assert code == 1
+    assert "--force" in err
+    assert suphx("status", run_id)[1]["state"] == "deleting"
+    code, _, err = suphx("launch", str(RECIPE))
+    assert code == 1
+    assert "is being deleted" in err
+    assert suphx("resume", run_id)[0] == 1
+    assert suphx("delete", run_id, "--yes", "--force")[0] == 0
+    assert cluster.names("rayjobs") == []
+
+
+def test_a_rayjob_of_somebody_else_is_left_alone(cluster: Cluster, suphx: Command) -> None:
+    cluster.put("rayjobs", {"metadata": {"name": "theirs"}, "spec": {}})
+    for command in (["delete", "theirs", "--yes"], ["stop", "theirs"], ["status", "theirs"]):
+        code, _, err = suphx(*command)
+        assert code == 1
+        assert "it is not a run of suphx" in err
+    assert cluster.names("rayjobs") == ["theirs"]
+
+
+def test_two_resumes_at_once_start_one_run(cluster: Cluster, suphx: Command, run_id: str) -> None:
+    set_status(cluster, run_id, "Failed", "FAILED", reason="AppFailed")
+
+    def be_quicker(recipe: dict[str, Any]) -> None:
+        job = cluster.found("rayjobs", run_id)
+        cluster.remove("rayjobs", run_id)
+        del job["metadata"]["uid"], job["status"]
+        made = cluster.put("rayjobs", job)
+        owner = {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": run_id, "uid": made["metadata"]["uid"]}
+        cluster.put("configmaps", {**recipe, "metadata": {**recipe["metadata"], "ownerReferences": [owner]}})
+
+    cluster.before_patch.append(be_quicker)
+    code, _, err = suphx("resume", run_id)
+    assert code == 1
+    assert "at the same time" in err
+    assert cluster.names("rayjobs") == [run_id]
+
+
+def test_the_role_allows_what_the_commands_do_and_nothing_else(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    operator.warn(cluster.objects["rayjobs", run_id], "Anything", "of the whole life")
+
+    def act_later(kind: str, body: dict[str, Any]) -> None:  # so that `stop` has to watch
+        cluster.operator = None
+        threading.Timer(0.2, lambda: operator(kind, body)).start()
+
+    for command in (
+        ["jobs"],
+        ["launch", str(RECIPE), "--set", "seed=2", "--dry-run"],
+        ["scale", run_id, "--simulators", "3"],
+        ["stop", run_id, "--now"],
+        ["resume", run_id],
+    ):
+        cluster.operator = act_later if command[0] == "stop" else operator
+        code, _, err = suphx(*command)
+        assert code == 0, err
+    submitter = next(name for name in cluster.names("pods") if "submitter" in json.dumps(cluster.objects["pods", name]))
+    cluster.logs[submitter] = ["2026-11-21T10:00:00Z a line"]
+    threading.Timer(0.3, operator.report, (run_id, "SUCCEEDED")).start()
+    assert suphx("logs", run_id, "-f")[0] == 0
+    assert suphx("delete", run_id, "--yes")[0] == 0
+    assert cluster.rules is not None
+    allowed = {
+        (group, resource, verb)
+        for rule in cluster.rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    assert cluster.used_rights == allowed

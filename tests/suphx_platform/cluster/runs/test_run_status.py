@@ -1,0 +1,216 @@
+"""Every state is documented, is what it says, and can be left by a command."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import pytest
+
+from suphx_platform.cluster.cluster_api import ClusterApi
+from suphx_platform.cluster.cluster_error import ClusterError
+from suphx_platform.cluster.runs.launcher import Launcher
+from suphx_platform.cluster.runs.run_manifest import run_objects
+from suphx_platform.cluster.runs.run_status import QUEUE_LABEL, STATES, pods_by_role, state_of
+from tests.repository import REPOSITORY
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster
+from tests.suphx_platform.cluster.runs.fake_operator import Operator
+
+DOCUMENT = (REPOSITORY / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+DOCUMENTED = {
+    state: set(re.findall(r"`(\w+)`", exits))
+    for state, exits in re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", DOCUMENT, re.MULTILINE)
+}
+DEPLOYMENTS = (
+    "", "Initializing", "Running", "Waiting", "Complete", "Failed", "ValidationFailed", "Suspending", "Suspended",
+    "Retrying", "FromTheFuture",
+)  # fmt: skip
+RAY = ("", "PENDING", "RUNNING", "STOPPED", "SUCCEEDED", "FAILED")
+RUN = "demo-1"
+
+
+def test_the_document_lists_every_state_and_the_commands_that_leave_it() -> None:
+    assert DOCUMENTED.keys() == set(STATES)
+    for state, exits in DOCUMENTED.items():
+        assert exits <= {"launch", "stop", "resume", "delete"}, state
+        assert exits, state
+
+
+def set_up(cluster: Cluster, *, deployment: str, ray: str, suspend: bool, has_pods: bool) -> None:
+    """Bring the run into one combination, whether or not the operator would."""
+    job = cluster.found("rayjobs", RUN)
+    job["metadata"].pop("finalizers", None)
+    job["spec"].pop("suspend", None)
+    job["spec"] |= {"suspend": True} if suspend else {}
+    job["status"] = {"jobDeploymentStatus": deployment, "jobStatus": ray, "startTime": "2026-01-01T00:00:00Z"}
+    cluster.put("rayjobs", job)
+    for name in cluster.names("pods"):
+        cluster.remove("pods", name)
+    if has_pods:
+        labels = {"suphx/run": RUN, "suphx/role": "head"}
+        status = {"phase": "Running", "conditions": []}
+        cluster.put("pods", {"metadata": {"name": "head", "labels": labels}, "spec": {}, "status": status})
+
+
+def leave(launcher: Launcher, command: str, objects: Any) -> str:
+    """Give a command; return the state afterwards."""
+    if command == "delete":
+        launcher.delete(RUN, seconds=5, forces=True)
+        return "deleted"
+    if command == "launch":
+        return launcher.launch(objects).state
+    if command == "stop":
+        return launcher.stop(RUN, saves=False, seconds=0.2).state
+    return launcher.resume(RUN, seconds=0.2).state
+
+
+def test_every_combination_has_a_documented_state() -> None:
+    pod = {"metadata": {"name": "a-head"}, "status": {"phase": "Running"}}
+    for deployment, ray, suspend, pods, queue in itertools.product(
+        DEPLOYMENTS, RAY, (False, True), ([], [pod]), ("", "training")
+    ):
+        case = f"{deployment or 'New'} {ray} suspend={suspend} pods={len(pods)} queue={queue}"
+        state = state_of(job(deployment, ray, suspend=suspend, queue=queue), pods)
+        assert DOCUMENTED[state], case
+        assert state != "stopped" or not pods, f"{case}: stopped is told while a pod runs"
+        if deployment in ("Complete", "Failed", "ValidationFailed"):
+            assert state in ("succeeded", "failed"), case
+        elif ray == "FAILED" and deployment in ("Running", "Retrying"):
+            assert state in ("retrying", "stopping", "queued"), case
+
+
+def test_every_combination_can_be_left(cluster: Cluster, template: dict[str, Any]) -> None:
+    objects = run_objects(template, preset="laptop-kind", run_id=RUN, recipe="seed = 1\n", overrides=[])
+    launcher = Launcher(ClusterApi(), say=lambda _: None)
+    rays = itertools.cycle(RAY)  # which Ray says is of no interest for a deletion
+    for deployment, suspend, has_pods in itertools.product(DEPLOYMENTS, (False, True), (False, True)):
+        case = f"{deployment or 'New'} suspend={suspend} pods={has_pods}"
+        launcher.launch(objects)
+        set_up(cluster, deployment=deployment, ray=next(rays), suspend=suspend, has_pods=has_pods)
+        assert "delete" in DOCUMENTED[launcher.status(RUN).state], case
+        if has_pods:
+            cluster.remove("pods", "head")  # its node ends it
+        assert leave(launcher, "delete", objects) == "deleted", case
+        assert cluster.names("rayjobs") == [], case
+
+
+@pytest.mark.parametrize("state", [state for state in STATES if state != "deleted"])
+def test_each_documented_command_leaves_its_state(cluster: Cluster, template: dict[str, Any], state: str) -> None:
+    objects = run_objects(template, preset="laptop-kind", run_id=RUN, recipe="seed = 1\n", overrides=[])
+    launcher = Launcher(ClusterApi(), say=lambda _: None)
+    for command in sorted(DOCUMENTED[state]):
+        operator = Operator(cluster, starts_pods=state != "starting")
+        cluster.operator = operator
+        reach(cluster, launcher, operator, objects, state)
+        assert launcher.status(RUN).state == state
+        cluster.operator = Operator(cluster) if state != "deleting" else None
+        cluster.termination_seconds = 0.0
+        for name in cluster.names("pods") if state == "stopping" else []:
+            cluster.remove("pods", name)
+        assert leave(launcher, command, objects) != state, command
+        if cluster.names("rayjobs"):
+            launcher.delete(RUN, seconds=5)
+        elif f"{RUN}-recipe" in cluster.names("configmaps"):
+            cluster.remove("configmaps", f"{RUN}-recipe")
+
+
+def reach(cluster: Cluster, launcher: Launcher, operator: Operator, objects: Any, state: str) -> None:
+    """Bring a run into a state as it comes into it in life."""
+    launcher.launch(objects)
+    job = cluster.objects["rayjobs", RUN]
+    if state == "queued":
+        cluster.operator = None
+        labels = {**job["metadata"]["labels"], QUEUE_LABEL: "training"}
+        cluster.put("rayjobs", {**job, "metadata": {**job["metadata"], "labels": labels}})
+        set_up(cluster, deployment="Suspended", ray="", suspend=True, has_pods=False)
+    elif state == "retrying":
+        operator.ends_submitters = False
+        operator.report(RUN, "FAILED")
+    elif state == "stopped":
+        launcher.stop(RUN, saves=False, seconds=5)
+    elif state == "stopping":
+        cluster.termination_seconds = 60
+        with pytest.raises(ClusterError, match="are still terminating"):
+            launcher.stop(RUN, saves=False, seconds=0.1)
+    elif state == "succeeded":
+        operator.report(RUN, "SUCCEEDED")
+    elif state == "failed":
+        for _ in range(4):
+            operator.report(RUN, "FAILED")
+    elif state == "deleting":
+        cluster.operator = None
+        with pytest.raises(ClusterError, match="finalizer"):
+            launcher.delete(RUN, seconds=0.1)
+
+
+def job(deployment: str, ray: str, *, suspend: bool = False, queue: str = "", **more: Any) -> dict[str, Any]:
+    labels = {QUEUE_LABEL: queue} if queue else {}
+    status = {"jobDeploymentStatus": deployment, "jobStatus": ray, **more}
+    spec = {"suspend": suspend, "backoffLimit": 3}
+    return {"metadata": {"name": "a", "labels": labels}, "spec": spec, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("deployment", "ray", "suspend", "queue", "state"),
+    [
+        ("", "", False, "", "starting"),
+        ("Initializing", "", False, "", "starting"),
+        ("Running", "PENDING", False, "", "starting"),
+        ("Running", "RUNNING", False, "", "running"),
+        ("Running", "RUNNING", True, "", "stopping"),
+        ("Running", "FAILED", False, "", "retrying"),
+        ("Running", "STOPPED", False, "", "stopping"),
+        ("Running", "SUCCEEDED", False, "", "succeeded"),
+        ("Suspending", "RUNNING", True, "", "stopping"),
+        ("Suspended", "", True, "", "stopped"),
+        ("Suspending", "STOPPED", True, "", "stopping"),
+        ("Suspended", "STOPPED", True, "", "stopped"),
+        ("Suspended", "FAILED", True, "", "stopped"),
+        ("Suspended", "STOPPED", True, "training", "queued"),
+        ("Suspended", "", False, "", "starting"),
+        ("", "", True, "", "stopped"),
+        ("", "", True, "training", "queued"),
+        ("Initializing", "", True, "training", "queued"),
+        ("Retrying", "FAILED", False, "", "retrying"),
+        ("Retrying", "SUCCEEDED", False, "", "retrying"),
+        ("Complete", "SUCCEEDED", False, "", "succeeded"),
+        ("Failed", "SUCCEEDED", False, "", "succeeded"),
+        ("Complete", "FAILED", False, "", "failed"),
+        ("Failed", "", False, "", "failed"),
+        ("Failed", "RUNNING", True, "", "failed"),
+        ("Complete", "STOPPED", False, "", "failed"),
+        ("ValidationFailed", "", False, "", "failed"),
+        ("ValidationFailed", "", True, "", "failed"),
+        ("ValidationFailed", "", True, "training", "failed"),
+    ],
+)
+def test_the_state_of_a_rayjob(deployment: str, ray: str, suspend: bool, queue: str, state: str) -> None:
+    assert state_of(job(deployment, ray, suspend=suspend, queue=queue)) == state
+
+
+def test_the_last_failed_attempt_is_a_failed_run() -> None:
+    assert state_of(job("Running", "FAILED", failed=2)) == "retrying"
+    assert state_of(job("Running", "FAILED", failed=3)) == "failed"
+
+
+def test_a_run_between_two_attempts_is_not_stopped_yet() -> None:
+    assert state_of(job("", "", suspend=True, startTime="2026-01-01T00:00:00Z")) == "stopping"
+
+
+def test_a_run_with_a_pod_is_not_stopped() -> None:
+    pod = {"metadata": {"name": "a-head", "deletionTimestamp": "2026-01-01T00:00:00Z"}, "status": {"phase": "Running"}}
+    assert state_of(job("Suspended", "", suspend=True), [pod]) == "stopping"
+    assert state_of(None, [pod]) == "stopping"
+    assert state_of(None, [{**pod, "status": {"phase": "Succeeded"}}]) == "stopped"
+
+
+def test_a_pod_that_is_leaving_is_not_ready() -> None:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    pods: list[dict[str, Any]] = [
+        {"metadata": {"name": name, "labels": {"suphx/role": "simulator"}}, "status": ready} for name in "ab"
+    ]
+    pods[1]["metadata"]["deletionTimestamp"] = "2026-11-21T10:00:00Z"
+    cluster = {"workerGroupSpecs": [{"groupName": "simulator", "replicas": 3}]}
+    found = pods_by_role("running", cluster, pods)["simulator"]
+    assert (found.ready, found.wanted, found.existing) == (1, 3, 2)

@@ -1,0 +1,89 @@
+"""``suphx launch --dry-run``: on the client without any cluster, on the server with strict checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from suphx_cli import cli
+from tests.helm.operator_rule import broken_rules
+from tests.repository import REPOSITORY
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster
+from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command
+
+
+@pytest.fixture
+def no_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_the_client_prints_what_would_be_created(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--preset", "paper", "--set", "reinforcement.max_updates=7", "--dry-run=client"]
+    assert cli.main(["launch", str(RECIPE), *arguments]) == 0
+    job, recipe = yaml.safe_load_all(capsys.readouterr().out)
+    assert (job["kind"], recipe["kind"]) == ("RayJob", "ConfigMap")
+    assert recipe["metadata"]["name"] == f"{job['metadata']['name']}-recipe"
+    assert broken_rules(job) == []
+    assert "--set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
+    assert "max_updates = 7" in recipe["data"]["recipe.toml"]
+    groups = {group["groupName"]: group for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
+    assert groups["inference"]["replicas"] == 40
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_the_client_takes_values_of_the_chart(capsys: pytest.CaptureFixture[str]) -> None:
+    values = str(REPOSITORY / "k8s" / "overlays" / "small" / "values.yaml")
+    assert cli.main(["launch", str(RECIPE), "--dry-run=client", "--values", values]) == 0
+    assert "suphx/pool: spot" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_cluster")
+def test_errors_of_the_client_name_the_fix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "values.yaml").write_text("presett: small\n")
+    for arguments, message in (
+        (["--dry-run=client", "--preset", "huge"], "use one of laptop-kind, paper, small"),
+        (["--dry-run=client", "--values", str(tmp_path / "values.yaml")], "'presett' not allowed"),
+        (["--dry-run=client", "--values", str(tmp_path / "none.yaml")], "cannot be read"),
+        (["--values", "values.yaml"], "--values belongs to --dry-run=client"),
+        (["--dry-run"], "No cluster configured. Set KUBECONFIG to your kubeconfig file"),
+    ):
+        assert cli.main(["launch", str(RECIPE), *arguments]) == 1
+        assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_client_creates_what_it_printed(
+    cluster: Cluster, suphx: Command, template: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "values.yaml").write_text("storage: {address: 's3://bucket/runs'}\n")
+    values = ["--values", str(tmp_path / "values.yaml")]
+    _, shown, _ = suphx("launch", str(RECIPE), "--dry-run=client", *values)
+    assert cluster.requests == []
+    suphx("launch", str(RECIPE))
+    job, recipe = shown["objects"]
+    assert cluster.objects["rayjobs", shown["run_id"]]["spec"] == job["spec"]
+    assert cluster.objects["configmaps", f"{shown['run_id']}-recipe"]["data"] == recipe["data"]
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--dry-run=server"])
+def test_the_server_checks_and_creates_nothing(cluster: Cluster, suphx: Command, option: str) -> None:
+    code, result, err = suphx("launch", str(RECIPE), option)
+    assert (code, result["state"], result["dry_run"]) == (0, "starting", "server")
+    assert "the server accepts it" in err
+    assert cluster.names("rayjobs") == []
+
+
+@pytest.mark.parametrize("options", [["--dry-run=server"], []], ids=["dry run", "launch"])
+def test_unknown_fields_are_errors(cluster: Cluster, suphx: Command, options: list[str]) -> None:
+    data = cluster.objects["configmaps", "suphx-run-template"]["data"]
+    wrong = yaml.safe_load(data["rayjob-small.yaml"])
+    wrong["spec"]["shutdownAfterJobFinishe"] = True
+    data["rayjob-small.yaml"] = yaml.safe_dump(wrong)
+    code, _, err = suphx("launch", str(RECIPE), *options)
+    assert code == 1
+    assert 'unknown field "spec.shutdownAfterJobFinishe"' in err
+    assert (cluster.names("rayjobs"), cluster.names("configmaps")) == ([], ["suphx-run-template"])

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_platform.cluster.cluster_api import ClusterApi
+from suphx_platform.cluster.cluster_error import ClusterError
+
+
+def kubeconfig(**changes: Any) -> str:
+    contexts = [
+        {"name": "home", "context": {"cluster": "c", "user": "u"}},
+        {"name": "work", "context": {"cluster": "c", "user": "u", "namespace": "mahjong"}},
+    ]
+    config = {
+        "apiVersion": "v1",
+        "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:9"}}],
+        "users": [{"name": "u", "user": {}}],
+        "contexts": contexts,
+        "current-context": "home",
+    }
+    return json.dumps(config | changes)
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "kubeconfig"
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    return path
+
+
+def test_a_context_says_the_namespace(path: Path) -> None:
+    path.write_text(kubeconfig())
+    assert ClusterApi().namespace == "default"
+    assert ClusterApi(context="work").namespace == "mahjong"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("contexts: [\n  {{{\n", r"kubeconfig is not YAML \(line 3: .*\). Correct it, or set KUBECONFIG"),
+        ("just text", r"kubeconfig is not a kubeconfig\. Correct it"),
+        ("", r"kubeconfig is not a kubeconfig\. Correct it"),
+        (
+            kubeconfig(**{"current-context": "gone"}),
+            r"has no context 'gone', its current one\. Choose one with --context: home, work",
+        ),
+        (
+            kubeconfig(**{"current-context": ""}),
+            r"has no current context\. Choose one with --context: home, work",
+        ),
+        (
+            kubeconfig(clusters=[]),
+            r"kubeconfig cannot be used .*clusters list.*\. Correct it, or choose another --context",
+        ),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, message: str) -> None:
+    path.write_text(text)
+    with pytest.raises(ClusterError, match=message):
+        ClusterApi()
+
+
+def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
+    path.write_text(kubeconfig())
+    with pytest.raises(ClusterError, match=r"no context nosuch in .*kubeconfig\. Its contexts: home, work"):
+        ClusterApi(context="nosuch")
+
+
+def test_without_a_file_nothing_is_guessed(path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"KUBECONFIG names .*kubeconfig, which does not exist\. Set KUBECONFIG"):
+        ClusterApi()
+
+
+def test_without_any_configuration_the_first_step_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(ClusterError, match=r"^No cluster configured\. Set KUBECONFIG to your kubeconfig file "):
+        ClusterApi()

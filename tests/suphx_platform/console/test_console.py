@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.console import progress as progress_module
+from suphx_platform.console.console import Console
+
+
+def test_json_is_one_line_on_stdout_and_messages_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(is_json=True)
+    console.say("working")
+    console.result({"name": "ⓝSuphx", "rate": 0.25})
+    output = capsys.readouterr()
+    assert json.loads(output.out) == {"name": "ⓝSuphx", "rate": 0.25}
+    assert output.out.count("\n") == 1
+    assert output.err == "working\n"
+
+
+def test_without_json_the_result_is_aligned_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().result({"games": 12_345, "win_rate": 0.21961, "stages": {"a": {"files": ["x", "y"]}}, "champion": None})
+    assert capsys.readouterr().out.splitlines() == [
+        "games:    12,345",
+        "win rate: 22.0 %",
+        "",
+        "stages:",
+        "     files",
+        "  a  x, y",
+    ]
+
+
+def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console()
+    with console.progress("games", total=3) as progress:
+        assert list(progress.count("ab")) == ["a", "b"]
+        progress.advance(1, "almost there")
+    assert capsys.readouterr().err == "3 of 3 games in 0 s, almost there\n"
+
+
+def test_a_result_that_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        Console(is_json=True).result({"rate": float("nan")})
+
+
+def test_quiet_shows_warnings_and_lines_only(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console(verbosity="quiet")
+    console.say("reading")
+    console.detail("figures")
+    console.warn("too few samples")
+    console.line("the nets are better")
+    with console.progress("games", total=1) as progress, console.activity("waiting"):
+        progress.advance()
+    output = capsys.readouterr()
+    assert output.out == "the nets are better\n"
+    assert output.err == "warning: too few samples\n"
+    assert console.warnings == ["too few samples"]
+
+
+@pytest.mark.parametrize(("verbosity", "shown"), [("normal", "reading\n"), ("verbose", "reading\nfigures\n")])
+def test_details_are_for_verbose(capsys: pytest.CaptureFixture[str], verbosity: str, shown: str) -> None:
+    console = Console(verbosity="verbose" if verbosity == "verbose" else "normal")
+    console.say("reading")
+    console.detail("figures")
+    assert capsys.readouterr().err == shown
+
+
+def test_the_log_file_has_every_message_with_its_time(tmp_path: Path) -> None:
+    console = Console(verbosity="quiet")
+    log = tmp_path / "run.log"
+    log.write_text("earlier\n")
+    with console.log_to(log):
+        console.say("reading")
+        console.detail("figures")
+        console.warn("few")
+        console.line("better")
+    console.say("after")
+    earlier, *lines = log.read_text().splitlines()
+    assert earlier == "earlier"
+    assert [line.split(" ", 2)[2] for line in lines] == ["reading", "figures", "warning: few", "better"]
+    assert all(line[:2] == "20" and line[10] == " " for line in lines)
+
+
+def test_work_that_reports_nothing_still_gets_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_module, "SECONDS_TO_FIRST_LINE", 0.0)
+    monkeypatch.setattr(progress_module, "_SECONDS_BETWEEN_LOOKS", 0.001)
+    printed = threading.Event()
+
+    class WatchedConsole(Console):
+        def say(self, text: str) -> None:
+            super().say(text)
+            printed.set()
+
+    with WatchedConsole().activity("opening the store"):
+        assert printed.wait(60)
+    assert capsys.readouterr().err == "opening the store: 0 s\n"
+
+
+class Screen:
+    """The other end of a terminal: everything that was written to it so far."""
+
+    def __init__(self, reader: int) -> None:
+        self._reader = reader
+        self._text = ""
+        self._changed = threading.Condition()
+        self.thread = threading.Thread(target=self._read)
+        self.thread.start()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                part = os.read(self._reader, 65536)
+            except OSError:  # Linux: the other end is closed
+                break
+            with self._changed:
+                self._text += part.decode()
+                self._changed.notify_all()
+        os.close(self._reader)
+
+    def wait_for(self, text: str) -> str:
+        """Return everything written so far, as soon as ``text`` is part of it."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: text in self._text, 60), f"{text!r} is not in …{self._text[-500:]!r}"
+            return self._text
+
+
+def on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, show: Callable[[Console, Screen], None]) -> str:
+    """Return everything that ``show`` writes to a terminal."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    reader, writer = pty.openpty()
+    screen = Screen(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stderr", terminal)
+        show(Console(), screen)
+    screen.thread.join()
+    return screen.wait_for("")
+
+
+def test_on_a_terminal_messages_stay_above_the_bars_which_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(console: Console, screen: Screen) -> None:
+        with console.progress("games", total=2, name="match") as progress, console.activity("waiting"):
+            progress.advance(1, "first")
+            assert "1 of 2 games" in screen.wait_for("left, first")
+            screen.wait_for("waiting")
+            console.say("a message")
+            progress.advance(1, "second")
+            assert "a message" in screen.wait_for("2 of 2 games, 0 s left, second")
+        console.say("the end")
+
+    assert on_a_terminal(80, monkeypatch, show).endswith("the end\r\n")
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_bars_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(console: Console, screen: Screen) -> None:
+        with console.progress("%", total=100, name="self-play") as progress:
+            progress.advance(25, "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123")
+            screen.wait_for("25 %")
+
+    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", on_a_terminal(columns, monkeypatch, show))
+    drawn = [line for line in re.split(r"[\r\n]+", screen) if "25 %" in line]
+    assert drawn
+    for line in drawn:
+        assert len(line) <= columns
+        assert ("alpha 0.0123" in line) == (columns == 120)

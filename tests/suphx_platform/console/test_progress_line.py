@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx_platform.console.progress_line import ProgressState, fitting_items, plain_line
+
+NOTE = "32 hanchans ended, 60 updates, staleness 1.8, entropy 2.45, alpha 0.0123"
+
+
+def test_percent_progress_shows_the_share_and_the_time_left() -> None:
+    state = ProgressState(unit="%", total=100, done=42, note="step 1,200, loss 0.713")
+    assert plain_line(state, elapsed=51) == "42 %, 70 s left, step 1,200, loss 0.713"
+
+
+def test_counted_progress_shows_the_count_and_the_time_left() -> None:
+    state = ProgressState(unit="hanchans", total=1000, done=250, name="match")
+    assert plain_line(state, elapsed=10) == "match: 250 of 1,000 hanchans, 30 s left"
+    assert plain_line(state, elapsed=10, is_finished=True) == "match: 250 of 1,000 hanchans in 10 s"
+
+
+def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown() -> None:
+    assert plain_line(ProgressState(unit="games", total=10), elapsed=5) == "0 of 10 games, 5 s"
+    assert plain_line(ProgressState(unit="games", done=7), elapsed=5) == "7 games, 5 s"
+    assert plain_line(ProgressState(unit="games", done=1), elapsed=5) == "1 game, 5 s"
+    assert plain_line(ProgressState(unit="games", total=1), elapsed=5) == "0 of 1 game, 5 s"
+    assert plain_line(ProgressState(unit="", name="importing"), elapsed=5) == "importing: 5 s"
+
+
+def test_parts_of_units_that_are_summed_are_rounded() -> None:
+    state = ProgressState(unit="hanchans", total=1000, done=999.9999999, name="playing")
+    assert plain_line(state, elapsed=10, is_finished=True) == "playing: 1,000 of 1,000 hanchans in 10 s"
+    assert plain_line(ProgressState(unit="games", total=10, done=9.99), elapsed=10).startswith("9 of 10 games")
+
+
+def test_units_of_an_earlier_sitting_do_not_count_for_the_speed() -> None:
+    state = ProgressState(unit="%", total=100, done=60, done_before=50)
+    assert state.seconds_left(elapsed=10) == 40
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 79, 119, 200])
+def test_items_that_do_not_fit_are_left_out_whole(columns: int) -> None:
+    state = ProgressState(unit="%", total=100, done=25, name="self-play", note=NOTE)
+    text = fitting_items(state, elapsed=10, columns=columns)
+    assert len(text) <= columns
+    all_items = ["25 %", "30 s left", *NOTE.split(", ")]
+    items = text.split(", ")
+    assert items == all_items[: len(items)]
+    assert len(items) == len(all_items) or len(", ".join(all_items[: len(items) + 1])) > columns

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from suphx_platform.console.stop_request import StopRequest, TwoStepStop
+
+PROGRAM = """
+import os, signal, sys
+from suphx_platform.console.stop_request import StopRequest, TwoStepStop
+number = int(sys.argv[1])
+try:
+    with TwoStepStop():
+        if sys.argv[2] == "saving":
+            with StopRequest() as stop:
+                os.kill(os.getpid(), number)
+                assert stop.is_made
+        else:
+            os.kill(os.getpid(), number)
+except KeyboardInterrupt:
+    print("unwound")
+    sys.exit(3)
+try:
+    with TwoStepStop("Continue with: suphx run laptop"):
+        try:
+            with StopRequest() as stop:
+                os.kill(os.getpid(), number)
+                if sys.argv[3] == "inside":
+                    os.kill(os.getpid(), number)
+            raise KeyboardInterrupt
+        finally:
+            os.kill(os.getpid(), number)
+finally:
+    print("not reached")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_is_kept_inside_the_block(number: signal.Signals, capfd: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(number)
+    with StopRequest() as stop:
+        assert not stop.is_made
+        os.kill(os.getpid(), number)
+        assert stop.is_made
+    assert signal.getsignal(number) is before
+    assert "a second Ctrl-C ends the command at once" in capfd.readouterr().err
+
+
+def test_the_first_signal_raises_without_a_request() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), TwoStepStop():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("place", ["inside", "after"])
+def test_the_second_signal_ends_the_process_at_once(number: signal.Signals, place: str) -> None:
+    words = [sys.executable, "-c", PROGRAM, str(number.value), "saving", place]
+    child = subprocess.run(words, capture_output=True, text=True)
+    assert child.returncode == 130
+    assert child.stdout == ""
+    assert child.stderr.endswith(
+        "\nsuphx: ended at once; only the state of the last save is kept. Continue with: suphx run laptop\n"
+    )
+
+
+LOST = """
+import os, signal, sys, time
+from suphx_platform.console.interrupt import take_interrupts
+from suphx_platform.console.stop_request import TwoStepStop
+class Stopped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0)  # Python drops what a destructor raises
+take_interrupts()
+try:
+    with TwoStepStop():
+        Stopped()
+        time.sleep(30)
+except KeyboardInterrupt:
+    print("unwound")
+"""
+
+
+def test_a_first_signal_that_was_lost_in_a_destructor_is_raised_again() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("unwound\n", "")

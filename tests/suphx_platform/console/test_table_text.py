@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import pytest
+
+from suphx_platform.console.table_text import (
+    bytes_text,
+    count_text,
+    duration_text,
+    label,
+    mapping_table,
+    number_text,
+    result_lines,
+    text_table,
+    value_text,
+    wrapped_table,
+)
+
+
+def test_a_result_becomes_aligned_lines_and_tables() -> None:
+    result = {
+        "hanchans_per_second": 2158.123456789,
+        "cold_start_seconds": 6.23456789,
+        "seed": 20_261_122,
+        "peer": None,
+        "games": 12_345,
+        "batches": [],
+        "rates": [{"batch": 256, "rows_per_second": 15_234.5678}, {"batch": 1024, "rows_per_second": 9.87654321}],
+        "case": {"size": "tiny", "on_ray": False},
+    }
+    assert result_lines(result) == [
+        "hanchans per second: 2,158",
+        "cold start:          6.23 s",
+        "seed:                20261122",
+        "games:               12,345",
+        "",
+        "rates:",
+        "  batch  rows per second",
+        "    256           15,235",
+        "  1,024            9.877",
+        "",
+        "case:",
+        "  size:   tiny",
+        "  on ray: no",
+    ]
+
+
+def test_a_mapping_of_mappings_is_one_table_with_their_names() -> None:
+    peers = {"mahjong": {"scores_per_second": 512.345, "version": "2.1"}, "riichienv": {"scores_per_second": 99_999.0}}
+    assert result_lines({"peers": peers}) == [
+        "peers:",
+        "             scores per second  version",
+        "  mahjong                512.3      2.1",
+        "  riichienv             99,999",
+    ]
+
+
+def test_deeper_mappings_become_sections() -> None:
+    stages = {"evaluation": {"status": "finished", "metrics": {"hanchans": 8}}}
+    assert result_lines({"stages": stages}) == [
+        "stages:",
+        "  evaluation:",
+        "    status: finished",
+        "",
+        "    metrics:",
+        "      hanchans: 8",
+    ]
+
+
+def test_a_table_that_is_too_wide_is_turned() -> None:
+    columns = {f"a_rather_long_column_{number}": number for number in range(6)}
+    lines = mapping_table([columns])
+    assert lines[0] == "a rather long column 0  0"
+    assert len(lines) == 6
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("win_rate", 0.21961, "22.0 %"),
+        ("learning_rate", 0.0003, "0.0003"),
+        ("waiting_share", 0.5, "50.0 %"),
+        ("interval", [-0.37049999, -0.21], "-0.3705 to -0.21"),
+        ("placements", [256, 244, 1000, 250], "256, 244, 1,000, 250"),
+        ("lookahead_microseconds", 3.14159, "3.142 µs"),
+        ("memory_peak_bytes", 3_565_158, "3.4 MiB"),
+        ("promoted", True, "yes"),
+        ("ratio", 80.3456, "80.35"),
+        ("ratio", float("inf"), "inf"),
+        ("mean", 0.0, "0"),
+        ("name", "ⓝSuphx", "ⓝSuphx"),
+        ("nothing", None, ""),
+    ],
+)
+def test_digits_and_units_follow_the_key(key: str, value: object, text: str) -> None:
+    assert value_text(key, value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.8412, "0.841 s"),
+        (6.0, "6 s"),
+        (75.4, "75 s"),
+        (250.2, "4 min 10 s"),
+        (12_000, "3 h 20 min"),
+        (90_000, "1 d 1 h"),
+    ],
+)
+def test_durations_have_two_units_at_most(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
+
+
+def test_numbers_have_four_digits_and_commas() -> None:
+    assert [number_text(value) for value in (0.0123456, 12.3456, 12_345.6, 7, 1_000_000)] == [
+        "0.01235",
+        "12.35",
+        "12,346",
+        "7",
+        "1,000,000",
+    ]
+
+
+def test_amounts_of_memory_have_binary_units() -> None:
+    assert [bytes_text(number) for number in (512, 2048, 5 * 1024**3, 10 * 1024**5)] == [
+        "512 bytes",
+        "2.0 KiB",
+        "5.0 GiB",
+        "10240.0 TiB",
+    ]
+
+
+def test_the_unit_of_a_key_is_shown_with_the_value_only() -> None:
+    assert [label(key) for key in ("cold_start_seconds", "seconds", "hanchans_per_second", "rl_1-9f2e")] == [
+        "cold start",
+        "time",
+        "hanchans per second",
+        "rl_1-9f2e",
+    ]
+
+
+def test_a_count_has_its_noun_in_the_right_number() -> None:
+    assert [count_text(number, "game") for number in (0, 1, 2000)] == ["0 games", "1 game", "2,000 games"]
+    assert [count_text(number, "run was", "runs were") for number in (1, 2)] == ["1 run was", "2 runs were"]
+
+
+def test_numbers_are_aligned_to_the_right_and_texts_to_the_left() -> None:
+    assert text_table(("name", "games"), [["a", "1"], ["bcdef", "1,000"]]) == [
+        "name   games",
+        "a          1",
+        "bcdef  1,000",
+    ]
+    assert text_table(("name", "games"), []) == ["name  games"]
+
+
+def test_the_last_column_is_wrapped_under_itself() -> None:
+    text = "one two three four five six seven eight"
+    assert wrapped_table(("name", "about"), [["a", text], ["bcd", "short"]], width=30) == [
+        "name  about",
+        "a     one two three four five",
+        "      six seven eight",
+        "bcd   short",
+    ]

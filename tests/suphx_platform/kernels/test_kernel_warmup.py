@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.hand import shanten
+from suphx.kernel import kernel_lock
+from suphx.kernel.jit import cache_folder
+from suphx.training.kernels.compiled_groups import mark_compiled, missing_groups
+from suphx.training.kernels.kernel_cost import missing_costs
+from suphx.training.kernels.warmup import KERNEL_GROUPS
+from suphx_platform.console.console import Console
+from suphx_platform.console.progress import Progress
+from suphx_platform.console.progress_line import ProgressState
+from suphx_platform.kernels.kernel_warmup import KernelWarmup, RunKernels, compile_kernels
+
+DEADLINE_SECONDS = 300
+
+
+@contextmanager
+def warmup(cache: Path) -> Iterator[subprocess.Popen[str]]:
+    """A ``suphx warmup`` with an empty or half-filled cache, in a session of its own."""
+    command = [sys.executable, "-m", "suphx_cli.cli", "warmup"]
+    environment = {**os.environ, "SUPHX_CACHE": str(cache)}
+    with subprocess.Popen(
+        command, env=environment, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def compiled(cache: Path) -> dict[str, int]:
+    """Return the time of writing of every compiled kernel in the cache."""
+    return {path.name: path.stat().st_mtime_ns for path in (cache / "kernels").rglob("*.nbc")}
+
+
+def wait_for_kernels(cache: Path, process: subprocess.Popen[str], num_kernels: int) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while len(compiled(cache)) < num_kernels:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline, f"only {len(compiled(cache))} kernels"
+        time.sleep(0.1)
+
+
+def living_processes(session: int) -> list[int]:
+    living = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, _, _, its_session = entry.joinpath("stat").read_text().rpartition(")")[2].split()[:4]
+            except OSError:
+                continue
+            if int(its_session) == session and state != "Z":
+                living.append(int(entry.name))
+    return living
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_warmup_is_tidy_and_continues_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
+    with warmup(tmp_path) as process:
+        wait_for_kernels(tmp_path, process, 5)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # a terminal sends Ctrl-C to all processes
+        else:
+            process.send_signal(number)
+        _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert messages.splitlines()[-1] == "suphx: stopped"
+    assert "Traceback" not in messages
+    assert "Exception" not in messages
+    deadline = time.monotonic() + 30
+    while living_processes(process.pid):
+        assert time.monotonic() < deadline, "processes outlive the command"
+        time.sleep(0.05)
+    before = compiled(tmp_path)
+    with warmup(tmp_path) as process:
+        wait_for_kernels(tmp_path, process, len(before) + 3)
+    after = compiled(tmp_path)
+    assert {name: after[name] for name in before} == before  # loaded, not compiled again
+
+
+def test_what_is_compiled_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    (tmp_path / "tables").mkdir()
+    assert missing_groups(KERNEL_GROUPS) == list(KERNEL_GROUPS)
+    for group in KERNEL_GROUPS:
+        mark_compiled(group)
+    assert missing_groups(KERNEL_GROUPS) == []
+    assert compile_kernels(Console()).groups == {}
+
+
+def test_a_mark_names_the_kernels_of_its_own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for cache in (tmp_path / "full", tmp_path / "empty"):
+        monkeypatch.setenv("SUPHX_CACHE", str(cache))
+        (cache / "tables").mkdir(parents=True)
+        if cache.name == "full":
+            cache_folder("suphx.games.riichi.hand.shanten", Path(shanten.__file__)).mkdir(parents=True)
+        mark_compiled("engine")
+        assert missing_groups(["engine"]) == []
+
+
+def test_the_share_that_is_compiled_counts_costs_and_only_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    costs = missing_costs(["engine"])
+    assert {"suphx.games.riichi.engine.kyoku.step", "suphx.games.riichi.engine.simulator._advance"} <= set(costs)
+    kernels = KernelWarmup(Console(), ["engine"])
+    kernels.times.kernels["suphx.games.riichi.engine.kyoku.step"] = 1.0
+    progress = Progress(ProgressState(unit="%"))
+    kernels.show(progress, costs)
+    share = 100 * costs["suphx.games.riichi.engine.kyoku.step"] / sum(costs.values())
+    assert progress.state.done == pytest.approx(share)
+    kernels.times.kernels["suphx.games.riichi.features.samples._encode"] = 1.0  # not of this group
+    kernels.show(progress, costs)
+    assert progress.state.done == pytest.approx(share)
+    kernels.times.kernels |= dict.fromkeys(costs, 1.0)
+    kernels.show(progress, costs)
+    assert progress.state.done == 99  # the group itself is not finished
+
+
+def test_a_kernel_in_the_cache_has_no_cost(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    costs = missing_costs(["engine"])
+    folder = cache_folder("suphx.games.riichi.hand.shanten", Path(shanten.__file__))
+    folder.mkdir(parents=True)
+    (folder / "shanten.shanten-28.py311.nbi").touch()
+    assert set(missing_costs(["engine"])) == set(costs) - {"suphx.games.riichi.hand.shanten.shanten"}
+
+
+def test_an_unknown_group_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no kernel group engin: use engine, hands"):
+        KernelWarmup(Console(), ["engin"])
+
+
+def test_a_crew_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with (
+        KernelWarmup(Console(), ["engine"]) as kernels,
+        pytest.raises(ChildProcessError, match="compiling kernels ended with exit code 1"),
+    ):
+        kernels.wait_for("engine")
+
+
+def test_a_run_says_once_that_it_waits_for_a_kernel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    (tmp_path / "tables").mkdir()
+    for group in KERNEL_GROUPS:
+        mark_compiled(group)
+    with RunKernels(Console(), plays_itself=True, has_records=False) as kernels:
+        kernels.wait()
+        for name in ("suphx.models.packed.packed_stem._pad", "suphx.games.riichi.features.samples._encode"):
+            for watch in list(kernel_lock.watchers):
+                watch(name)
+    assert capsys.readouterr().err == "waiting for kernels that are being compiled: models.packed.packed_stem._pad\n"
+    assert kernel_lock.watchers == []

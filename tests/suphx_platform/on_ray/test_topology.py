@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+from multiprocessing import parent_process
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.evaluation.match import play_match as play_here
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.topology import play_match
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+
+def load_or_die(address: str) -> Agent:
+    """Kill the process that is to play if the file that is named behind the agent is there, and remove it before."""
+    name, _, wish = address.partition("@")
+    if wish and parent_process() is not None and Path(wish).exists():
+        Path(wish).unlink(missing_ok=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return load_agent(name)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Stands where a ``MatchOrder`` does, with agents that need no nets."""
+
+    folder: Path
+    wish: Path
+    keeps_games: bool = False
+
+    def play(self) -> Any:
+        rules, agent = tonpuu(), f"ukeire@{self.wish}"
+        return play_here(agent, "tsumogiri", num_hanchans=400, seed=1, workers=2, rules=rules, load=load_or_die)
+
+
+def test_a_match_beside_self_play_is_played_anew_when_one_of_its_processes_dies(tmp_path: Path) -> None:
+    import ray
+
+    wish = tmp_path / "wish"
+    wish.touch()
+    with ray_session(num_cpus=1, resources={"simulator": 1}):
+        report = ray.get(play_match.remote(Order(tmp_path, wish), {}))
+    assert not wish.exists()
+    assert report.hanchans == 400

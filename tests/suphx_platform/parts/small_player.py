@@ -1,0 +1,32 @@
+"""Small nets for tests of self-play: minimal width, first weights by seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.calibration import Calibration
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
+
+SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4)
+SMALL_PLAIN = NetConfig(
+    size="tiny", channels=4, num_blocks=1, head_channels=2, head_hidden_1=4, head_hidden_2=4, normalization="none"
+)
+
+
+def small_player(seed: int, net: NetConfig = SMALL_PLAIN) -> PolicySet:
+    encoder = find_encoder("mini")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, net).eval() for head in range(len(HEAD_NAMES)))
+    return PolicySet(nets, (Calibration(),) * len(HEAD_NAMES))
+
+
+def save_random(folder: Path, seed: int = 1) -> Path:
+    save_policy_set(folder, small_player(seed), find_encoder("mini"), rules_version="tenhou", step=seed, extra={})
+    return folder

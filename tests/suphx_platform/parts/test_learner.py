@@ -1,0 +1,482 @@
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.models.nets.net_config import NetConfig
+from suphx.models.nets.policy import PolicyNet
+from suphx.selfplay.sparse_rows import SparseRows
+from suphx.selfplay.trajectory import Decisions
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.reinforcement.policy_gradient import kl_divergence
+from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.parts.learner import Learner, LearnersLostError
+from suphx_platform.parts.learner_config import LearnerConfig
+from suphx_platform.parts.parameter_server import Weights
+from tests.suphx_platform.parts.small_player import SMALL, SMALL_PLAIN, small_player
+
+CONFIG = LearnerConfig(
+    critic=SMALL_PLAIN,
+    precision="fp32",
+    learning_rate=0.01,
+    entropy=EntropyConfig(alpha=0.0, rate=0.0),
+    gradient=PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.7),
+)
+
+
+def decisions(head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1) -> Decisions:
+    """Decisions drawn evenly in trajectories of ``length`` rows; the action 3 (or yes, 1) pays."""
+    rng = np.random.default_rng(seed)
+    num_actions = 34 if head == DISCARD else 2
+    actions = rng.integers(num_actions, size=n)
+    rows = rng.random((n, find_encoder("mini").layout(head).row_bytes)) < 0.1
+    return Decisions(
+        head=head,
+        rows=SparseRows.of(rows.astype(np.uint8)),
+        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        costs=np.zeros((n, 0), np.int16),
+        actions=actions.astype(np.int16),
+        log_probs=np.full(n, -math.log(num_actions), np.float32),
+        versions=np.zeros(n, np.int32),
+        rewards=(actions == min(3, num_actions - 1)).astype(np.float32),
+        is_last=(np.arange(1, n + 1) % length == 0) | (np.arange(n) == n - 1),
+    )
+
+
+def new_learner(
+    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN, **place: Any
+) -> Learner:
+    return Learner(config, [small_player(1, net).nets[head] for head in heads], **place)
+
+
+def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
+    index = {"discard": DISCARD, "chow": CHOW}[head]
+    result = PolicyNet(index, find_encoder("mini").layout(index).num_planes, net)
+    result.load_state_dict({name: torch.from_numpy(value) for name, value in learner.weights()[head].items()})
+    return result.eval()
+
+
+@pytest.mark.parametrize("baseline", ["critic", "none"])
+def test_what_pays_becomes_more_probable(baseline: str) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline, gae_lambda=1.0)  # type: ignore[arg-type]
+    learner = new_learner(replace(CONFIG, gradient=gradient))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        learner.update({DISCARD: decisions(n=256, seed=seed)})
+    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+
+
+def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
+    gradient = PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.6)
+    learner = new_learner(replace(CONFIG, gradient=gradient))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        batch = decisions(n=256, seed=seed, length=4)
+        rewards = np.maximum.reduceat(batch.rewards, np.arange(0, 256, 4))  # one action of a trajectory is enough
+        learner.update({DISCARD: replace(batch, rewards=np.repeat(rewards, 4))})
+    assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
+
+
+def costly(batch: Decisions) -> Decisions:
+    """Return decisions of which the action 3 costs something, so that each row tells it without being sampled."""
+    costs = np.zeros((len(batch), 34), np.int16)
+    costs[:, 3] = 50
+    return replace(batch, costs=costs, rewards=-100 * costs[np.arange(len(batch)), batch.actions].astype(np.float32))
+
+
+@pytest.mark.parametrize(("permute_rewards", "low", "high"), [(False, 0.0, 0.5), (True, 0.6, 1.5)])
+def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: bool, low: float, high: float) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1000.0, gae_lambda=0.6, exact_deal_in=True)
+    learner = new_learner(replace(CONFIG, gradient=gradient, permute_rewards=permute_rewards))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        report = learner.update({DISCARD: costly(decisions(n=256, seed=seed))})
+    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    assert low * before < after < high * before
+    assert (report.figures["discard"]["expected_cost"] > 0) == (not permute_rewards)
+
+
+def test_from_permuted_rewards_nothing_is_learned() -> None:
+    learner = new_learner(replace(CONFIG, permute_rewards=True))
+    rows = torch.from_numpy(decisions().rows.dense())
+    before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    for seed in range(30):
+        report = learner.update({DISCARD: decisions(n=256, seed=seed)})
+    assert report.figures["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
+    after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
+    assert 0.6 * before < after < 1.5 * before
+
+
+def test_every_head_learns_from_its_own_decisions() -> None:
+    learner = new_learner(heads=(DISCARD, CHOW))
+    before = learner.weights()
+    report = learner.update({DISCARD: decisions(), CHOW: decisions(CHOW)})
+    assert set(report.figures) == {"discard", "chow"}
+    assert report.num_rows == 128
+    for head in ("discard", "chow"):
+        assert any((before[head][name] != value).any() for name, value in learner.weights()[head].items())
+
+
+def test_figures_say_how_an_update_went() -> None:
+    figures = new_learner().update({DISCARD: decisions()}).figures["discard"]
+    assert figures["ratio_median"] == pytest.approx(1, abs=0.2)
+    assert 3 < figures["entropy"] < 3.53
+    assert figures["reward"] == pytest.approx(decisions().rewards.mean())
+    assert {"kl", "effective_share", "alpha", "policy_norm", "critic_norm", "explained_share"} <= set(figures)
+
+
+def test_the_gradients_of_two_updates_are_compared() -> None:
+    slow = replace(CONFIG, learning_rate=1e-9)
+    learner, restored = new_learner(slow), new_learner(slow)
+    assert "gradient_cosine" not in learner.update({DISCARD: decisions(seed=1)}).figures["discard"]
+    restored.restore(*learner.state())
+    other = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert abs(other) < 0.9
+    assert restored.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"] == other
+    same = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert same == pytest.approx(1, abs=0.02)
+
+
+def test_alpha_follows_the_entropy() -> None:
+    entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, gain=0.0, memory=0.0)
+    learner = new_learner(replace(CONFIG, entropy=entropy))
+    first, second = (learner.update({DISCARD: decisions()}).figures["discard"] for _ in range(2))
+    assert first["alpha"] == 0.2
+    assert second["alpha"] == pytest.approx(0.2 + 0.01 * (1.0 - first["entropy"]))
+
+
+def weights_of(learner: Learner, part: str) -> dict[str, torch.Tensor]:
+    """Return the weights of the discard head's policy or critic."""
+    tensors, _ = learner.state()
+    prefix = f"net.discard.{part}."
+    return {name: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def has_moved(before: Mapping[str, torch.Tensor], now: Mapping[str, torch.Tensor]) -> bool:
+    return any(not torch.equal(before[name], tensor) for name, tensor in now.items())
+
+
+def test_at_first_only_the_critic_learns() -> None:
+    start = CriticStartConfig(decisions=300, batch_rows=32)
+    learner = new_learner(replace(CONFIG, critic_start=start, entropy=EntropyConfig(alpha=0.02)))
+    begun, explained = weights_of(learner, "policy"), []
+    for seed in (0, 1, 0):  # 300 decisions are there after the third update
+        critic = weights_of(learner, "critic")
+        figures = learner.update({DISCARD: decisions(n=128, seed=seed, length=4)}).figures["discard"]
+        assert not has_moved(begun, weights_of(learner, "policy"))
+        assert has_moved(critic, weights_of(learner, "critic"))
+        assert figures["alpha"] == 0.02
+        explained.append(figures["explained_share"])
+    assert explained[-1] > explained[0]
+    steps = [tensor for name, tensor in learner.state()[0].items() if "critic" in name and name.endswith("/step")]
+    assert {int(step) for step in steps} == {3 * 4}
+    learner.update({DISCARD: decisions(n=128)})
+    assert has_moved(begun, weights_of(learner, "policy"))
+
+
+def test_the_plain_formula_is_one_setting() -> None:
+    guarded = replace(CONFIG, critic_start=CriticStartConfig(decisions=300))
+    plain = replace(guarded, gradient=replace(guarded.gradient, baseline="none"))
+    learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
+    figures = learner.update({DISCARD: decisions()}).figures["discard"]
+    assert "critic_loss" not in figures
+    assert figures == expected.update({DISCARD: decisions()}).figures["discard"]
+    assert not has_moved(weights_of(learner, "policy"), weights_of(expected, "policy"))
+
+
+def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
+    config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100), entropy=EntropyConfig())
+    learner = new_learner(config)
+    first = learner.update({DISCARD: decisions(n=128)}).figures["discard"]
+    later = learner.update({DISCARD: decisions(n=128, seed=1)}).figures["discard"]
+    assert first["entropy_target"] == later["entropy_target"] == pytest.approx(first["entropy"])
+
+
+def test_the_learning_rate_of_the_policy_rises_during_the_warm_up() -> None:
+    def first_step(warmup_updates: int) -> float:
+        learner = new_learner(replace(CONFIG, warmup_updates=warmup_updates))
+        before = weights_of(learner, "policy")
+        learner.update({DISCARD: decisions()})
+        return max(float((tensor - before[name]).abs().max()) for name, tensor in weights_of(learner, "policy").items())
+
+    assert first_step(0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
+    assert first_step(4) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
+
+
+def test_the_learning_rate_of_the_policy_falls_to_its_last_share() -> None:
+    config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
+    shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
+    assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])
+
+
+def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
+    def distance(region: TrustRegionConfig) -> float:
+        learner = new_learner(replace(CONFIG, trust_region=region))
+        for seed in range(10):
+            learner.update({DISCARD: decisions(n=256, seed=seed)})
+        return learner.kl_to_start({DISCARD: decisions(n=256)})["discard"]
+
+    free = distance(TrustRegionConfig())
+    assert distance(TrustRegionConfig(start_weight=1.0)) < 0.5 * free
+
+
+def test_a_policy_that_is_too_far_from_the_one_that_played_stays_where_it_is() -> None:
+    learner = new_learner(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
+    far = decisions()
+    far.log_probs[:] = math.log(0.5)
+    before, critic = weights_of(learner, "policy"), weights_of(learner, "critic")
+    assert learner.update({DISCARD: far}).figures["discard"]["stopped_share"] == 1
+    assert not has_moved(before, weights_of(learner, "policy"))
+    assert has_moved(critic, weights_of(learner, "critic"))
+    assert learner.update({DISCARD: decisions()}).figures["discard"]["stopped_share"] == 0
+    assert has_moved(before, weights_of(learner, "policy"))
+
+
+def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
+    learner = new_learner(net=SMALL)
+    before = learner.weights()["discard"]
+    learner.update({DISCARD: decisions()})
+    after = learner.weights()["discard"]
+    statistics = [name for name in before if "running" in name]
+    assert statistics
+    assert all((before[name] == after[name]).all() for name in statistics)
+
+
+def test_a_loss_that_is_no_number_changes_nothing() -> None:
+    learner = new_learner()
+    learner.update({DISCARD: decisions()})
+    before = learner.weights()["discard"]
+    bad = decisions()
+    bad.rewards[5] = np.nan
+    with pytest.raises(DivergedError, match="discard policy net is nan"):
+        learner.update({DISCARD: bad})
+    assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
+
+
+PLAIN = PolicyGradientConfig(reward_unit=1.0, baseline="none")
+GUARDED: dict[str, Any] = {
+    "entropy": EntropyConfig(anneal_updates=4),
+    "critic_start": CriticStartConfig(decisions=200, batch_rows=32),
+    "trust_region": TrustRegionConfig(start_weight=0.1, start_half_life=2, max_kl=0.05),
+    "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
+    "warmup_updates": 3,
+    "decay_updates": 5,
+}
+"""All that changes from update to update."""
+
+
+def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
+    config = replace(CONFIG, **GUARDED)
+    first, second = new_learner(config), new_learner(config)
+    for seed in range(3):
+        first.update({DISCARD: decisions(seed=seed)})
+    second.restore(*first.state())
+    for seed in range(3, 6):
+        batch = {DISCARD: decisions(seed=seed)}
+        assert first.update(batch) == second.update(batch)
+
+
+def test_updates_are_counted_over_all_starts() -> None:
+    first, second = new_learner(), new_learner()
+    assert [first.update({DISCARD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]
+    second.restore(*first.state())
+    assert second.num_updates == 3
+    assert second.update({DISCARD: decisions()}).number == 4
+
+
+def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> None:
+    learner = new_learner()
+    learner.update({DISCARD: decisions()})
+    tensors, values = learner.state()
+    copies = {name: tensor.clone() for name, tensor in tensors.items()}
+    learner.update({DISCARD: decisions()})
+    assert all(torch.equal(tensors[name], copy) for name, copy in copies.items())
+    learner.restore(tensors, values)
+    for tensor in tensors.values():
+        tensor.fill_(1)
+    assert all(torch.equal(learner.state()[0][name], copy) for name, copy in copies.items())
+
+
+def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_constructor() -> None:
+    learner, restored = new_learner(heads=(DISCARD, CHOW)), new_learner(heads=(DISCARD, CHOW))
+    batch = {DISCARD: decisions(), CHOW: decisions(CHOW)}
+    assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
+    rows = torch.from_numpy(batch[DISCARD].rows.dense()[::4])
+    start = policy(learner)(rows)
+    learner.update({DISCARD: decisions()})
+    found = learner.kl_to_start(batch, num_rows=16)
+    now = policy(learner)(rows)
+    assert found["discard"] == pytest.approx(kl_divergence(now, start, torch.ones(16, 34)).item(), rel=1e-4)
+    assert found["chow"] == 0
+    restored.restore(*learner.state())
+    assert restored.kl_to_start(batch, num_rows=16) == found
+
+
+def test_a_state_of_other_nets_is_refused() -> None:
+    tensors, values = new_learner(net=SMALL).state()
+    with pytest.raises(ValueError, match="the stored discard net does not match this recipe"):
+        new_learner().restore(tensors, values)
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
+        LearnerConfig(learning_rate=3.0)
+    with pytest.raises(ValueError, match="num_learners is 0: use at least 1"):
+        LearnerConfig(num_learners=0)
+
+
+def test_several_learners_without_ray_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_learners is 2: several learners need Ray, without it use 1"):
+        new_learner(TWO)
+
+
+TWO = replace(CONFIG, num_learners=2)
+HEADS = (DISCARD, CHOW)
+BATCHES: tuple[Mapping[int, Decisions], ...] = (
+    {DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=33)},
+    {DISCARD: decisions(n=101, seed=1), CHOW: decisions(CHOW, n=1)},  # one learner has no row of the chow net
+    {DISCARD: decisions(n=7, seed=2)},
+    {DISCARD: decisions(n=50, seed=3, length=20), CHOW: decisions(CHOW, n=9, length=9)},  # whole trajectories
+)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    with ray_session(num_cpus=4):
+        yield
+
+
+@pytest.fixture(scope="module")
+def two(ray: None) -> Iterator[Learner]:
+    learner = new_learner(TWO, HEADS)
+    yield learner
+    learner.close()
+
+
+def assert_close(found: Weights, expected: Weights) -> None:
+    assert found.keys() == expected.keys()
+    for head, weights in expected.items():
+        assert found[head].keys() == weights.keys()
+        for name, values in weights.items():
+            assert values == pytest.approx(found[head][name], abs=2e-6), name
+
+
+@pytest.mark.ray
+def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -> None:
+    one = new_learner(heads=HEADS)
+    two.restore(*one.state())
+    start = one.weights()
+    for batch in BATCHES:
+        found, expected = two.update(batch), one.update(batch)
+        assert (found.number, found.num_rows) == (expected.number, expected.num_rows)
+        for head, figures in expected.figures.items():
+            for name in ("entropy", "reward", "policy_loss", "critic_loss", "policy_norm", "critic_norm", "kl"):
+                assert found.figures[head][name] == pytest.approx(figures[name], rel=1e-4, abs=1e-6), name
+    assert_close(two.weights(), one.weights())
+    assert (
+        np.abs(start["discard"]["trunk.stem.conv.weight"] - one.weights()["discard"]["trunk.stem.conv.weight"]).max()
+        > 0.01
+    )
+    assert two.kl_to_start(BATCHES[0]) == pytest.approx(one.kl_to_start(BATCHES[0]), rel=1e-3)
+
+
+@pytest.mark.ray
+def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
+    one = new_learner(heads=HEADS)
+    for batch in BATCHES:
+        one.update(batch)
+    two.restore(*one.state())
+    two.update(BATCHES[0])
+    again = new_learner(heads=HEADS)
+    again.restore(*two.state())
+    one.update(BATCHES[0])
+    assert_close(again.weights(), one.weights())
+    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == len(BATCHES) + 2
+    assert_close(again.weights(), one.weights())
+
+
+@pytest.mark.ray
+def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> None:
+    before = two.state()[0]
+    bad = decisions()
+    bad.rewards[5] = np.nan  # in the part of the first learner
+    with pytest.raises(DivergedError, match="discard policy net is nan"):
+        two.update({DISCARD: bad})
+    assert all(torch.equal(before[name], tensor) for name, tensor in two.state()[0].items())
+    one = new_learner(heads=HEADS)
+    one.restore(*two.state())
+    one.update(BATCHES[0])
+    two.update(BATCHES[0])
+    assert_close(two.weights(), one.weights())
+
+
+@pytest.mark.ray
+def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
+    """The last test of ``two``: its processes have ended afterwards."""
+    number = two.update({DISCARD: decisions()}).number
+    state, processes = two.state(), two.process_ids()
+    assert len({*processes, os.getpid()}) == 3
+    os.kill(processes[1], signal.SIGKILL)
+    started = time.monotonic()
+    with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
+        two.update({DISCARD: decisions(seed=1)})
+    assert time.monotonic() - started < 120
+    wait_for_end(processes)
+    learner = new_learner(TWO, HEADS)
+    learner.restore(*state)
+    assert learner.update({DISCARD: decisions(seed=1)}).number == number + 1
+    processes = learner.process_ids()
+    learner.close()
+    wait_for_end(processes)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
+    learner = new_learner(TWO, timeout_seconds=10)
+    processes = learner.process_ids()
+    os.kill(processes[1], signal.SIGSTOP)
+    with pytest.raises(LearnersLostError, match="no answer in 10 s"):
+        learner.update({DISCARD: decisions()})
+    wait_for_end(processes)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_on_gpus_must_get_some() -> None:
+    with pytest.raises(ValueError, match="device is cuda, but the learners get no GPUs"):
+        new_learner(replace(TWO, device="cuda"))
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
+    with pytest.raises(LearnersLostError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
+        new_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
+
+
+def wait_for_end(processes: list[int]) -> None:
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "the learners' processes are still there"
+        time.sleep(0.05)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion, Weights
+
+
+def weights(number: int) -> Weights:
+    return {"discard": {"bias": np.array([number])}}
+
+
+def test_versions_count_up_and_are_given_to_whoever_is_behind() -> None:
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
+    assert server.newer_than(0) is None
+    assert [server.publish(weights(1)), server.publish(weights(2))] == [1, 2]
+    newest = server.newer_than(0)
+    assert newest is not None
+    assert (newest.number, newest.weights["discard"]["bias"].item()) == (2, 2)
+
+
+def test_it_knows_who_is_behind() -> None:
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
+    server.newer_than(-1, "engine 0")
+    server.publish(weights(1))
+    server.publish(weights(2))
+    server.newer_than(-1, "engine 1")
+    assert server.behind() == {"engine 0": 2, "engine 1": 0}
+
+
+def test_a_few_older_versions_are_kept_for_opponents() -> None:
+    server = ParameterServer(ParameterServerConfig(older_every=2), weights(0), num_older=3)
+    assert [version.number for version in server.older()] == [0]
+    for number in range(1, 10):
+        server.publish(weights(number))
+    assert [version.number for version in server.older()] == [4, 6, 8]
+
+
+def test_versions_never_go_back() -> None:
+    server = ParameterServer(ParameterServerConfig(), weights(0), num_older=4)
+    server.restore(PolicyVersion(7, weights(7)), [])
+    with pytest.raises(ValueError, match="never go back"):
+        server.restore(PolicyVersion(6, weights(6)), [])
+    server.restore(PolicyVersion(9, weights(9)), [PolicyVersion(5, weights(5))])
+    assert server.publish(weights(10)) == 10
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="older_every is 0: use 1"):
+        ParameterServerConfig(older_every=0)

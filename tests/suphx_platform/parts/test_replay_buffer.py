@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.head import DISCARD, RIICHI
+from suphx.selfplay.sparse_rows import SparseRows
+from suphx.selfplay.trajectory import Decisions
+from suphx_platform.parts.replay_buffer import ReplayBuffer
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+
+ROW_BYTES = 1000
+
+
+def decisions(actions: range, version: int = 0, head: int = DISCARD, length: int = 1) -> Decisions:
+    """Return decisions in trajectories of ``length`` rows."""
+    n = len(actions)
+    return Decisions(
+        head=head,
+        rows=SparseRows.of(np.ones((n, ROW_BYTES), np.uint8)),
+        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        costs=np.zeros((n, 0), np.int16),
+        actions=np.array(actions, np.int16),
+        log_probs=np.zeros(n, np.float32),
+        versions=np.full(n, version, np.int32),
+        rewards=np.array(actions, np.float32),
+        is_last=np.arange(1, n + 1) % length == 0,
+    )
+
+
+def new_buffer(heads: tuple[int, ...] = (DISCARD,), **config: int) -> ReplayBuffer:
+    return ReplayBuffer(ReplayBufferConfig(**{"batch_rows": 10, **config}), heads)
+
+
+def taken(buffer: ReplayBuffer, version: int = 0) -> list[int]:
+    batch = buffer.take(version)
+    assert batch is not None
+    return [int(action) for action in batch.parts[DISCARD].actions]
+
+
+def test_the_oldest_come_first_and_lines_stay_together() -> None:
+    buffer = new_buffer()
+    for start in range(0, 25, 5):
+        buffer.add([decisions(range(start, start + 5))])
+    first, second = taken(buffer), buffer.take(0)
+    assert first == list(range(10))
+    assert second is not None
+    part = second.parts[DISCARD]
+    assert part.actions.tolist() == list(range(10, 20))
+    assert part.rewards.tolist() == part.actions.tolist()
+    assert buffer.take(0) is None
+
+
+def test_a_batch_has_whole_trajectories() -> None:
+    buffer = new_buffer()
+    buffer.add([decisions(range(8), length=4), decisions(range(8, 18), length=5)])
+    batch = buffer.take(0)
+    assert batch is not None
+    part = batch.parts[DISCARD]
+    assert part.actions.tolist() == list(range(13))
+    assert np.flatnonzero(part.is_last).tolist() == [3, 7, 12]
+    assert buffer.counts.learned == 13
+    assert buffer.status().num_rows == 5
+
+
+def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> None:
+    buffer = new_buffer(batch_rows=1, max_staleness=0)
+    block = decisions(range(9), version=1, length=3)
+    block.versions[[1, 8]] = 0
+    buffer.add([block])
+    batch = buffer.take(1)
+    assert batch is not None
+    rest = buffer.take(1)
+    assert rest is not None
+    assert batch.parts[DISCARD].actions.tolist() == [2]
+    assert rest.parts[DISCARD].actions.tolist() == [3, 4, 5]
+    assert rest.parts[DISCARD].is_last.tolist() == [False, False, True]
+    assert buffer.take(1) is None
+    assert buffer.counts.stale == 5
+
+
+def test_a_full_buffer_takes_nothing_until_there_is_room_again() -> None:
+    buffer = new_buffer(capacity_bytes=2**20)
+    block = decisions(range(400))
+    assert [buffer.add([block]), buffer.add([block]), buffer.add([block])] == [True, True, False]
+    assert buffer.num_bytes == 2 * block.num_bytes <= 2**20
+    assert (buffer.counts.added, buffer.counts.refused) == (800, 400)
+    for _ in range(30):
+        taken(buffer)
+    assert buffer.add([block])
+
+
+def test_bytes_are_counted_exactly_until_it_is_empty() -> None:
+    buffer = new_buffer()
+    buffer.add([decisions(range(7)), decisions(range(13))])
+    taken(buffer)
+    taken(buffer)
+    assert buffer.num_bytes == 0
+
+
+def test_stale_decisions_are_dropped_and_counted() -> None:
+    buffer = new_buffer(max_staleness=3)
+    buffer.add([decisions(range(8), version=1), decisions(range(8, 20), version=2)])
+    batch = buffer.take(5)
+    assert batch is not None
+    assert sorted(batch.parts[DISCARD].actions.tolist()) == list(range(8, 18))
+    assert batch.staleness == 3
+    assert buffer.counts.stale == 8
+
+
+def test_decisions_are_learned_from_as_often_as_wanted() -> None:
+    buffer = new_buffer(reuse=3)
+    buffer.add([decisions(range(10))])
+    assert [sorted(taken(buffer)) for _ in range(3)] == [list(range(10))] * 3
+    assert buffer.take(0) is None
+    assert (buffer.counts.learned, buffer.num_bytes) == (30, 0)
+
+
+def test_rare_decisions_are_learned_from_when_there_are_enough_of_them() -> None:
+    buffer = new_buffer(heads=(DISCARD, RIICHI))
+    buffer.add([decisions(range(30)), decisions(range(6), head=RIICHI)])
+    sizes = []
+    for _ in range(2):
+        batch = buffer.take(0)
+        assert batch is not None
+        sizes.append({head: len(part) for head, part in batch.parts.items()})
+        buffer.add([decisions(range(4), head=RIICHI)])
+    assert sizes == [{DISCARD: 10}, {DISCARD: 10, RIICHI: 10}]
+
+
+def test_a_restored_buffer_gives_the_same_batches() -> None:
+    buffer, other = new_buffer(reuse=2), new_buffer(reuse=2)
+    buffer.add([decisions(range(35))])
+    taken(buffer)
+    arrays, values = buffer.state()
+    other.restore(arrays, values)
+    assert other.num_bytes == buffer.num_bytes
+    assert [taken(other) for _ in range(6)] == [taken(buffer) for _ in range(6)]
+    assert other.counts == buffer.counts
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="capacity_bytes is 5: use at least 1,048,576"):
+        ReplayBufferConfig(capacity_bytes=5)

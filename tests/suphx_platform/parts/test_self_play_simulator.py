@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.head import DISCARD
+from suphx_platform.parts.inference_engine import Reply, Request
+from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
+from suphx_platform.parts.simulator_config import SimulatorConfig
+from tests.models.small_predictor import PREDICTION
+from tests.selfplay.row_nets import answer
+
+
+class RowEngine:
+    """Answers at once; knows how many requests were open at a time."""
+
+    def __init__(self) -> None:
+        self.num_requests = 0
+
+    def submit(self, request: Request) -> Future[Reply]:
+        self.num_requests += 1
+        future: Future[Reply] = Future()
+        future.set_result([answer(observations) for observations in request])
+        return future
+
+
+class SlowEngine(RowEngine):
+    """Answers only when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_asked_twice = threading.Event()
+        self.go_on = threading.Event()
+
+    def submit(self, request: Request) -> Future[Reply]:
+        answered = super().submit(request)
+        if self.num_requests == 2:
+            self.is_asked_twice.set()
+        late: Future[Reply] = Future()
+
+        def answer() -> None:
+            self.go_on.wait()
+            late.set_result(answered.result())
+
+        threading.Thread(target=answer, daemon=True).start()
+        return late
+
+
+def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0, **others: Any) -> SelfPlaySimulator:
+    place = SimulatorContext(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, **others)
+    return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), place, engine)
+
+
+def assert_same(first: Played, second: Played) -> None:
+    for one, other in zip(first.transitions, second.transitions, strict=True):
+        for name, column in one.columns().items():
+            np.testing.assert_array_equal(column, getattr(other, name))
+    assert first.num_kyokus == second.num_kyokus
+
+
+def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
+    engine = RowEngine()
+    simulator = new_simulator(engine, num_tables=100)
+    at_first = simulator.play(100)
+    assert 0.4 < at_first.num_decisions / (100 * 100) < 0.7, "tables begin one after another"
+    played = simulator.play(300)
+    assert played.num_decisions == 300 * 100
+    assert engine.num_requests == 2 * 400
+    assert played.num_kyokus > 100
+    (transitions,) = played.transitions
+    assert len(transitions) > 5000
+    assert transitions.rewards.min() < 0 < transitions.rewards.max()
+
+
+def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
+    whole = new_simulator(RowEngine())
+    cut = new_simulator(RowEngine())
+    whole.play(100)
+    for _ in range(10):
+        cut.play(10)
+    assert_same(whole.play(100), cut.play(100))
+
+
+def test_simulators_of_a_run_play_different_games() -> None:
+    seeds = {
+        SimulatorContext(encoder="mini", heads=(), run_seed=seed, index=index).first_seed(half)
+        for seed in (0, 1, (1 << 14) - 1)
+        for index in (0, 1, MAX_SIMULATORS - 1)
+        for half in (0, 1)
+    }
+    assert len(seeds) == 18
+    assert min(seeds) > 2**60 + 2**41
+    assert max(seeds) + 2**26 <= 2**61
+
+
+def test_one_half_plays_while_the_other_waits() -> None:
+    engine = SlowEngine()
+    simulator = new_simulator(engine)
+    thread = threading.Thread(target=simulator.play, args=(1,))
+    thread.start()
+    assert engine.is_asked_twice.wait(60), "the second half was simulated before the first one had its reply"
+    engine.go_on.set()
+    thread.join()
+
+
+@pytest.mark.parametrize("has_costs", [False, True])
+def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> None:
+    first = new_simulator(RowEngine(), has_costs=has_costs)
+    second = new_simulator(RowEngine(), index=5, has_costs=has_costs)
+    first.play(77)
+    second.play(5)
+    second.restore(first.state())
+    assert_same(first.play(150), second.play(150))
+
+
+def test_with_costs_it_plays_the_same_games() -> None:
+    plain, priced = (new_simulator(RowEngine(), 100, has_costs=has_costs).play(400) for has_costs in (False, True))
+    assert plain.transitions[0].costs.shape == (len(plain.transitions[0]), 0)
+    assert priced.transitions[0].costs.any()
+    without = replace(priced.transitions[0], costs=plain.transitions[0].costs)
+    assert_same(plain, replace(priced, transitions=[without]))
+
+
+def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:
+    first, second = (new_simulator(RowEngine(), prediction=PREDICTION) for _ in range(2))
+    by_points = new_simulator(RowEngine())
+    for simulator in (first, by_points):
+        simulator.play(300)
+    second.restore(first.state())
+    played, points = first.play(300), by_points.play(300)
+    assert_same(played, second.play(300))
+    np.testing.assert_array_equal(played.transitions[0].actions, points.transitions[0].actions)
+    assert not np.isclose(played.transitions[0].rewards, points.transitions[0].rewards).any()
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match="num_tables is 7: use an even number"):
+        SimulatorConfig(num_tables=7)
+    with pytest.raises(ValueError, match=f"use 0 to {MAX_SIMULATORS - 1}"):
+        new_simulator(RowEngine(), index=MAX_SIMULATORS)
+
+
+def test_a_simulator_needs_neither_nets_nor_a_cluster() -> None:
+    program = (
+        "import sys, suphx_platform.parts.self_play_simulator; print({'torch', 'ray', 'mlflow'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,332 @@
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
+from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.nets.reward_predictor import weights_of
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
+from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
+from suphx_platform.backend.carried_state import load_learner_state
+from suphx_platform.backend.local_backend import LocalBackend, SelfPlay
+from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
+from suphx_platform.parts.learner_config import LearnerConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.selfplay.controller import DIVERGED_FILE, STATE_FILE, Controller
+from tests.models.small_predictor import PREDICTION, small_predictor
+from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.selfplay.small_controller import (
+    CONFIG,
+    KilledError,
+    Run,
+    new_controller,
+    new_play,
+    numbers,
+    weights,
+)
+
+TWICE = ReplayBufferConfig(batch_rows=200, reuse=2)
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory, short_games: None) -> Run:
+    """The run of CONFIG from its start to its end."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    points: list[Mapping[str, float]] = []
+    return Run(folder, new_controller(folder, report=points.append).run(), points)
+
+
+def test_a_run_leaves_an_agent_curves_and_matches(unbroken: Run) -> None:
+    folder, metrics = unbroken.folder, unbroken.metrics
+    assert load_agent(str(folder)).name == str(folder)
+    load_agent(f"{folder}/start:weak")
+    newest, begun = weights(folder), weights(folder / "start")
+    assert any((newest[name] != begun[name]).any() for name in begun)
+    assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12]
+    assert [point["updates"] for point in unbroken.points][:4] == [3, 6, 9, 12]
+    last = metrics["history"][-1]
+    assert (metrics["updates"], metrics["version"], last["version"]) == (12, 6, 6)
+    assert {"discard_entropy", "discard_alpha", "staleness", "discard_kl_to_start", "hanchans_per_second"} <= set(last)
+    assert last["discard_kl_to_start"] > 0
+    played = [(match["baseline"], match["policy"], match["is_final"]) for match in metrics["matches"]]
+    assert played == [("start", "argmax", True), ("weak", "argmax", True), ("start", "sampled", True)]
+    counts = metrics["decisions_of_buffer"]
+    assert 12 * 200 <= counts["learned"] < 12 * 230
+    assert counts["added"] >= counts["learned"] + counts["stale"]
+
+
+def test_the_same_seed_gives_the_same_numbers(unbroken: Run, tmp_path: Path) -> None:
+    again = new_controller(tmp_path).run()
+    assert numbers(again) == numbers(unbroken.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_path: Path) -> None:
+    def stop(point: Mapping[str, float]) -> None:
+        if point["updates"] == 6:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    said: list[str] = []
+    with pytest.raises(KeyboardInterrupt, match="update 6"):
+        new_controller(tmp_path, report=stop, say=said.append).run()
+    assert said == ["stopping: saving the state after 6 updates"]
+    points: list[Mapping[str, float]] = []
+    shares: list[tuple[float, str]] = []
+    controller = new_controller(tmp_path, report=points.append, progress=lambda *now: shares.append(now))
+    assert controller.updates == 6
+    first = controller.share_done
+    resumed = controller.run()
+    assert first <= shares[0][0] <= shares[-1][0] == 1.0
+    assert any(note.startswith("match after") for _, note in shares)
+    assert points[0]["updates"] == 9
+    assert numbers(resumed) == numbers(unbroken.metrics)
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+
+
+GUARDED = replace(
+    CONFIG.learner,
+    gradient=PolicyGradientConfig(gae_lambda=0.8, clip=0.2),
+    critic_start=CriticStartConfig(decisions=800, batch_rows=64),
+    trust_region=TrustRegionConfig(start_weight=0.1, start_half_life=3, max_kl=0.02),
+    entropy=EntropyConfig(anneal_updates=6),
+    warmup_updates=4,
+    decay_updates=6,
+)
+"""The critic begins alone, and the policy is held."""
+EXACT = replace(GUARDED, gradient=PolicyGradientConfig(gae_lambda=0.6, exact_deal_in=True))
+
+
+@pytest.mark.parametrize(
+    ("reward", "learner"),
+    [
+        ("round_score", CONFIG.learner),
+        ("round_score", EXACT),
+        ("global_prediction", CONFIG.learner),
+        ("global_prediction", GUARDED),
+    ],
+)
+def test_a_killed_run_goes_on_with_the_numbers_of_the_unbroken_one(
+    unbroken: Run, tmp_path: Path, reward: RewardName, learner: LearnerConfig
+) -> None:
+    config = replace(CONFIG, save_seconds=0.0, reward=reward, learner=learner)
+    if (reward, learner) != (CONFIG.reward, CONFIG.learner):
+        config = replace(config, max_updates=9)
+        unbroken = Run(tmp_path / "a", new_controller(tmp_path / "a", config).run(), [])
+
+    def kill(updates: int) -> None:
+        if updates == 5:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        new_controller(tmp_path / "b", config, keep=kill).run()
+    assert not (tmp_path / "b" / "metrics.json").exists()
+    resumed = new_controller(tmp_path / "b", replace(config, save_seconds=120.0)).run()
+    # The point that spans the kill has the mean of fewer updates.
+    assert numbers(resumed)[2:] == numbers(unbroken.metrics)[2:]
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(unbroken.folder))
+
+
+@pytest.mark.parametrize("updates", [2, 6])
+def test_a_run_that_is_killed_at_any_update_ends_with_the_same_weights(tmp_path: Path, updates: int) -> None:
+    """The critic learns alone until update 4."""
+    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=8)
+    new_controller(tmp_path / "a", config).run()
+
+    def kill(now: int) -> None:
+        if now == updates:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        new_controller(tmp_path / "b", config, keep=kill).run()
+    new_controller(tmp_path / "b", config).run()
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
+    begun, later = weights(tmp_path / "b" / "start"), weights(tmp_path / "b")
+    assert any((later[name] != begun[name]).any() for name in begun)
+
+
+def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=4, report_every=1)
+    metrics = new_controller(tmp_path / "a", config).run()
+    play = replace(
+        new_play(),
+        start=load_policy_set(tmp_path / "a", find_encoder("mini")),
+        carried=load_learner_state(tmp_path / "a" / STATE_FILE),
+    )
+    later = Controller(config, play, tmp_path / "b").run()
+    assert later["updates"] == 4
+    assert later["history"][0]["discard_entropy_target"] == metrics["history"][0]["discard_entropy_target"]
+    assert later["history"][0]["discard_critic_loss"] < 2 * metrics["history"][-1]["discard_critic_loss"]
+    state, _ = read_tensors(tmp_path / "b" / STATE_FILE)
+    steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
+    assert steps == {8}
+    begun = weights(tmp_path / "b" / "start")
+    np.testing.assert_equal(begun, weights(tmp_path / "a"))
+
+
+def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Path) -> None:
+    config = replace(CONFIG, save_seconds=0.0, learner=GUARDED, buffer=TWICE, max_updates=6, report_every=1)
+    new_controller(tmp_path / "first", config).run()
+    play = replace(
+        new_play(),
+        start=load_policy_set(tmp_path / "first", find_encoder("mini")),
+        carried=load_learner_state(tmp_path / "first" / STATE_FILE),
+    )
+
+    def kill(now: int) -> None:
+        if now == 2:
+            raise KilledError
+
+    config = replace(config, max_updates=4)
+    unbroken = Controller(config, play, tmp_path / "a").run()
+    with pytest.raises(KilledError):
+        Controller(config, play, tmp_path / "b", keep=kill).run()
+    resumed = Controller(config, play, tmp_path / "b").run()
+    np.testing.assert_equal(weights(tmp_path / "b"), weights(tmp_path / "a"))
+    assert any((value != weights(tmp_path / "first")[name]).any() for name, value in weights(tmp_path / "b").items())
+    assert numbers(resumed) == numbers(unbroken)
+
+
+def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
+    new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
+    other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_rows=100))
+    with pytest.raises(ValueError, match=r"buffer.batch_rows was 200, now 100\): restore these settings"):
+        new_controller(tmp_path, other)
+    (tmp_path / STATE_FILE).write_bytes(b"torn")
+    with pytest.raises(ValueError, match="is damaged"):
+        new_controller(tmp_path)
+
+
+def test_another_reward_predictor_makes_another_run_and_another_place_of_it_does_not(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=1, reward="global_prediction")
+    new_controller(tmp_path, config).run()
+    moved = replace(config, max_updates=2, global_reward=GlobalRewardConfig(predictor="moved.safetensors"))
+    assert new_controller(tmp_path, moved).run()["updates"] == 2
+    other = replace(PREDICTION, weights=weights_of(small_predictor(1)))
+    with pytest.raises(ValueError, match=r"\(global_reward.predictor was \w{16}, now \w{16}\)"):
+        Controller(moved, replace(new_play(moved), prediction=other), tmp_path)
+
+
+def test_a_finished_run_can_be_made_longer(unbroken: Run, tmp_path: Path) -> None:
+    new_controller(tmp_path, replace(CONFIG, max_updates=6)).run()
+    longer = new_controller(tmp_path).run()
+    np.testing.assert_equal(weights(tmp_path), weights(unbroken.folder))
+    assert longer["updates"] == 12
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_weights(tmp_path: Path) -> None:
+    controller = new_controller(tmp_path)
+    backend = controller._backend
+    assert isinstance(backend, LocalBackend)
+    take = backend._buffer.take
+
+    def poisoned(version: int) -> Any:
+        batch = take(version)
+        if batch is not None and backend.version == 2:
+            batch.parts[DISCARD].rewards[0] = np.inf
+        return batch
+
+    backend._buffer.take = poisoned  # type: ignore[method-assign]
+    with pytest.raises(DivergedError, match=r"diverged at update 5 .*lower learner.learning_rate \(now 0.0003\)"):
+        controller.run()
+    tensors, header = read_tensors(tmp_path / DIVERGED_FILE)
+    assert header["updates"] == 4
+    assert torch.isinf(tensors["discard.rewards"]).sum() == 1
+    assert all(np.isfinite(value).all() for value in weights(tmp_path).values())
+    load_agent(str(tmp_path))
+
+
+def test_all_heads_can_learn_together(tmp_path: Path) -> None:
+    config = replace(
+        CONFIG,
+        heads=HEAD_NAMES,
+        max_updates=40,
+        buffer=ReplayBufferConfig(batch_rows=40),
+        engine=InferenceEngineConfig(precision="fp32"),
+    )
+    metrics = new_controller(tmp_path, config).run()
+    names = {name for point in metrics["history"] for name in point}
+    learned = {name.removesuffix("_entropy") for name in names if name.endswith("_entropy")}
+    assert {"discard", "chow"} <= learned
+
+
+def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
+    config = replace(CONFIG, buffer=ReplayBufferConfig(batch_rows=100_000, capacity_bytes=2**20))
+    with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
+        new_controller(tmp_path, config).run()
+
+
+@pytest.mark.parametrize(("final_sampled", "policies"), [(True, ["argmax", "sampled"]), (False, ["argmax"])])
+def test_without_weak_policies_the_start_is_the_only_opponent(
+    tmp_path: Path, final_sampled: bool, policies: list[str]
+) -> None:
+    start: PolicySet = small_player(1)
+    play = SelfPlay(start=start, weak=start, encoder="mini", rules_version="tenhou-1", seed=5)
+    metrics = Controller(replace(CONFIG, max_updates=1, final_sampled=final_sampled), play, tmp_path).run()
+    assert [match["baseline"] for match in metrics["matches"]] == ["start"] * len(policies)
+    assert [match["policy"] for match in metrics["matches"]] == policies
+
+
+def test_checkpoints_play_on_the_same_walls_and_the_last_match_is_longer(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_updates=4, evaluate_every=2, evaluation_deals=20, final_hanchans=16)
+    points: list[Mapping[str, float]] = []
+    told: list[str] = []
+    metrics = new_controller(
+        tmp_path, config, report=points.append, progress=lambda share, note: told.append(note)
+    ).run()  # fmt: skip
+    against_start = [match for match in metrics["matches"] if match["baseline"] == "start"]
+    assert [(match["updates"], match["policy"], match["hanchans"]) for match in against_start] == [
+        (2, "argmax", 8), (4, "argmax", 16), (4, "sampled", 16)
+    ]  # fmt: skip
+    first, last, sampled = against_start
+    assert last["change"]["since"] == 2
+    places = [[int(place) for place in match["placements"][:8]] for match in (first, last)]
+    assert last["change"]["difference"] == pytest.approx(np.mean(places[1]) - np.mean(places[0]))
+    assert "change" not in first
+    assert "change" not in sampled
+    assert sampled["placements"] != last["placements"]
+    assert all(match["deals"]["number"] >= 16 for match in (first, last))
+    assert "deals" not in sampled
+    names = {name for point in points for name in point}
+    assert {"start_difference", "weak_difference", "start_sampled_difference", "start_points_per_kyoku"} <= names
+    assert "match after 4 updates (sampled start): 16 of 16 hanchans" in told
+    again = new_controller(tmp_path, config).run()
+    assert again["matches"] == metrics["matches"], "nothing is played again"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"start": "zero"}, "start is 'zero': use one of"),
+        ({"heads": ("discard", "discard")}, "each once"),
+        ({"heads": ("win",)}, "'win' is no head"),
+        ({"weight_sync_interval": 0}, "weight_sync_interval is 0: use at least 1"),
+        ({"evaluation_hanchans": 9}, "use a multiple of 4"),
+        ({"final_hanchans": 4}, "final_hanchans is 4: use 0, or a multiple of 4, at least 8"),
+        ({"evaluation_deals": 19}, "evaluation_deals is 19: use 0, or at least 20"),
+        (
+            {"learner": EXACT, "reward": "global_prediction"},
+            "exact_deal_in is true with reward 'global_prediction'.*: use reward 'round_score', or set it to false",
+        ),
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ReinforcementConfig(**wrong)

@@ -1,0 +1,64 @@
+"""What a real Prometheus would be given: Ray's own metrics port is read while a small run is on its way."""
+
+from __future__ import annotations
+
+import re
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import ray
+
+from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
+from tests.repository import REPOSITORY
+from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
+from tests.suphx_platform.selfplay.small_controller import new_controller
+
+OPERATIONS = REPOSITORY / "docs" / "operations.md"
+LATER = {"suphx_faults"}
+"""Shown when something breaks."""
+Samples = dict[str, list[tuple[dict[str, str], float]]]
+
+
+def scrape() -> Samples:
+    """Return the samples of this project at this node's metrics port: name -> (labels, value)."""
+    (node,) = [node for node in ray.nodes() if node["Alive"]]
+    address = f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics"
+    text = urllib.request.urlopen(address, timeout=10).read().decode()
+    samples: Samples = {}
+    for name, labels, value in re.findall(r"^ray_(suphx_\w+)\{(.*)\} (\S+)$", text, re.MULTILINE):
+        samples.setdefault(name, []).append((dict(re.findall(r'(\w+)="([^"]*)"', labels)), float(value)))
+    return samples
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_run_is_seen_at_rays_metrics_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_metrics_report_interval_ms", "2000")
+    wanted = {exported(name) for name in (*GAUGES, *COUNTERS)} - {exported(name) for name in LATER}
+    samples: Samples = {}
+
+    def look(_: Mapping[str, float]) -> None:
+        samples.update(scrape())
+        if wanted <= samples.keys():
+            raise AllSeenError
+
+    with suppress(AllSeenError):
+        new_controller(tmp_path, ON_RAY, report=look).run()
+    assert wanted <= samples.keys()
+    parts = {labels["part"] for labels, _ in samples["suphx_waiting_share"]}
+    assert parts == {"simulator", "engine", "learner"}
+    assert all(0 <= value <= 1 for _, value in samples["suphx_waiting_share"])
+    ratios = {labels["quantile"]: value for labels, value in samples["suphx_importance_ratio"]}
+    assert ratios["0.05"] <= ratios["0.5"] <= ratios["0.95"] <= ratios["1"]
+    ((_, updates),) = samples["suphx_updates_total"]
+    assert updates >= 30
+    fates = {labels["fate"]: value for labels, value in samples["suphx_buffer_decisions_total"]}
+    assert fates["added"] >= fates["learned"] >= 30 * 200
+
+
+@pytest.mark.parametrize("name", [*GAUGES, *COUNTERS])
+def test_every_metric_stands_in_the_runbook(name: str) -> None:
+    assert f"`ray_{exported(name)}`" in OPERATIONS.read_text(encoding="utf-8")

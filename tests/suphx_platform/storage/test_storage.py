@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.storage.object_store import PART_BYTES, ObjectStore
+from suphx_platform.storage.storage import MANIFEST, DamagedVersionError, Storage, StorageConfig
+from tests.suphx_platform.storage.s3_server import BUCKET
+
+NAME = "run-1/supervised/discard"
+
+
+@pytest.fixture(params=["folder", pytest.param("bucket", marks=pytest.mark.slow)])
+def config(request: pytest.FixtureRequest, tmp_path: Path) -> StorageConfig:
+    if request.param == "folder":
+        return StorageConfig(address=str(tmp_path / "storage"))
+    request.getfixturevalue("server")
+    return StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", threads=4)
+
+
+@pytest.fixture
+def storage(config: StorageConfig) -> Storage:
+    return Storage(config)
+
+
+def fill(folder: Path, text: str, large: bool = False) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "state").write_text(text)
+    (folder / "deep" / "er" / "empty").touch()
+    (folder / ".mark").write_text("not kept")
+    if large:
+        (folder / "large").write_bytes(os.urandom(1 << 16) * (2 * PART_BYTES // (1 << 16)) + b"rest")
+    return folder
+
+
+def write(storage: Storage, key: str, data: bytes, tmp_path: Path) -> None:
+    """Put an object where no caller of the storage could."""
+    file = tmp_path / "object"
+    file.write_bytes(data)
+    storage._store.upload(key, file)
+
+
+def text_of(folder: Path) -> str:
+    return (folder / "state").read_text()
+
+
+def test_a_folder_comes_back_as_it_was_kept(storage: Storage, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "a", "one", large=True)
+    version = storage.save(NAME, folder, number=7, score=0.5)
+    assert [size for size, _ in version.files["large"]] == [PART_BYTES, PART_BYTES, 4]
+    target = tmp_path / "b"
+    fill(target, "what was there before")
+    assert storage.load_newest(NAME, target) == version
+    assert {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()} == {
+        "state", "large", "deep/er/empty",
+    }  # fmt: skip
+    assert (target / "large").read_bytes() == (folder / "large").read_bytes()
+
+
+def test_the_newest_version_is_loaded_and_an_equal_number_is_newer(storage: Storage, tmp_path: Path) -> None:
+    for number, text in ((5, "old"), (20, "twenty"), (20, "twenty again"), (9, "nine")):
+        storage.save(NAME, fill(tmp_path / "a", text), number=number)
+    newest = storage.load_newest(NAME, tmp_path / "b")
+    assert newest is not None
+    assert newest.number == 20
+    assert text_of(tmp_path / "b") == "twenty again"
+
+
+def test_the_best_version_is_loaded_by_its_score(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_best=2))
+    versions = [
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
+        for number, score in ((1, -0.5), (2, 0.25), (3, 0.5), (4, None), (5, 0.0))
+    ]
+    assert storage.load_best(NAME, tmp_path / "b") == versions[2]
+    write(storage, versions[2].key("state"), b"x", tmp_path)
+    assert storage.load_best(NAME, tmp_path / "b") == versions[1], "a damaged one is skipped"
+    assert text_of(tmp_path / "b") == "2"
+
+
+def test_without_scores_there_is_no_best_version(storage: Storage, tmp_path: Path) -> None:
+    storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    assert storage.load_best(NAME, tmp_path / "b") is None
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"state", b"STATE 2", b"state 2 and more"])
+def test_a_damaged_version_is_passed_over_with_a_warning(
+    content: bytes, storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, second = (storage.save(NAME, fill(tmp_path / "a", f"state {number}"), number=number) for number in (1, 2))
+    write(storage, second.key("state"), content, tmp_path)
+    longer = content.startswith(b"state 2")
+    if longer and "s3:" in storage.config.address:
+        pytest.skip("of a bucket only as many bytes are fetched as the manifest says")
+    assert storage.load_newest(NAME, tmp_path / "b") == first
+    assert text_of(tmp_path / "b") == "state 1"
+    assert f"{second.path} is skipped" in caplog.text
+    with pytest.raises(DamagedVersionError, match="than its manifest says" if longer else "manifest says"):
+        storage.load(second, tmp_path / "b")
+    assert text_of(tmp_path / "b") == "state 1", "what was there stays"
+
+
+def test_a_large_file_that_lost_its_end_is_damaged(storage: Storage, tmp_path: Path) -> None:
+    version = storage.save(NAME, fill(tmp_path / "a", "one", large=True), number=1)
+    write(storage, version.key("large"), (tmp_path / "a" / "large").read_bytes()[: PART_BYTES + 5], tmp_path)
+    with pytest.raises(DamagedVersionError, match="manifest says"):
+        storage.load(version, tmp_path / "b")
+    assert {path.name for path in tmp_path.iterdir()} <= {"a", "object", "storage"}
+
+
+def test_a_version_that_lost_a_file_is_damaged(storage: Storage, tmp_path: Path) -> None:
+    version = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    storage._store.delete([version.key("state")])
+    with pytest.raises(DamagedVersionError):
+        storage.load(version, tmp_path / "b")
+
+
+def test_versions_without_a_readable_manifest_do_not_exist(
+    storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    manifest = json.loads(storage._store.get(f"{good.path}/{MANIFEST}"))
+    outside = manifest | {"files": {"../outside": []}}
+    for number, content in enumerate(
+        (b"torn", b"[]", b"{}", *(json.dumps(m).encode() for m in (outside, manifest | {"format": 1})))
+    ):
+        write(storage, f"{NAME}/{number + 2:012}.001/{MANIFEST}", content, tmp_path)
+    write(storage, f"{NAME}/000000000009.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
+    assert storage.versions(NAME) == [good]
+    assert caplog.text.count("no readable manifest") == 5
+    assert "'../outside' would be outside of the folder" in caplog.text
+    assert "written by another version of this program" in caplog.text
+
+
+def test_the_last_and_the_best_are_kept_and_the_rest_removed(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=2, keep_best=1))
+    write(storage, f"{NAME}/000000000001.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
+    for number, score in ((2, 0.1), (3, 0.9), (4, 0.2), (5, 0.3), (6, None)):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
+    assert [version.number for version in storage.versions(NAME)] == [3, 5, 6]
+    assert {key.split("/")[3][:12] for key in storage._store.keys("")} == {f"{n:012}" for n in (3, 5, 6)}
+
+
+class CutOff:
+    """A store whose connection breaks after some deletions."""
+
+    def __init__(self, store: ObjectStore, num_deletions: int) -> None:
+        self._store, self._num_left = store, num_deletions
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            if self._num_left == 0:
+                raise OSError("the connection broke")
+            self._num_left -= 1
+            self._store.delete([key])
+
+
+@pytest.mark.parametrize("num_deletions", range(1, 4))
+def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
+    num_deletions: int, config: StorageConfig, tmp_path: Path
+) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    storage.save(NAME, fill(tmp_path / "a", "old"), number=1)
+    sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
+    if num_deletions < 3:  # manifest, state and empty
+        with pytest.raises(OSError, match="the connection broke"):
+            storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    else:
+        storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    storage._store = sound
+    versions = storage.versions(NAME)
+    assert versions[-1].number == 2
+    for version in versions:
+        storage.load(version, tmp_path / "b")
+
+
+class Overtaken:
+    """A store in which another writer finishes the same version just before this one makes its first call of a kind."""
+
+    def __init__(self, store: ObjectStore, call: str, finish: Callable[[], object]) -> None:
+        self._store, self._call, self._finish, self._lock = store, call, finish, threading.Lock()
+
+    def __getattr__(self, name: str) -> object:
+        with self._lock:
+            if name == self._call:
+                self._call = ""
+                self._finish()
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("call", ["upload", "put_new"])  # the winner removes what it finds only of the second
+def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
+    call: str, config: StorageConfig, storage: Storage, tmp_path: Path
+) -> None:
+    loser, folder = Storage(config), fill(tmp_path / "a", "the winner's")
+    loser._store = Overtaken(loser._store, call, lambda: storage.save(NAME, folder, number=1))  # type: ignore[assignment]
+    with pytest.raises(FileExistsError, match=r"finished by another writer.*let only one of them work on run-1"):
+        loser.save(NAME, fill(tmp_path / "b", "the loser's"), number=1)
+    (version,) = storage.versions(NAME)
+    storage.load(version, tmp_path / "c")
+    assert text_of(tmp_path / "c") == "the winner's"
+    owned = {f"{version.path}/{MANIFEST}", *map(version.key, version.files)}
+    assert set(storage._store.keys(f"{NAME}/")) == owned, "the loser's files are still there"
+
+
+def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:
+    def save(writer: int) -> str:
+        try:
+            storage = Storage(StorageConfig(address=config.address, keep_last=100))
+            return storage.save(NAME, fill(tmp_path / str(writer), f"of {writer}"), number=1).path
+        except FileExistsError:
+            return ""
+
+    with ThreadPoolExecutor(6) as pool:
+        won = [path for path in pool.map(save, range(6)) if path]
+    storage = Storage(config)
+    versions = storage.versions(NAME)
+    assert [version.path for version in versions] == sorted(won)
+    assert won
+    for version in versions:
+        storage.load(version, tmp_path / "loaded")
+
+
+def test_of_many_writers_of_one_new_object_one_wins(storage: Storage) -> None:
+    def put(number: int) -> bool:
+        try:
+            storage._store.put_new("lock", str(number).encode())
+        except FileExistsError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(put, range(8)))
+    assert sum(won) == 1
+    assert storage._store.get("lock").decode() == str(won.index(True))
+
+
+def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "a", "mine")
+    version = storage.save(NAME, folder, number=1)
+    below = storage.save(f"{NAME}/discard", folder, number=1)
+    assert storage.read(version, "state") == b"mine"
+    assert storage.read(version, "absent") is None
+    storage.delete(NAME)
+    assert storage.versions(NAME) == []
+    assert storage.read(version, "state") is None
+    assert storage.versions(f"{NAME}/discard") == [below]
+
+
+def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Path) -> None:
+    folder = fill(tmp_path / "a", "mine")
+    assert storage.load_newest(NAME, folder) is None
+    assert (folder / "state").read_text() == "mine"
+    assert storage.versions(NAME) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"address": "s3://"}, "use s3://bucket/prefix, or a folder"),
+        ({"threads": 0}, "threads is 0: use at least 1"),
+        ({"keep_last": 0}, "keep_last is 0"),
+        ({"keep_best": -1}, "keep_best is -1"),
+        ({"max_waiting": 0}, "max_waiting is 0"),
+        ({"endpoint_url": "localhost:9000"}, "begin with http:// or https://"),
+        ({"addressing_style": "host"}, "use path or virtual"),
+        ({"checksums": "never"}, "use when_required or when_supported"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        StorageConfig(**fields)  # type: ignore[arg-type]
+
+
+def test_a_storage_without_an_address_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"storage\.address is empty"):
+        Storage(StorageConfig())

@@ -1,0 +1,160 @@
+"""What a storage does when writers are killed, connections are cut, servers are away and disks are full."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.storage.object_store import PART_BYTES
+from suphx_platform.storage.storage import MANIFEST, Storage, StorageConfig
+from tests.full_disk import files_limited_to
+from tests.repository import REPOSITORY
+from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy
+from tests.suphx_platform.storage.s3_server import BUCKET, S3Server, free_port
+
+NAME = "run-1/reinforcement"
+SAVE = """
+import sys
+from pathlib import Path
+from suphx_platform.storage.storage import Storage, StorageConfig
+address, folder, number = sys.argv[1:]
+Storage(StorageConfig(address=address, threads=1)).save("run-1/reinforcement", Path(folder), number=int(number))
+"""
+
+
+def folder_of(path: Path, *, num_files: int, num_bytes: int) -> Path:
+    path.mkdir()
+    for index in range(num_files):
+        (path / f"{index:03}").write_bytes(os.urandom(num_bytes))
+    return path
+
+
+def kill_in_the_middle(address: str, folder: Path, number: int, has_begun: Callable[[], bool]) -> None:
+    """Let another process save ``folder``, and kill it when it has begun to."""
+    writer = subprocess.Popen([sys.executable, "-c", SAVE, address, str(folder), str(number)], cwd=REPOSITORY)
+    while not has_begun():
+        assert writer.poll() is None, "the writer ended before it was seen to begin"
+        time.sleep(0.001)
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+
+
+def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(tmp_path: Path) -> None:
+    place = tmp_path / "storage"
+    storage = Storage(StorageConfig(address=str(place)))
+    small = folder_of(tmp_path / "small", num_files=1, num_bytes=10)
+    first = storage.save(NAME, small, number=1)
+    many = folder_of(tmp_path / "many", num_files=400, num_bytes=1 << 16)
+    kill_in_the_middle(str(place), many, 2, lambda: any(place.glob(f"{NAME}/000000000002.*/*/0*")))
+    assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}")), "the writer was faster"
+    assert storage.load_newest(NAME, tmp_path / "loaded") == first
+    second = storage.save(NAME, small, number=2)
+    left = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
+    assert left == {f"{version.path}/{MANIFEST}" for version in (first, second)} | {
+        version.key("000") for version in (first, second)
+    }
+
+
+@pytest.mark.slow
+def test_a_writer_killed_in_the_middle_of_an_upload_leaves_the_versions_before(
+    server: S3Server, tmp_path: Path
+) -> None:
+    prefix = tmp_path.name
+    config = StorageConfig(address=f"s3://{BUCKET}/{prefix}")
+    storage = Storage(config)
+    client = server.client()
+
+    def uploads() -> list[dict[str, str]]:
+        found: list[dict[str, str]] = client.list_multipart_uploads(Bucket=BUCKET, Prefix=prefix).get("Uploads", [])
+        return found
+
+    small = folder_of(tmp_path / "small", num_files=1, num_bytes=10)
+    first = storage.save(NAME, small, number=1)
+    large = folder_of(tmp_path / "large", num_files=2, num_bytes=6 * PART_BYTES)
+    kill_in_the_middle(config.address, large, 2, lambda: bool(uploads()))
+    assert [version.number for version in storage.versions(NAME)] == [1], "the writer was faster"
+    assert storage.load_newest(NAME, tmp_path / "loaded") == first
+    assert uploads(), "nothing was under way"
+    second = storage.save(NAME, small, number=2)
+    assert [version.path for version in storage.versions(NAME)] == [first.path, second.path]
+    assert uploads() == [], "parts of a dead writer are still stored"
+
+
+@pytest.fixture
+def proxy(server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyProxy]:
+    with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as running:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{running.port}")
+        yield running
+
+
+@pytest.mark.slow
+def test_a_manifest_whose_answer_was_lost_is_still_ours(proxy: FaultyProxy, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}"))
+    path = f"/{BUCKET}/{tmp_path.name}/{NAME}/{1:012}.001/{MANIFEST}"
+    proxy.cut(f"PUT {path}".encode(), 0)
+    version = storage.save(NAME, folder_of(tmp_path / "a", num_files=1, num_bytes=10), number=1)
+    assert proxy.num_cut == 1
+    assert storage.versions(NAME) == [version]
+
+
+@pytest.mark.slow
+def test_connections_cut_in_the_middle_of_answers_cost_nothing_but_time(proxy: FaultyProxy, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}"))
+    folder = folder_of(tmp_path / "a", num_files=2, num_bytes=2 * PART_BYTES)
+    proxy.cut(b"PUT ", 0, times=3)
+    version = storage.save(NAME, folder, number=1)
+    proxy.cut(f"GET /{BUCKET}/{tmp_path.name}/{version.key('000')}".encode(), 100_000, times=2)
+    storage.load(version, tmp_path / "b")
+    assert proxy.num_cut == 5
+    assert all((tmp_path / "b" / name).read_bytes() == (folder / name).read_bytes() for name in ("000", "001"))
+
+
+@pytest.mark.slow
+def test_errors_of_the_server_say_what_to_do(server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=10)
+    config = StorageConfig(address=f"s3://{BUCKET}/runs", max_attempts=2)
+    with pytest.raises(OSError, match=r"s3://nowhere/.*NoSuchBucket: make the bucket first"):
+        Storage(replace(config, address="s3://nowhere/runs")).save(NAME, folder, number=1)
+    closed = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(OSError, match=r"no answer .*look whether the server is up, and at storage\.endpoint_url"):
+        Storage(replace(config, endpoint_url=closed)).save(NAME, folder, number=1)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
+    with pytest.raises(OSError, match=r"SignatureDoesNotMatch: check AWS_ACCESS_KEY_ID"):
+        Storage(config).save(NAME, folder, number=1)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    with pytest.raises(OSError, match=r"InvalidAccessKeyId: check AWS_ACCESS_KEY_ID"):
+        Storage(config).versions(NAME)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(OSError, match="no keys: set AWS_ACCESS_KEY_ID"):
+        Storage(config).versions(NAME)
+
+
+def test_a_full_disk_is_named_and_the_versions_before_stay(tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=str(tmp_path / "storage")))
+    first = storage.save(NAME, folder_of(tmp_path / "a", num_files=1, num_bytes=10), number=1)
+    large = folder_of(tmp_path / "b", num_files=1, num_bytes=10_000)
+    with files_limited_to(5000), pytest.raises(OSError, match=r"cannot write .*storage.*; free space in"):
+        storage.save(NAME, large, number=2)
+    assert storage.versions(NAME) == [first]
+    second = storage.save(NAME, large, number=2)
+    with files_limited_to(5000), pytest.raises(OSError, match=r"cannot write .*loaded.*; free space in"):
+        storage.load(second, tmp_path / "loaded")
+    assert not (tmp_path / "loaded").exists()
+    assert not (tmp_path / ".loaded.partial").exists()
+
+
+def test_a_place_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    storage = Storage(StorageConfig(address=str(tmp_path / "file")))
+    with pytest.raises(OSError, match="file"):
+        storage.save(NAME, folder_of(tmp_path / "a", num_files=1, num_bytes=10), number=1)

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suphx.atomic_file import write_atomically
+from suphx_platform.storage.object_store import PART_BYTES
+from suphx_platform.storage.storage import CheckpointVersion, Storage, StorageConfig
+from suphx_platform.storage.upload_queue import UploadQueue
+from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
+from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
+
+NAME = "run-1/reinforcement"
+
+
+class SlowStorage(Storage):
+    """A storage on a disk that writes nothing before its gate is opened."""
+
+    def __init__(self, config: StorageConfig) -> None:
+        super().__init__(config)
+        self.gate = threading.Event()
+        self.has_begun = threading.Event()
+
+    def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
+        self.has_begun.set()
+        assert self.gate.wait(60)
+        return super().save(name, folder, number=number, score=score)
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[SlowStorage]:
+    storage = SlowStorage(StorageConfig(address=str(tmp_path / "storage"), keep_last=10))
+    yield storage
+    storage.gate.set()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "folder").mkdir()
+    return tmp_path / "folder"
+
+
+def save(uploads: UploadQueue, folder: Path, number: int, score: float | None = None) -> None:
+    write_atomically(folder / "state", [f"state {number}".encode()])
+    uploads.save(NAME, folder, number=number, score=score)
+
+
+def test_work_goes_on_while_what_was_there_is_stored(storage: SlowStorage, folder: Path, tmp_path: Path) -> None:
+    with UploadQueue(storage) as uploads:
+        save(uploads, folder, 1)
+        assert storage.has_begun.wait(60)
+        write_atomically(folder / "state", [b"later"])
+        assert storage.versions(NAME) == []
+        storage.gate.set()
+    (version,) = storage.versions(NAME)
+    assert list(version.files) == ["state"]
+    storage.load(version, tmp_path / "loaded")
+    assert (tmp_path / "loaded" / "state").read_text() == "state 1"
+    assert list((folder / ".uploads").iterdir()) == []
+
+
+def test_too_many_never_wait_and_the_best_and_newest_stay(
+    storage: SlowStorage, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with UploadQueue(storage, max_waiting=2) as uploads:
+        save(uploads, folder, 1)
+        assert storage.has_begun.wait(60)
+        for number, score in ((2, 0.5), (3, None), (4, 0.9), (5, 0.1), (6, None), (7, None)):
+            save(uploads, folder, number, score)
+            assert len(list((folder / ".uploads").iterdir())) <= 3
+        storage.gate.set()
+    # 3 and 6 gave way without a score, 2 and 5 with the lowest.
+    assert [version.number for version in storage.versions(NAME)] == [1, 4, 7]
+    assert caplog.text.count("newer ones are waiting") == 4
+
+
+@pytest.mark.parametrize("score", [None, 0.5])
+def test_of_equal_waiting_saves_the_oldest_gives_way(score: float | None, storage: SlowStorage, folder: Path) -> None:
+    with UploadQueue(storage, max_waiting=2) as uploads:
+        save(uploads, folder, 1)
+        assert storage.has_begun.wait(60)
+        for number in (2, 3, 4, 5):
+            save(uploads, folder, number, score)
+        storage.gate.set()
+    assert [version.number for version in storage.versions(NAME)] == [1, 4, 5]
+
+
+def test_versions_of_other_names_do_not_give_way(storage: SlowStorage, folder: Path) -> None:
+    with UploadQueue(storage, max_waiting=1) as uploads:
+        for name in ("a", "b", "c", "d"):
+            uploads.save(name, folder, number=1)
+        storage.gate.set()
+    assert all(storage.versions(name) for name in ("a", "b", "c", "d"))
+
+
+def test_what_went_wrong_is_raised_by_the_next_save_and_then_forgotten(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    uploads = UploadQueue(Storage(StorageConfig(address=str(tmp_path / "file"))))
+    save(uploads, folder, 1)
+    uploads._futures[0].exception()  # wait for it
+    with pytest.raises(OSError, match="file"):
+        save(uploads, folder, 2)
+    (tmp_path / "file").unlink()
+    with uploads:
+        save(uploads, folder, 3)
+    assert [version.number for version in Storage(StorageConfig(address=str(tmp_path / "file"))).versions(NAME)] == [3]
+
+
+def test_what_went_wrong_is_raised_at_the_end(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    uploads = UploadQueue(Storage(StorageConfig(address=str(tmp_path / "file"))))
+    with pytest.raises(OSError, match="file"), uploads:
+        save(uploads, folder, 1)
+
+
+class LostError(Exception):
+    """Stands for whatever ends the work."""
+
+
+def save_and_fail(storage: Storage, folder: Path) -> None:
+    with UploadQueue(storage) as uploads:
+        save(uploads, folder, 1)
+        raise LostError
+
+
+def test_a_failed_block_still_stores_and_keeps_its_own_error(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sound = Storage(StorageConfig(address=str(tmp_path / "sound")))
+    with pytest.raises(LostError):
+        save_and_fail(sound, folder)
+    assert len(sound.versions(NAME)) == 1
+    (tmp_path / "file").touch()
+    with pytest.raises(LostError):
+        save_and_fail(Storage(StorageConfig(address=str(tmp_path / "file"))), folder)
+    assert "an upload has failed too" in caplog.text
+
+
+def test_what_a_killed_process_left_is_removed(storage: SlowStorage, folder: Path) -> None:
+    storage.gate.set()
+    (folder / ".uploads" / "17").mkdir(parents=True)
+    with UploadQueue(storage) as uploads:
+        save(uploads, folder, 1)
+    assert list((folder / ".uploads").iterdir()) == []
+
+
+@pytest.mark.slow
+def test_a_bucket_that_does_not_answer_for_a_while_holds_nobody_up(
+    server: S3Server, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "large").write_bytes(os.urandom(3 * PART_BYTES))
+    with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{proxy.port}")
+        storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}"))
+        with UploadQueue(storage, max_waiting=1) as uploads:
+            proxy.is_open.clear()
+            for number in range(5):
+                save(uploads, folder, number)
+            assert not uploads._futures[0].done()
+            proxy.is_open.set()
+        assert [version.number for version in storage.versions(NAME)] == [0, 4]

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch.multiprocessing.spawn import spawn
+
+from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.samples import Samples
+from suphx.training.loop.worker_group import WorkerGroup
+from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.supervised.data_parallel import CheckpointPlace, train_on_workers
+from suphx_platform.supervised.data_parallel_config import DataParallelConfig
+from tests.repository import REPOSITORY
+from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
+
+TWO = DataParallelConfig(num_workers=2, max_failures=1)
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    before = os.environ.get("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S")
+    os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"] = "0.2"
+    with ray_session(num_cpus=2):
+        yield
+    if before is None:
+        del os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"]
+
+
+_calls = count()
+CHUNKS_BEFORE_DEATH = 16  # of 22 an epoch: after the first checkpoint, which is that of step 20
+
+
+@dataclass(frozen=True)
+class DiesOnce:
+    """Kills the second worker in its first epoch if the file ``go`` is there, and takes the file away."""
+
+    go: Path
+
+    def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
+        is_second_worker = kyokus[0] % 2 == 1
+        if next(_calls) == CHUNKS_BEFORE_DEATH and is_second_worker and self.go.exists():
+            self.go.unlink()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return LowestLegal(DISCARD)(kyokus)
+
+
+def training(encode: Any = None) -> HeadTraining:
+    data = head_data() if encode is None else replace(head_data(), encode=encode)
+    return job(replace(SHORT, report_every=5, save_seconds=1000), data=data)
+
+
+def figures(metrics: dict[str, Any]) -> dict[str, Any]:
+    history = [{key: value for key, value in entry.items() if key != "seconds"} for entry in metrics["history"]]
+    return {"history": history, "test": metrics["test"]}
+
+
+def train_without_ray(rank: int, folder: Path) -> None:
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
+    train_head(training(), folder / str(rank), group=WorkerGroup(rank=rank, size=2))
+    dist.destroy_process_group()
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    go.touch()
+    reports: list[Report] = []
+    found = train_on_workers(
+        training(DiesOnce(go)), tmp_path / "ray", TWO, CheckpointPlace(str(tmp_path / "kept")), report=reports.append
+    )
+    assert not go.exists(), "no worker was killed"
+    spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
+    plain = json.loads((tmp_path / "0" / "metrics.json").read_text())
+    assert figures(found) == figures(plain)
+    assert found["history"][-1]["rows"] == 60 * 64
+    assert {report.step for report in reports} == set(range(5, 61, 5))
+    assert {path.name for path in (tmp_path / "ray").iterdir()} == {path.name for path in (tmp_path / "0").iterdir()}
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> None:
+    folder = tmp_path / "killed"
+    names = "TWO, CheckpointPlace, Path, train_on_workers, training"
+    program = f"from tests.suphx_platform.supervised.test_data_parallel import {names}\n"
+    program += f"train_on_workers(training(), Path({str(folder)!r}), TWO, CheckpointPlace({str(folder)!r}))"
+    driver = subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY)
+    while not list(folder.glob("workers/checkpoint_*")):
+        assert driver.poll() is None, "the driver ended before its first checkpoint"
+        time.sleep(0.05)
+    driver.kill()
+    driver.wait()
+    assert not (folder / "metrics.json").exists()
+    subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=True)
+    spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
+    found, plain = (json.loads((path / "metrics.json").read_text()) for path in (folder, tmp_path / "0"))
+    assert figures(found) == figures(plain)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_the_error_of_a_worker_is_raised_here(tmp_path: Path) -> None:
+    data = head_data()
+    without = replace(data, split=replace(data.split, train=np.array([7])))
+    with pytest.raises(ValueError, match="1 games cannot be shared among 2 workers"):
+        train_on_workers(job(data=without), tmp_path, replace(TWO, max_failures=0), CheckpointPlace(str(tmp_path)))
+
+
+@pytest.mark.parametrize("field", ["num_workers", "cpus_per_worker"])
+def test_a_wrong_config_is_refused(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} is 0: use at least 1"):
+        DataParallelConfig(**{field: 0})  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""Against servers that are not there, or are silent."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.mlflow_call import TrackingError
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_platform.storage.s3_server import free_port
+
+TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+
+
+@pytest.fixture(autouse=True)
+def _without_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (TIMEOUT, RETRIES):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_server_that_is_not_there_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    begun = time.monotonic()
+    with pytest.raises(TrackingError, match=rf"MLflow at {address} does not answer \(connection refused\): check that"):
+        TrackingStore(tmp_path / "runs").reach()
+    assert time.monotonic() - begun < 20, "MLflow's own patience is minutes"
+    assert not (tmp_path / "runs").exists()
+    assert TIMEOUT not in os.environ
+
+
+def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TIMEOUT, "1")
+    monkeypatch.setenv(RETRIES, "0")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(TrackingError, match=rf"no answer in 1 s\).*{TIMEOUT} \(now 1 s\) or {RETRIES} \(now 0\)"):
+            TrackingStore(tmp_path / "runs").reach()

@@ -1,0 +1,183 @@
+"""Against a real MLflow store."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import Tracker, TrackingStore
+
+NIGHT = "2026-11-21"
+
+
+def nets(tmp_path: Path, text: str) -> Path:
+    folder = tmp_path / text
+    folder.mkdir(exist_ok=True)
+    (folder / "discard.safetensors").write_text(text)
+    return folder
+
+
+def registry_of(runs: Path) -> tuple[ModelRegistry, Tracker]:
+    store = TrackingStore(runs)
+    return ModelRegistry(store, RegistryConfig()), store.start("night", key=f"night-{id(store)}")
+
+
+def promote(runs: Path, tmp_path: Path, text: str, replaces: str | None, night: str = NIGHT) -> str | None:
+    registry, tracker = registry_of(runs)
+    return registry.promote(nets(tmp_path, text), tracker, Promotion(digest=text, replaces=replaces, night=night))
+
+
+def test_the_first_champion_has_nobody_to_replace_and_can_be_fetched(runs: Path, tmp_path: Path) -> None:
+    registry, _ = registry_of(runs)
+    assert registry.champion() is None
+    assert promote(runs, tmp_path, "a", None) == "1"
+    assert registry.champion() == "1"
+    for address in ("models:/suphx@champion", "models:/suphx/1"):
+        target = tmp_path / "fetched" / address.replace("/", "_")
+        assert fetch_model(TrackingStore(runs), address, target) == "1"
+        assert (target / "discard.safetensors").read_text() == "a"
+
+
+def test_a_winner_replaces_the_champion_and_the_same_call_again_changes_nothing(runs: Path, tmp_path: Path) -> None:
+    assert promote(runs, tmp_path, "a", None) == "1"
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    registry, _ = registry_of(runs)
+    assert registry.champion() == "2"
+    assert len(TrackingStore(runs).client.search_model_versions("name = 'suphx'")) == 2
+
+
+def test_a_second_winner_of_the_night_does_not_move_the_alias(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    assert promote(runs, tmp_path, "c", "1") is None
+    assert registry_of(runs)[0].champion() == "2"
+
+
+def test_of_winners_at_once_one_moves_the_alias_and_one_version_stays(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    with ThreadPoolExecutor(4) as pool:
+        got = list(pool.map(lambda text: promote(runs, tmp_path, text, "1"), "bcde"))
+    winners = [version for version in got if version is not None]
+    assert len(winners) == 1
+    assert registry_of(runs)[0].champion() == winners[0]
+    versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
+    assert {str(version.version) for version in versions} == {"1", winners[0]}
+
+
+def test_a_kill_between_claim_and_alias_is_mended_by_the_next_call(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    registry, tracker = registry_of(runs)
+    registry._register(
+        nets(tmp_path, "b"), tracker, Promotion(digest="b", replaces="1", night=NIGHT)
+    )  # as far as a killed one got
+    assert promote(runs, tmp_path, "c", "1") is None
+    assert registry.champion() == "1"
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    assert registry.champion() == "2"
+
+
+def test_a_kill_before_the_late_version_is_removed_is_mended_by_the_next_call(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    registry, tracker = registry_of(runs)
+    promotion = Promotion(digest="c", replaces="1", night=NIGHT)
+    registry._register(nets(tmp_path, "c"), tracker, promotion)  # at the same time, and killed
+    got = registry.promote(nets(tmp_path, "c"), tracker, promotion)
+    assert got is None
+    versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
+    assert {str(version.version) for version in versions} == {"1", "2"}
+
+
+def test_an_alias_that_somebody_moved_stays_where_it_is_and_another_night_may_win(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    promote(runs, tmp_path, "b", "1")
+    TrackingStore(runs).client.set_registered_model_alias("suphx", "champion", "1")  # rolled back by hand
+    assert promote(runs, tmp_path, "c", "2", night="2026-11-22") is None
+    assert registry_of(runs)[0].champion() == "1"
+    assert promote(runs, tmp_path, "d", "1", night="2026-11-23") == "4"
+
+
+def test_a_version_links_the_run_that_trained_it_and_says_why_it_was_promoted(runs: Path, tmp_path: Path) -> None:
+    registry, tracker = registry_of(runs)
+    with tracker.store.start("laptop-1", key="laptop-1") as training:
+        pass
+    promotion = Promotion(
+        digest="a",
+        replaces=None,
+        night=NIGHT,
+        description="beat three ukeire",
+        trained_in="laptop-1",
+        name="laptop-1",
+        tags={"opponent": "ukeire"},
+        metrics={"promotion/difference": -0.25},
+    )
+    assert registry.promote(nets(tmp_path, "a"), tracker, promotion) == "1"
+    client = TrackingStore(runs).client
+    version = client.get_model_version("suphx", "1")
+    assert (version.run_id, version.description) == (training.run_id, "beat three ukeire")
+    assert version.tags["opponent"] == "ukeire"
+    (model,) = client.search_logged_models([tracker.store.experiment_id()])
+    assert (model.name, model.source_run_id, model.status) == ("laptop-1", training.run_id, "READY")
+    assert json.loads(model.tags["mlflow.modelVersions"]) == [{"name": "suphx", "version": "1"}]
+    assert [(metric.key, metric.value) for metric in model.metrics or []] == [("promotion/difference", -0.25)]
+    assert "champion" in client.get_registered_model("suphx").description
+
+
+def test_the_same_nets_promoted_again_are_kept_once(runs: Path, tmp_path: Path) -> None:
+    registry, tracker = registry_of(runs)
+    first = Promotion(digest="a", replaces=None, night=NIGHT)
+    assert registry.promote(nets(tmp_path, "a"), tracker, first) == "1"
+    assert promote(runs, tmp_path, "b", "1") == "2"
+    again = Promotion(digest="a", replaces="2", night="2026-11-22")
+    assert registry.promote(nets(tmp_path, "a"), tracker, again) == "3"
+    assert registry.champion() == "3"
+    client = TrackingStore(runs).client
+    assert client.get_model_version("suphx", "3").source == client.get_model_version("suphx", "1").source
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("models:/suphx", "use models:/NAME@ALIAS or models:/NAME/VERSION"),
+        ("models:/nobody@champion", "its models are suphx"),
+        ("models:/suphx@best", r"models:/suphx has @champion \(version 1\), /1"),
+        ("models:/suphx/7", "models:/suphx has @champion"),
+    ],
+)
+def test_an_unknown_model_is_refused(runs: Path, tmp_path: Path, address: str, message: str) -> None:
+    promote(runs, tmp_path, "a", None)
+    with pytest.raises(ValueError, match=message):
+        fetch_model(TrackingStore(runs), address, tmp_path / "target")
+
+
+def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Path) -> None:
+    promote(runs, tmp_path, "a", None)
+    shutil.rmtree(runs / "artifacts")
+    with pytest.raises(OSError, match=r"artifacts cannot be fetched from sqlite:.*mlflow\.db"):
+        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
+
+
+def test_a_name_that_mlflow_could_not_search_for_is_refused() -> None:
+    with pytest.raises(ValueError, match="use letters, digits"):
+        RegistryConfig(model="a'b")
+
+
+def test_a_folder_without_a_registry_is_named_and_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError,
+        match=r"mlflow\.db does not exist: choose your folder of runs with --runs, or set MLFLOW_TRACKING_URI",
+    ):
+        fetch_model(TrackingStore(tmp_path / "runs"), "models:/suphx@champion", tmp_path / "nets")
+    assert not (tmp_path / "runs").exists()
+
+
+def test_an_empty_registry_is_told(runs: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="it has no models yet; suphx tournament registers its winners there"):
+        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "nets")

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import getpass
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.mlflow_call import TrackingError
+from suphx_platform.tracking.tracking import MAX_TAG_LENGTH, MAX_VALUE_LENGTH, TrackingStore
+from suphx_platform.tracking.tracking_experiment import EXPERIMENT
+
+
+def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
+    store = TrackingStore(runs)
+    params = {"rate": 0.1, "long": "x" * 10_000} | {f"p{n}": n for n in range(150)}
+    tracker = store.start("a run", key="one", tags={"colour": "blue"}, params=params)
+    tracker.log_metrics({"loss": 2.0}, step=1)
+    tracker.log_metrics({"loss": 1.5}, step=2)
+    file, folder = tmp_path / "note.txt", tmp_path / "notes"
+    file.write_text("hello")
+    folder.mkdir()
+    (folder / "inner.txt").write_text("there")
+    with tracker:
+        tracker.log_artifact(file)
+        tracker.log_artifact(folder)
+
+    run = store.client.get_run(tracker.run_id)
+    assert run.info.status == "FINISHED"
+    assert run.info.run_name == "a run"
+    assert run.data.tags["colour"] == "blue"
+    assert run.data.params["rate"] == "0.1"
+    assert len(run.data.params["long"]) == MAX_VALUE_LENGTH
+    assert len(run.data.params) == 152
+    assert [(m.step, m.value) for m in store.client.get_metric_history(tracker.run_id, "loss")] == [(1, 2.0), (2, 1.5)]
+    assert {path.name for path in (runs / "artifacts").rglob("*.txt")} == {"note.txt", "inner.txt"}
+
+
+def test_the_same_key_continues_the_same_run_and_another_key_starts_one(runs: Path) -> None:
+    store = TrackingStore(runs)
+    with pytest.raises(OSError, match="cheese"), store.start("a", key="one", params={"rate": 0.1}) as first:
+        raise OSError("the disk is made of cheese")
+    assert store.client.get_run(first.run_id).info.status == "FAILED"
+    again = TrackingStore(runs).start("a", key="one", params={"rate": 0.1, "threads": 2})
+    assert again.run_id == first.run_id
+    assert store.client.get_run(again.run_id).info.status == "RUNNING"
+    assert store.start("a", key="two").run_id != first.run_id
+
+
+def test_a_run_is_not_continued_with_other_parameters(runs: Path) -> None:
+    store = TrackingStore(runs)
+    with store.start("a", key="one", params={"rate": 0.1, "seed": 1}) as first:
+        pass
+    with pytest.raises(
+        ValueError, match=r"the run a in MLflow .* other settings: rate is '0\.1' there, '0\.2' here\. "
+    ):
+        store.start("a", key="one", params={"rate": 0.2, "seed": 1})
+    assert store.client.get_run(first.run_id).info.status == "FINISHED", "nothing is changed"
+
+
+def test_a_nested_run_knows_its_parent(runs: Path) -> None:
+    store = TrackingStore(runs)
+    parent = store.start("parent", key="p")
+    child = parent.start("child", key="p/c", tags={"extra": "1"}, params={"seed": 1})
+    data = store.client.get_run(child.run_id).data
+    assert data.tags["mlflow.parentRunId"] == parent.run_id
+    assert (data.tags["extra"], data.params) == ("1", {"seed": "1"})
+
+
+def test_a_folder_of_runs_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrackingError, match=r"file/runs cannot be created \(Not a directory\): choose another"):
+        TrackingStore(tmp_path / "file" / "runs").reach()
+
+
+def test_a_damaged_store_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mlflow.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(TrackingError, match=r"the MLflow store sqlite:.*mlflow\.db cannot be used .*move it away"):
+        TrackingStore(tmp_path).reach()
+
+
+def test_a_new_store_has_our_experiment_of_training_runs_and_no_empty_default(runs: Path) -> None:
+    client = TrackingStore(runs).client
+    assert [found.name for found in client.search_experiments()] == ["Default"], "as MLflow creates it"
+    assert TrackingStore(runs).start("a", key="one").run_id
+    (found,) = client.search_experiments()
+    assert found.name == EXPERIMENT
+    assert found.tags["mlflow.experimentKind"] == "custom_model_development"
+
+
+def test_an_experiment_of_an_older_version_gets_its_kind_and_a_default_in_use_stays(runs: Path) -> None:
+    client = TrackingStore(runs).client
+    client.create_experiment(EXPERIMENT, tags={"mlflow.note.content": "mine"})
+    client.create_run("0")
+    TrackingStore(runs).start("a", key="one")
+    tags = {found.name: found.tags for found in client.search_experiments()}
+    assert tags["Default"] == {}
+    assert tags[EXPERIMENT]["mlflow.experimentKind"] == "custom_model_development"
+    assert tags[EXPERIMENT]["mlflow.note.content"] == "mine", "what a user wrote is kept"
+
+
+def test_a_deleted_experiment_is_named_with_the_command_that_restores_it(runs: Path) -> None:
+    store = TrackingStore(runs)
+    store.start("a", key="one")
+    store.client.delete_experiment(store.experiment_id())
+    with pytest.raises(ValueError, match="was deleted in MLflow: restore it with `mlflow experiments restore"):
+        TrackingStore(runs).start("a", key="one")
+
+
+def test_a_run_has_a_user_a_description_tags_and_the_data_that_it_learns_from(runs: Path) -> None:
+    store = TrackingStore(runs)
+    tracker = store.start("a", key="one")
+    tracker.describe("**better** than `ukeire`")
+    tracker.set_tags({"colour": "x" * 10_000})
+    tracker.log_dataset("games", "d" * 64, source="file:///games", profile={"games": 3})
+    found = store.client.get_run(tracker.run_id)
+    assert found.data.tags["mlflow.user"] == getpass.getuser()
+    assert found.data.tags["mlflow.note.content"] == "**better** than `ukeire`"
+    assert len(found.data.tags["colour"]) == MAX_TAG_LENGTH
+    assert found.inputs is not None
+    (used,) = found.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.profile) == ("games", '{"games": 3}')
+
+
+def test_a_run_is_found_named_and_deleted_with_its_stages(runs: Path) -> None:
+    store = TrackingStore(runs)
+    with store.start("a", key="one") as run, run.start("stage", key="one/stage/1"):
+        pass
+    with store.start("b", key="two"):
+        pass
+    assert store.names() == ["two", "one"]
+    found = store.find("one")
+    assert found is not None
+    assert found.info.run_id == run.run_id
+    assert store.delete("one") == 2
+    assert store.delete("one") == 0
+    assert (store.find("one"), store.names()) == (None, ["two"])

@@ -1,0 +1,70 @@
+"""With a real store, and a real server as `suphx ui` starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from suphx_cli import cli
+from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.tracking_ui import page_address, serve_ui, without_password
+from tests.suphx_platform.storage.s3_server import free_port
+
+
+def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"no mlflow\.db"), serve_ui(tmp_path, 5000):
+        pass
+
+
+def test_a_server_has_its_own_interface(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://mlflow.example.org")
+    with pytest.raises(ValueError, match=r"open that address, or unset it to see the runs of"), serve_ui(runs, 5000):
+        pass
+
+
+def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
+    store = TrackingStore(runs)
+    run = store.start("laptop-1", key="laptop-1").run_id
+    place = f"http://127.0.0.1:5000/#/experiments/{store.experiment_id()}/runs"
+    assert page_address(store, "http://127.0.0.1:5000/") == f"{place}?workflowType=machine_learning"
+    assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
+    with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
+        page_address(store, "http://127.0.0.1:5000", "labtop-1")
+
+
+def test_passwords_are_not_printed() -> None:
+    assert without_password("https://me:secret@mlflow.example.org/x") == "https://mlflow.example.org/x"
+    assert without_password("sqlite:////runs/mlflow.db") == "sqlite:////runs/mlflow.db"
+
+
+def test_a_mistyped_run_is_one_line(runs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    TrackingStore(runs).start("laptop-1", key="laptop-1")
+    assert cli.main(["ui", "labtop-1", "--runs", str(runs), "--port", str(free_port())]) == 1
+    assert "did you mean laptop-1?" in capfd.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Path) -> None:
+    run = TrackingStore(runs).start("laptop-1", key="laptop-1").run_id
+    port = str(free_port())
+    suphx = [sys.executable, "-m", "suphx_cli.cli"]
+    command = [*suphx, "ui", "laptop-1", "--runs", str(runs), "--port", port, "--json"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        server = url.partition("/#/")[0]
+        with urlopen(f"{server}/ajax-api/2.0/mlflow/runs/get?run_id={run}", timeout=60) as answer:
+            assert json.load(answer)["run"]["info"]["run_name"] == "laptop-1"
+        with urlopen(f"{server}/ajax-api/3.0/mlflow/ui-telemetry", timeout=60) as answer:
+            assert json.load(answer)["disable_ui_telemetry"] is True
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+    assert run in url
