@@ -25,7 +25,7 @@ _STATEMENT = re.compile(
 PROJECT_ROOT = Path(suphx.__file__).resolve().parents[1]
 """Folder of the package suphx: a checkout, or where packages are installed."""
 _INSTALLED = ("site-packages", "dist-packages")
-_PROJECT = ("suphx", "suphx_pipelines", "suphx_platform")
+_PROJECT = ("suphx", "suphx_cli", "suphx_pipelines", "suphx_platform")
 
 
 def imported_names(source: str) -> set[str]:

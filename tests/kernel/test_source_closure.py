@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from suphx.kernel import source_closure
 from suphx.kernel.source_closure import closure, closure_digest, forget, imported_names, imported_packages
 from tests.repository import REPOSITORY
 
@@ -109,6 +111,11 @@ def test_of_installed_packages_only_those_of_this_project_count(tree: Path) -> N
     names = {Path(path).relative_to(installed).as_posix() for path in closure(start, [installed])}
     assert names == {"suphx/start.py", "suphx/__init__.py", "suphx/kernel.py"}
     assert imported_packages(start, [installed]) == {"numpy", "suphx"}
+
+
+def test_every_package_of_the_wheel_is_one_of_this_project() -> None:
+    wheel = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert sorted(Path(folder).name for folder in wheel["packages"]) == sorted(source_closure._PROJECT)
 
 
 @pytest.mark.parametrize(
