@@ -74,6 +74,7 @@ def play_and_learn(
     from suphx_platform.backend.carried_state import load_learner_state
     from suphx_platform.backend.local_backend import SelfPlay
     from suphx_platform.selfplay.controller import STATE_FILE, Controller
+    from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 
     recipe = context.recipe
     play = SelfPlay(
@@ -96,7 +97,13 @@ def play_and_learn(
 
         say = context.console.say
         controller = Controller(
-            config, play, context.folder, report=report.add, keep=keep, say=say, progress=report.show
+            *(config, play, context.folder),
+            new_backend=run_backend(config, say),
+            metrics=run_metrics(config),
+            report=report.add,
+            keep=keep,
+            say=say,
+            progress=report.show,
         )
         if controller.updates:
             say(f"{context.folder.name}: continuing from update {controller.updates:,}")

@@ -30,7 +30,6 @@ from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set, seeing_
 from suphx.training.loop.loss_watch import DivergedError
 from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import (
-    Backend,
     BackendState,
     DivergedBatchError,
     Fault,
@@ -44,6 +43,7 @@ from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
+from suphx_platform.selfplay.run_backend import NewBackend
 
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
@@ -62,6 +62,8 @@ class Controller:
         play: SelfPlay,
         folder: Path,
         *,
+        new_backend: NewBackend = LocalBackend,
+        metrics: RunMetrics | None = None,
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
         say: Callable[[str], None] | None = None,
@@ -69,6 +71,7 @@ class Controller:
     ) -> None:
         """Build all parts, or continue from the state in ``folder``.
 
+        ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
         updates whenever a state was written; ``say`` gets a line for whatever breaks; ``progress`` gets the share that
         is done, 0 to 1, and what is going on if that is not learning. Raises ValueError if the state belongs to another
@@ -87,10 +90,10 @@ class Controller:
         elif play.carried is not None:
             state = first_state(play.carried, play.start.weights(config.head_numbers))
         try:
-            self._backend = self._new_backend(state)
+            self._backend = new_backend(config, play, state)
         except (KeyError, TypeError, IndexError) as error:
             raise damaged(self._state_path, error) from error
-        self._metrics = self._new_metrics()
+        self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
         self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
@@ -133,20 +136,6 @@ class Controller:
             self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
         self._save()
         raise KeyboardInterrupt(f"update {self._progress.updates:,}")
-
-    def _new_backend(self, state: BackendState | None) -> Backend:
-        if not self._config.cluster.on_ray:
-            return LocalBackend(self._config, self._play, state)
-        from suphx_platform.on_ray.ray_backend import RayBackend  # Ray takes seconds: only when it is needed
-
-        return RayBackend(self._config, self._play, state, say=self._say)
-
-    def _new_metrics(self) -> RunMetrics | None:
-        if not self._config.cluster.on_ray:
-            return None
-        from suphx_platform.selfplay.metrics import RunMetrics
-
-        return RunMetrics()
 
     def _advance(self) -> None:
         """Let the backend work and count what it did; save when it is time."""

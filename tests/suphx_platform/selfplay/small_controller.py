@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.simulator_config import SimulatorConfig
 from suphx_platform.selfplay.controller import Controller
+from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 from tests.models.small_predictor import PREDICTION
 from tests.suphx_platform.parts.small_player import SMALL_PLAIN, small_player
 
@@ -48,8 +49,11 @@ def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
     )
 
 
-def new_controller(folder: Path, config: ReinforcementConfig = CONFIG, **arguments: Any) -> Controller:
-    return Controller(config, new_play(config), folder, **arguments)
+def new_controller(
+    folder: Path, config: ReinforcementConfig = CONFIG, *, say: Callable[[str], None] | None = None, **arguments: Any
+) -> Controller:
+    backend, metrics = run_backend(config, say), run_metrics(config)
+    return Controller(config, new_play(config), folder, new_backend=backend, metrics=metrics, say=say, **arguments)
 
 
 def without_times(point: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suphx_platform.backend.local_backend import LocalBackend
+from suphx_platform.selfplay.run_backend import run_backend, run_metrics
+from tests.suphx_platform.selfplay.small_controller import CONFIG
+
+
+def test_a_run_without_ray_has_all_parts_in_one_process_and_no_metrics_for_prometheus() -> None:
+    assert run_backend(CONFIG) is LocalBackend
+    assert run_metrics(CONFIG) is None
+
+
+@pytest.mark.ray
+def test_a_run_over_ray_has_actors() -> None:
+    from suphx_platform.on_ray.ray_backend import RayBackend
+
+    over_ray = replace(CONFIG, cluster=replace(CONFIG.cluster, simulators=1))
+    assert over_ray.cluster.on_ray
+    backend = run_backend(over_ray)
+    assert getattr(backend, "func", None) is RayBackend
