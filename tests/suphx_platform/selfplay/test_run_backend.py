@@ -18,7 +18,5 @@ def test_a_run_without_ray_has_all_parts_in_one_process_and_no_metrics_for_prome
 def test_a_run_over_ray_has_actors() -> None:
     from suphx_platform.on_ray.ray_backend import RayBackend
 
-    over_ray = replace(CONFIG, cluster=replace(CONFIG.cluster, simulators=1))
-    assert over_ray.cluster.on_ray
-    backend = run_backend(over_ray)
+    backend = run_backend(replace(CONFIG, cluster=replace(CONFIG.cluster, on_ray=True)))
     assert getattr(backend, "func", None) is RayBackend
