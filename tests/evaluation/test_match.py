@@ -12,7 +12,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.player_statistics import placement_of
-from suphx.evaluation.statistics import paired_difference
+from suphx.evaluation.statistics import Interval, paired_difference
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
@@ -29,6 +29,9 @@ def test_an_agent_against_itself_has_no_paired_difference(name: str) -> None:
     assert report.difference.mean == 0
     assert (report.difference.interval.low, report.difference.interval.high) == (0, 0)
     assert not report.difference.is_significant
+    # Every wall has each place once: walls do not differ, although games do.
+    for statistics in (report.statistics, report.baseline_statistics):
+        assert statistics.intervals["average_placement"] == Interval(2.5, 2.5)
 
 
 def test_a_better_agent_has_a_significant_negative_difference() -> None:

@@ -75,6 +75,19 @@ def test_pods_of_the_long_lived_cluster_get_a_changed_template(render: Render) -
     assert "upgradeStrategy" not in jobs[0]["spec"]["rayClusterSpec"]  # a run keeps what it was created from
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_drained_node_takes_no_head_or_learner_of_the_long_lived_cluster(render: Render, preset: str) -> None:
+    objects = render({**EVERYTHING, "preset": preset})
+    (cluster,) = [one for one in objects if one["kind"] == "RayCluster"]
+    groups = {"head": 1} | {one["groupName"]: one["replicas"] for one in cluster["spec"]["workerGroupSpecs"]}
+    budgets = {
+        one["spec"]["selector"]["matchLabels"]["suphx/role"]: one["spec"]["minAvailable"]
+        for one in objects
+        if one["kind"] == "PodDisruptionBudget"
+    }
+    assert budgets == {role: groups[role] for role in ("head", "learner")}
+
+
 def test_names_are_unique_and_such_as_kubernetes_takes(render: Render, values: dict[str, Any]) -> None:
     objects = render(values)
     names = [(one["kind"], one["metadata"]["name"]) for one in objects]

@@ -51,6 +51,13 @@ def test_the_oldest_come_first_and_lines_stay_together() -> None:
     assert buffer.take(0) is None
 
 
+def test_what_is_left_of_a_block_comes_before_later_blocks() -> None:
+    buffer = new_buffer(batch_rows=4)
+    buffer.add([decisions(range(6))])
+    buffer.add([decisions(range(6, 12))])
+    assert [taken(buffer) for _ in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
 def test_a_batch_has_whole_trajectories() -> None:
     buffer = new_buffer()
     buffer.add([decisions(range(8), length=4), decisions(range(8, 18), length=5)])
@@ -136,6 +143,7 @@ def test_a_restored_buffer_gives_the_same_batches() -> None:
     other.restore(arrays, values)
     assert other.num_bytes == buffer.num_bytes
     assert [taken(other) for _ in range(6)] == [taken(buffer) for _ in range(6)]
+    assert other.take(0) is buffer.take(0) is None  # what was used before counts
     assert other.counts == buffer.counts
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from suphx_platform.storage.object_store import PART_BYTES, ObjectStore
-from suphx_platform.storage.storage import MANIFEST, DamagedVersionError, Storage, StorageConfig
+from suphx_platform.storage.storage import FINISHED, MANIFEST, DamagedVersionError, Storage, StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
@@ -148,6 +148,24 @@ def test_the_last_and_the_best_are_kept_and_the_rest_removed(config: StorageConf
         storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
     assert [version.number for version in storage.versions(NAME)] == [3, 5, 6]
     assert {key.split("/")[3][:12] for key in storage._store.keys("")} == {f"{n:012}" for n in (3, 5, 6)}
+
+
+def test_scores_keep_nothing_unless_the_best_are_wanted(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    for number, score in ((1, 0.9), (2, 0.5), (3, 0.1)):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
+    assert [version.number for version in storage.versions(NAME)] == [3]
+
+
+def test_the_newest_path_is_of_work_under_way_if_there_is_any(storage: Storage, tmp_path: Path) -> None:
+    assert storage.newest_path("run-1") is None
+    folder = fill(tmp_path / "a", "one")
+    finished = storage.save("run-1/supervised", folder, number=FINISHED)
+    assert storage.newest_path("run-1") == finished.path
+    storage.save("run-1/reinforcement", folder, number=20)
+    newest = storage.save("run-1/oracle", folder, number=100)
+    storage.save("run-12/oracle", folder, number=200)
+    assert storage.newest_path("run-1") == newest.path
 
 
 class CutOff:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from suphx.selfplay.trajectory import KyokuEnds
@@ -28,3 +30,8 @@ def test_the_round_score_is_what_a_seat_won_or_lost() -> None:
     rewards = RoundScore()(ends)
     assert rewards.dtype == np.float32
     assert rewards.tolist() == [[0, -3900, 4900, 0]]
+    # The sticks that are left over go to the winner of the game, not of the deal.
+    at_the_end = replace(
+        ends, placements=np.array([[2, 4, 1, 3]], np.int8), next_scores=after + np.array([[0, 0, 1000, 0]], np.int32)
+    )
+    assert RoundScore()(at_the_end).tolist() == rewards.tolist()

@@ -25,6 +25,7 @@ from suphx.games.riichi.table.table import (
     KAKAN_MELD,
     NINE_TERMINALS_DRAW,
     OWN_TURN,
+    PON_MELD,
     RIICHI_FLAG,
     ROB_KAN,
     TRIPLE_RON_DRAW,
@@ -264,6 +265,16 @@ def test_four_winds_after_a_call_do_not_count() -> None:
         deal.discard(seat, "2z")
     deal.pass_all()
     assert deal.table["phase"] == OWN_TURN
+
+
+def test_a_pon_goes_before_a_chi_wherever_both_sit() -> None:
+    deal = Deal(["55m", "", "46m", ""], draws="9m 5m")
+    deal.discard(0, "9m")
+    deal.discard(1, "5m")
+    deal.act(2, CHI + 1)
+    deal.act(0, PON)
+    assert deal.table["num_melds"].tolist() == [1, 0, 0, 0]
+    assert deal.table["meld_type"][0, 0] == PON_MELD
 
 
 def test_four_winds_after_a_closed_kan_do_not_count() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from suphx.games.riichi.table.action import MINKAN, PON, RIICHI, RON, TSUMO
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN
+from suphx.games.riichi.table.tile import face_name
 from tests.games.riichi.builders.table_builder import Deal
 
 HAITEI, HOUTEI, BIG_DRAGONS, BIG_WINDS = 5, 6, 39, 49
@@ -171,11 +172,12 @@ def test_nagashi_of_two_seats_is_paid_twice_and_nothing_for_tenpai() -> None:
 
 
 def test_a_called_discard_ends_the_hope_of_nagashi() -> None:
-    deal = Deal(["", "", "11m5p", ""], draws="1m 5s 7p 7p", left=3)
+    deal = Deal(["", "", "11m5p", ""], draws="1m 5s 9p 7p", left=3)
     deal.discard(0, "1m")
     deal.act(2, PON)
     deal.discard(2, "5p")
     deal.tsumogiri(3)
+    assert [face_name(int(face)) for face in deal.table["river"][0, :2]] == ["1m", "9p"]
     assert deal.table["result"] == EXHAUSTIVE_DRAW
 
 
@@ -185,3 +187,23 @@ def test_a_win_on_the_last_discard_leaves_no_nagashi() -> None:
     deal.discard(3, "4p")
     deal.act(2, RON)
     assert deal.table["num_wins"] == 1
+
+
+@pytest.mark.parametrize(("call", "held", "count"), [(PON, "55z9m", 3), (MINKAN, "555z", 4)])
+def test_each_tile_of_a_called_set_is_a_dora(call: int, held: str, count: int) -> None:
+    deal = Deal(["", f"{held}234m678p22s34s", "", ""], draws="5z 2m 5s", rinshan="9m", dora="7z 9p")
+    deal.discard(0, "5z")
+    deal.act(1, call)
+    deal.discard(1, "9m")
+    deal.tsumogiri()
+    deal.discard(3, "5s")
+    deal.act(1, RON)
+    assert deal.table["win_dora"][0] == count
+
+
+@pytest.mark.parametrize(("tile", "count"), [("0p", 1), ("5p", 0)])
+def test_the_red_five_that_is_ronned_counts(tile: str, count: int) -> None:
+    deal = Deal(["", "234m678p22s234s34p", "", ""], draws=tile)
+    deal.discard(0, tile)
+    deal.act(1, RON)
+    assert deal.table["win_red"][0] == count

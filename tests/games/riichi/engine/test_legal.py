@@ -325,3 +325,17 @@ def test_a_pass_of_a_win_is_the_only_other_choice_of_a_riichi_hand() -> None:
     deal.discard(0, "7z")
     deal.discard(1, "4p")
     assert deal.legal() == ["ron", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("held", "drawn", "discards"),
+    [
+        ("5p", "0p", {"5p", "tsumogiri"}),  # the drawn red five leaves as what was drawn only
+        ("0p", "5p", {"0p", "tsumogiri"}),
+        ("50p", "5p", {"5p", "0p", "tsumogiri"}),
+        ("55p", "0p", {"5p", "tsumogiri"}),
+    ],
+)
+def test_each_five_has_one_way_to_leave(held: str, drawn: str, discards: set[str]) -> None:
+    names = Deal([held + "123456789m1z"], draws=drawn).legal()
+    assert {name.removeprefix("discard ") for name in names if name.endswith(("5p", "0p", "tsumogiri"))} == discards

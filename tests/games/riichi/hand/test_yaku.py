@@ -27,6 +27,7 @@ HANDS: list[tuple[str, str, Sequence[str], int, str, int, int]] = [
     ("123m678p789s23499p", "4p", (), IS_TSUMO, "menzen tsumo, pinfu", 2, 20),
     ("123m678p789s23499p", "3p", (), IS_RIICHI, "riichi", 1, 40),  # middle wait: no pinfu
     ("123m678p789s23499p", "3m", (), IS_RIICHI, "riichi", 1, 40),  # edge wait
+    ("123m678p789s23499p", "7s", (), IS_RIICHI, "riichi", 1, 40),  # edge wait at the other end
     ("123m678p789s23499p", "9p", (), IS_RIICHI, "riichi", 1, 40),  # pair wait
     ("123m678p789s234p22z", "4p", (), IS_RIICHI, "riichi", 1, 40),  # pair of the seat's wind
     ("123m678p789s234p44z", "4p", (), IS_RIICHI, "riichi, pinfu", 2, 30),  # pair of a guest wind
