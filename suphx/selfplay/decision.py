@@ -103,7 +103,7 @@ def _uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head:
 
 
 @jit
-def play_to_question(tables: Records, suits: Suits, indices: I64, actions: I16) -> None:
+def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I16) -> None:
     """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
     claims = np.zeros(8, np.int64)
     for i in range(len(indices)):

@@ -31,7 +31,7 @@ class Observations:
     """int32 [n]: who answers: LATEST, WEAK, or FIRST_OLDER + the number of an older version."""
     uniforms: F32
     """float32 [n] in 0 … 1: where in its distribution a sampled answer lies. So the answer to a row does not depend
-    on what else is asked, nor on who is asked."""
+    on what else is observed, nor on who answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class OpponentConfig:
             raise ValueError(f"num_older is {self.num_older}: use 1 to 64")
 
     def borders(self) -> NDArray[np.float64]:
-        """Return for each policy number (observation.py) the place in 0 … 1 where its part ends; ascending up to 1."""
+        """Return for each policy number (observation.py) the number in 0 … 1 where its part ends; ascending up to 1."""
         shares = np.zeros(FIRST_OLDER + self.num_older)
         shares[:FIRST_OLDER] = self.latest, self.weak
         shares[FIRST_OLDER:] = self.older / self.num_older

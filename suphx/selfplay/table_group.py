@@ -3,7 +3,7 @@
 >>> group = TableGroup(GroupConfig(...), find_encoder("suphx"), tenhou(), first_seed=2**60)
 >>> while True:
 ...     ended = group.step([answer(observations) for observations in group.observe()])
-...     transitions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
+...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
 
 A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
 What comes out of a game follows from its seed and the outputs alone, whatever other tables do.
@@ -37,7 +37,7 @@ from suphx.selfplay.decision import (
     fill_masks,
     gather_observations,
     pass_claims,
-    play_to_question,
+    play_to_observation,
 )
 from suphx.selfplay.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.selfplay.opponents import OpponentConfig
@@ -54,11 +54,11 @@ class GroupConfig:
     """Heads that learn: their decisions are kept."""
     opponents: OpponentConfig = field(default_factory=OpponentConfig)
     sees_hidden: bool = False
-    """Observations to the heads that learn have wide rows (features/oracle_row.py)."""
+    """Observations for the heads that learn have wide rows (features/oracle_row.py)."""
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     first_steps: int = 1
-    """Over so many asks tables begin one after another, or all deals would end, and hand out decisions, at once."""
+    """Over so many steps tables begin one after another, or all deals would end, and hand out decisions, at once."""
 
     def __post_init__(self) -> None:
         for name in ("num_tables", "first_steps"):
@@ -74,7 +74,7 @@ class Ended:
     decisions: tuple[Unrewarded, ...]
     """One for each head that learns."""
     num_answered: int
-    """Tables that had asked."""
+    """Tables whose observations were answered."""
 
     def with_rewards(self, rewards: F32) -> list[Decisions]:
         """Return the decisions of each head; ``rewards`` [deals, 4] by seat. To be called before the next step."""
@@ -143,7 +143,7 @@ class TableGroup:
         return [asked.observations for asked in self._asked]
 
     def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
-        """Play on with the answers to the last ``ask`` until every table asks again; return what ended on the way."""
+        """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
         num_answered = self._num_begun
         used = _decide(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
@@ -152,7 +152,7 @@ class TableGroup:
         return Ended(*self._play(actions), num_answered)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return all that ``restore`` needs; observations that wait for outputs are asked again."""
+        """Return all that ``restore`` needs; observations that wait for outputs are made again."""
         state: dict[str, np.ndarray] = {
             "tables": self._tables.view(np.uint8).reshape(len(self._tables), -1),
             "seating": self._seating,
@@ -178,7 +178,7 @@ class TableGroup:
 
     @property
     def _num_begun(self) -> int:
-        """How many tables take part in this ask, the first ones."""
+        """How many tables take part in this step, the first ones."""
         wanted = (self._num_asks + 1) * self._config.num_tables
         return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
@@ -204,7 +204,7 @@ class TableGroup:
         parts: list[KyokuEnds] = []
         first: tuple[Unrewarded, ...] | None = None
         while True:
-            play_to_question(self._tables, self._suits, everyone, actions)
+            play_to_observation(self._tables, self._suits, everyone, actions)
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
                 first = tuple(store.take(ended) for store in self._stores)
@@ -315,9 +315,9 @@ def _start_games(
         deal_next(t, suits)
         learner = int(4 * uniform_of(t.wall_seed, 0, 0))
         for seat in range(4):
-            place = uniform_of(t.wall_seed, 0, 1 + seat)
+            uniform = uniform_of(t.wall_seed, 0, 1 + seat)
             policy = 0
-            while place >= borders[policy]:
+            while uniform >= borders[policy]:
                 policy += 1
             seating[indices[n], seat] = LATEST if seat == learner else policy
 

@@ -3,7 +3,7 @@
 >>> store = TrajectoryStore(DISCARD, num_tables, row_bytes)
 >>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
 >>> ended = store.take(tables_whose_kyoku_ended)
->>> transitions = ended.with_rewards(rewards)  # [tables, 4] by seat
+>>> decisions = ended.with_rewards(rewards)  # [tables, 4] by seat
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Unrewarded:
     """int64 [n]."""
 
     def with_rewards(self, rewards: F32) -> Decisions:
-        """Return the transitions with ``rewards`` [tables, 4] by seat."""
+        """Return the decisions with ``rewards`` [tables, 4] by seat."""
         rows = SparseRows.of(self.kept["rows"], self.lines, row_bytes=self.row_bytes)
         columns = {name: self.kept[name][self.lines] for name in _KEPT_COLUMNS}
         own_rewards = rewards[self.ends, self.seats].astype(np.float32)
@@ -190,7 +190,7 @@ class TrajectoryStore:
     def __init__(self, head: int, num_tables: int, row_bytes: int, *, has_costs: bool = False) -> None:
         """``has_costs``: decisions are kept with what each discard costs at once."""
         self.head = head
-        none = no_transitions(head, row_bytes, has_costs=has_costs)
+        none = no_decisions(head, row_bytes, has_costs=has_costs)
         self._row_bytes = row_bytes
         self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
         self._masks, self._costs = none.masks, none.costs
@@ -266,7 +266,7 @@ class TrajectoryStore:
         self._num_free += larger - size
 
 
-def no_transitions(head: int, row_bytes: int, *, has_costs: bool = False) -> Decisions:
+def no_decisions(head: int, row_bytes: int, *, has_costs: bool = False) -> Decisions:
     """Return none of a head."""
     num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
     return Decisions(

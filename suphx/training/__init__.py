@@ -1,5 +1,5 @@
 """Losses, datasets and updates: supervised, reinforcement, reward predictor, run-time adaptation.
 
 Imports suphx.selfplay and what is below it; independent of suphx.evaluation.
-Start in reinforcement/policy_gradient.py (equations 1 to 3) or supervised/supervised.py.
+Start in reinforcement/policy_gradient.py (equations 1 and 2; 3 is in entropy.py) or supervised/supervised.py.
 """

@@ -15,7 +15,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.table.rules import Rules, tonpuu
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
-from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.rollout import Game
 
 TASKS = [GameTask(np.zeros((1, 4), np.int64), (seed,), f"wall-{seed}", f"x on wall {seed}") for seed in (1, 2, 3)]
@@ -68,7 +68,7 @@ def test_what_is_kept_is_not_played_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("channels", "most"), [(8, 512), (640, 64)])
 def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: int, most: int) -> None:
     encoder = find_encoder("mini")
-    nets = random_player(encoder, NetConfig(channels=channels, num_blocks=1), seed=1).nets
+    nets = random_policy_set(encoder, NetConfig(channels=channels, num_blocks=1), seed=1).nets
     seen = []
 
     def play_none(

@@ -8,7 +8,7 @@ from suphx.games.riichi.table.table import TABLE
 from suphx.selfplay.sampling_uniform import fill_mask_seeds, observation_number, uniform_of
 
 
-def test_places_are_spread_evenly_and_differ_by_every_argument() -> None:
+def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:
     uniforms = np.array([uniform_of(2**60 + game, decision, 0) for game in range(50) for decision in range(200)])
     assert abs(uniforms.mean() - 0.5) < 0.01
     assert len(set(uniforms.tolist())) > 9_980
@@ -27,7 +27,7 @@ def test_places_are_spread_evenly_and_differ_by_every_argument() -> None:
     )
 
 
-def test_every_question_of_a_decision_has_a_mask_and_a_place_of_its_own() -> None:
+def test_every_observation_of_a_decision_has_a_mask_and_a_uniform_of_its_own() -> None:
     tables = np.zeros(1, TABLE)
     tables["wall_seed"] = 9
     candidates = np.arange(-1, NUM_ACTIONS)

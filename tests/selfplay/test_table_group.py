@@ -27,14 +27,14 @@ def new_group(num_tables: int = 3, first_seed: int = 100, **config: object) -> T
 
 def play(group: TableGroup, steps: int, version: int = 0) -> tuple[list[KyokuEnds], list[Decisions]]:
     """Play ``steps`` decisions a table; return how deals ended and what the first head decided in them."""
-    kyokus, transitions = [], []
+    kyokus, decisions = [], []
     for _ in range(steps):
         ended = group.step([answer(observations, version) for observations in group.observe()])
         ends = ended.kyokus
         kyokus.append(ends)
         rewards = (ends.scores_after - ends.scores_before).astype(np.float32)
-        transitions.append(ended.with_rewards(rewards)[0])
-    return kyokus, transitions
+        decisions.append(ended.with_rewards(rewards)[0])
+    return kyokus, decisions
 
 
 def final_scores(kyokus: list[KyokuEnds]) -> dict[int, list[tuple[int, ...]]]:
@@ -83,15 +83,15 @@ def test_every_seat_gets_its_own_reward_and_its_decisions_in_the_order_of_play()
     for version in range(400):
         ended = group.step([answer(observations, version) for observations in group.observe()])
         gains = (ended.kyokus.scores_after - ended.kyokus.scores_before).astype(np.float32)
-        decisions = ended.decisions[0]
-        transitions = decisions.with_rewards(gains)
+        unrewarded = ended.decisions[0]
+        decisions = unrewarded.with_rewards(gains)
         for deal in range(len(gains)):
             num_deals += 1
             for seat in range(4):
-                own = (decisions.ends == deal) & (decisions.seats == seat)
-                assert (transitions.rewards[own] == gains[deal, seat]).all()
-                assert (np.diff(transitions.versions[own]) > 0).all()
-                assert (np.diff(transitions.take(np.flatnonzero(own)).versions) > 0).all()
+                own = (unrewarded.ends == deal) & (unrewarded.seats == seat)
+                assert (decisions.rewards[own] == gains[deal, seat]).all()
+                assert (np.diff(decisions.versions[own]) > 0).all()
+                assert (np.diff(decisions.take(np.flatnonzero(own)).versions) > 0).all()
     assert num_deals > 5
 
 
@@ -108,11 +108,11 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
         kept.append(ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32))[0])
-    transitions = concatenate(kept)
-    assert len(transitions) > 100
-    for row, action, log_prob in zip(transitions.rows.dense(), transitions.actions, transitions.log_probs, strict=True):
+    decisions = concatenate(kept)
+    assert len(decisions) > 100
+    for row, action, log_prob in zip(decisions.rows.dense(), decisions.actions, decisions.log_probs, strict=True):
         assert asked[row.tobytes()] == (action, log_prob)
-    assert transitions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
+    assert decisions.masks.sum(axis=1).min() >= 2, "decisions without a choice are not kept"
 
 
 def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:

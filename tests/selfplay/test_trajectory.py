@@ -4,7 +4,7 @@ import numpy as np
 
 from suphx.games.riichi.features.head import DISCARD
 from suphx.selfplay.observation import Observations, PolicyOutputs
-from suphx.selfplay.trajectory import Decisions, TrajectoryStore, concatenate, no_transitions
+from suphx.selfplay.trajectory import Decisions, TrajectoryStore, concatenate, no_decisions
 
 ROW_BYTES = 3
 
@@ -39,12 +39,12 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     assert taken.ends.tolist() == [0, 0, 0, 1, 1, 1]
     assert taken.seats.tolist() == [0, 0, 2, 0, 3, 3]
     rewards = np.array([[1, 2, 3, 4], [5, 6, 7, 8]], np.float32)
-    transitions = taken.with_rewards(rewards)
-    assert transitions.actions.tolist() == [20, 21, 22, 11, 10, 12]
-    assert transitions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
-    assert transitions.is_last.tolist() == [False, True, True, True, False, True]
-    assert transitions.rows.dense()[:, 0].tolist() == transitions.versions.tolist() == transitions.actions.tolist()
-    assert transitions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
+    decisions = taken.with_rewards(rewards)
+    assert decisions.actions.tolist() == [20, 21, 22, 11, 10, 12]
+    assert decisions.rewards.tolist() == [1, 1, 3, 5, 8, 8]
+    assert decisions.is_last.tolist() == [False, True, True, True, False, True]
+    assert decisions.rows.dense()[:, 0].tolist() == decisions.versions.tolist() == decisions.actions.tolist()
+    assert decisions.log_probs.tolist() == [-20, -21, -22, -11, -10, -12]
     assert len(store.take(np.array([1, 0])).lines) == 0
     assert taken_actions(store, 2) == [30, 31]
 
@@ -91,7 +91,7 @@ def test_it_grows_without_losing_what_it_has() -> None:
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
     store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
-    parts = [no_transitions(DISCARD, ROW_BYTES)]
+    parts = [no_decisions(DISCARD, ROW_BYTES)]
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))

@@ -1,5 +1,5 @@
 """Arguments that several commands share.
 
-Imports suphx_platform.console.
+Imports suphx_platform.console and suphx.
 Start in parsing.py.
 """

@@ -199,10 +199,10 @@ def execute_jobs(args: argparse.Namespace, console: Console) -> dict[str, object
 
 def execute_status(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Return the status of a run, with its metrics in MLflow and its last checkpoint in the storage."""
-    from suphx_platform.cluster.runs.run_progress import with_traces
+    from suphx_platform.cluster.runs.run_progress import with_progress
 
     launcher = _connect(args, console)
-    return _shown(with_traces(launcher.status(args.run), launcher.source(args.run)), console)
+    return _shown(with_progress(launcher.status(args.run), launcher.source(args.run)), console)
 
 
 def execute_logs(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

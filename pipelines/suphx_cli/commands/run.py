@@ -1,6 +1,6 @@
 """``suphx run RECIPE``: one complete run of a recipe, all its stages.
 
-The only place of the platform that knows the pipelines: the command line is where everything is put together.
+It starts a pipeline: the command line is where everything is put together.
 """
 
 from __future__ import annotations

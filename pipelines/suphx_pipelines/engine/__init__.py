@@ -1,5 +1,5 @@
 """What a stage of a pipeline is, and the folder that it leaves.
 
-Imports recipe/.
+Imports nothing of the other folders of the pipelines.
 Start in stage.py.
 """

@@ -1,5 +1,5 @@
-"""Running the stages of a run, what is finished is kept; and the folder of all runs.
+"""Runs the stages of a run and keeps what is finished; the folder of all runs.
 
-Imports summary/ and engine/.
+Imports summary/, engine/ and recipe/.
 Start in runner.py.
 """

@@ -96,7 +96,7 @@ def distilling(config: ReinforcementConfig, distillation: OracleDistillationConf
 def _see_everything(context: StageContext[Recipe]) -> dict[str, float]:
     config = guided(context.recipe.reinforcement, context.recipe.oracle.max_updates)
     as_without = _like_reinforcement(context)
-    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without))
+    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_policy_sets(as_without))
 
 
 def _like_reinforcement(context: StageContext[Recipe]) -> StageContext[Recipe]:
@@ -126,7 +126,7 @@ def _see_less(context: StageContext[Recipe]) -> dict[str, float]:
 
 def _weak(context: StageContext[Recipe], start: PolicySet) -> PolicySet:
     """Return the weak nets; of random ones there are none but ``start``."""
-    return start if context.recipe.reinforcement.start == "random" else reinforcement.first_players(context)[1]
+    return start if context.recipe.reinforcement.start == "random" else reinforcement.first_policy_sets(context)[1]
 
 
 def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
@@ -134,4 +134,6 @@ def _stay_near(context: StageContext[Recipe]) -> dict[str, float]:
     teacher = load_policy_set(context.upstream[ORACLE], find_encoder(recipe.encoder))
     config = distilling(recipe.reinforcement, recipe.oracle_distillation)
     as_without = _like_reinforcement(context)
-    return reinforcement.play_and_learn(as_without, config, *reinforcement.first_players(as_without), teacher=teacher)
+    return reinforcement.play_and_learn(
+        as_without, config, *reinforcement.first_policy_sets(as_without), teacher=teacher
+    )

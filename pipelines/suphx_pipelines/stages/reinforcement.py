@@ -16,7 +16,7 @@ from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
-from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_player, sharpened
+from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
@@ -52,7 +52,7 @@ def needed_stages(recipe: Recipe) -> tuple[str, ...]:
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play and learn, or continue, and return the figures at the end."""
-    return play_and_learn(context, context.recipe.reinforcement, *first_players(context))
+    return play_and_learn(context, context.recipe.reinforcement, *first_policy_sets(context))
 
 
 def play_and_learn(
@@ -139,12 +139,12 @@ class _Report:
         self._progress.reach(PERCENT * share_done, note or self._note)
 
 
-def first_players(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
+def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
     """Return the nets to begin with, and the weak ones."""
     recipe = context.recipe
     encoder = find_encoder(recipe.encoder)
     if recipe.reinforcement.start == "random":
-        policy_set = _sharpened(random_player(encoder, recipe.net, context.seed % 2**31), recipe)
+        policy_set = _sharpened(random_policy_set(encoder, recipe.net, context.seed % 2**31), recipe)
         return policy_set, policy_set
     folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
     return _sharpened(load_policy_set(folder, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)

@@ -1,5 +1,5 @@
 """What a run has come to: its journal, verdict and page.
 
-Imports engine/.
+Imports engine/ and recipe/.
 Start in run_summary.py and verdict.py.
 """

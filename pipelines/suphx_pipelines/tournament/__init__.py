@@ -1,5 +1,5 @@
 """Nightly tournaments and promotion.
 
-Imports engine/, report/ and charts/.
+Imports report/, runs/, summary/, engine/, recipe/ and charts/.
 Start in tournament.py.
 """

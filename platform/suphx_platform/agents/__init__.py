@@ -1,5 +1,5 @@
 """Agents from the registry, from storage or from a program that speaks mjai; the experiment of run-time adaptation.
 
 Imports storage/ and tracking/.
-Start in agent_loading.py; docs/agents.md shows how to add an agent.
+Start in agent_loading.py; CONTRIBUTING.md says how to add an agent.
 """

@@ -260,7 +260,7 @@ class LocalBackend:
     def _play(self) -> Played:
         """Play some steps; what comes of them goes into the buffer, or is held if that is full."""
         played = self._simulator.play(self._config.steps, version=self._server.latest)
-        self._held = list(played.transitions)
+        self._held = list(played.decisions)
         self._put()
         return played
 
@@ -288,7 +288,7 @@ class LocalBackend:
 
 
 def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> SimulatorContext:
-    """Return the place of the simulator ``index`` of a run."""
+    """Return the context of the simulator ``index`` of a run."""
     return SimulatorContext(
         encoder=play.encoder,
         heads=config.head_numbers,

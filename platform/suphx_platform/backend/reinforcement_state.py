@@ -40,7 +40,7 @@ class Progress:
     playing_seconds: float = 0.0
     """Of all simulators together."""
     waiting_seconds: float = 0.0
-    """Part of the playing in which a simulator had no reply."""
+    """Part of the playing in which a simulator had no policy outputs."""
     learning_seconds: float = 0.0
     faults: dict[str, int] = field(default_factory=dict)
     """What broke how often: ``engine_died`` and the like."""

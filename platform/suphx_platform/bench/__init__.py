@@ -1,5 +1,5 @@
 """Benchmarks of `suphx bench`.
 
-Imports every other room of the platform.
+Imports agents/; its selfplay/ also imports parts/ and on_ray/.
 Start in timing.py.
 """

@@ -19,7 +19,7 @@ from suphx.models.device import torch_threads
 from suphx.models.nets.net_config import NetConfig, Size
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions
 from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.adaptation.adaptation import copy_for_adaptation
@@ -51,7 +51,7 @@ class AdaptCase:
         """Return the agent; ValueError for one without nets and for an unknown encoder."""
         if not self.agent:
             encoder = find_encoder(self.encoder)
-            policy_set = random_player(encoder, NetConfig(size=self.size), self.seed)
+            policy_set = random_policy_set(encoder, NetConfig(size=self.size), self.seed)
             return NetAgent("untrained", policy_set.nets, encoder)
         return load_net_agent(self.agent)
 
@@ -83,7 +83,7 @@ class _Round:
     rollout_seconds: float
     update_seconds: float
     num_discards: int
-    """Observations to the discard net in the rollouts, of all seats."""
+    """Observations for the discard net in the rollouts, of all seats."""
     num_decisions: int
     """That were learned from."""
     play_seconds: float

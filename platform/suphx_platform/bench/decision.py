@@ -75,7 +75,7 @@ def played_positions(num_positions: int, seed: int) -> Records:
     raise AssertionError("unreachable")
 
 
-def questions(tables: Records) -> dict[int, tuple[I64, I64]]:
+def observed_rows(tables: Records) -> dict[int, tuple[I64, I64]]:
     """Return by head the table and the candidate of every row that describes these decisions.
 
     An own turn is one row for discard and riichi, whose planes are the same, and one for each possible kan; a claim
@@ -85,13 +85,13 @@ def questions(tables: Records) -> dict[int, tuple[I64, I64]]:
     for head in (DISCARD, CHOW, PONG, KONG):
         indices = np.zeros(_MAX_CANDIDATES * len(tables), np.int64)
         candidates = np.zeros_like(indices)
-        number = _list_questions(tables, head, indices, candidates)
+        number = _list_rows(tables, head, indices, candidates)
         asked[head] = indices[:number].copy(), candidates[:number].copy()
     return asked
 
 
 @jit
-def _list_questions(tables: Records, head: int, indices: I64, candidates: I64) -> int:
+def _list_rows(tables: Records, head: int, indices: I64, candidates: I64) -> int:
     own = np.zeros(_MAX_CANDIDATES, np.int64)
     n = 0
     for i in range(len(tables)):

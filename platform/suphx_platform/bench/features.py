@@ -11,7 +11,7 @@ from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import Encoder, find_encoder
 from suphx.games.riichi.features.head import DISCARD, KONG
 from suphx.kernel.record import I64, U8, Records
-from suphx_platform.bench.decision import played_positions, questions, recorded_positions
+from suphx_platform.bench.decision import observed_rows, played_positions, recorded_positions
 from suphx_platform.bench.peer import RiichiEnvPeer
 from suphx_platform.bench.timing import compare_rates
 
@@ -40,7 +40,7 @@ def bench_features(
     other = _load(peer)
     say("collecting positions (compiles kernels at first use)")
     tables = played_positions(num_decisions, seed) if records is None else recorded_positions(records, num_decisions)
-    asked = questions(tables)
+    asked = observed_rows(tables)
     num_rows = sum(len(indices) for indices, _ in asked.values())
     calls = {"ours": _encoding(FULL, tables, asked, num_threads)}
     if num_threads > 1:

@@ -1,5 +1,5 @@
-"""Kubernetes: the API, the Helm chart, manifests. The only room that imports kubernetes.
+"""Kubernetes: the API, the Helm chart, manifests. The only folder that imports kubernetes.
 
-Imports nothing of the platform above console/.
+Imports nothing of the platform outside it, except in runs/.
 Start in cluster_api.py, then runs/launcher.py.
 """

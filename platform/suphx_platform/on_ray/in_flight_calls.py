@@ -50,7 +50,7 @@ class InFlightCalls:
 
     @property
     def num_working(self) -> int:
-        """InFlightCalls that are under way, but for those aside."""
+        """Calls that are under way, but for those aside."""
         return sum(not call.is_aside for call, *_ in self._open.values())
 
     def add(self, reference: Any, call: InFlightCall) -> None:

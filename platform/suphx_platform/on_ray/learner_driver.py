@@ -49,12 +49,12 @@ class LearnerDriver:
     """Consumes: batches. Produces: updates and versions. Waits for: shards that have a batch."""
 
     def __init__(
-        self, config: ReinforcementConfig, topology: Topology, watch: ActorSupervisor, crew: SimulatorGroup
+        self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor, simulators: SimulatorGroup
     ) -> None:
         self._config = config
         self._actor, self._server, self._engines = topology.learner, topology.server, topology.engines
-        self._watch = watch
-        self._crew = crew
+        self._supervisor = supervisor
+        self._simulators = simulators
         self._updates = 0
         self._life = 0
         self.is_restoring = False
@@ -74,7 +74,7 @@ class LearnerDriver:
 
     def begin(self, policy_sets: Sequence[PolicySet], state: BackendState | None) -> None:
         """Give the learner and the parameter server what they begin with; ``policy_sets``: start, weak, teacher."""
-        self._players = [ray.put(policy_set) for policy_set in policy_sets]
+        self._policy_sets = [ray.put(policy_set) for policy_set in policy_sets]
         if state is None:
             self.latest = PolicyVersion(0, [ray.put(policy_sets[0].weights(self._config.head_numbers))])
             self._older = [self.latest]
@@ -86,10 +86,10 @@ class LearnerDriver:
             self._copy = ray.put((values["num_updates"], {n: t.numpy() for n, t in tensors.items()}, values))
             self._updates = values["num_updates"]
         self._restore()
-        self._crew.version = self.latest.number
+        self._simulators.version = self.latest.number
         self._begin_server()
         # A learner that starts waits for the server: if both died, nobody would find out by work that it awaits this.
-        self._watch.when_awaiting("server", self._begin_server)
+        self._supervisor.when_awaiting("server", self._begin_server)
 
     def work(self, *, may_learn: bool) -> None:
         """Take the next batch if the learner has not enough to do."""
@@ -98,13 +98,14 @@ class LearnerDriver:
         is_overdue = self._is_publish_due and self._is_publishing
         if not may_learn or self.is_restoring or self._is_taking or is_overdue or num_open >= limit:
             return
-        shard = self._crew.next_ready()
+        shard = self._simulators.next_ready()
         if shard is not None:
             self._take(shard)
 
     def state(self, *, counts: BufferCounts, next_simulator: int) -> BackendState:
-        """Return the learner's state and the versions, with what the crew knows; a learner that is dead learns first
-        what it has forgotten.
+        """Return the learner's state and the versions, with the counts of the simulators.
+
+        A learner that is dead learns first what it has forgotten.
         """
         _, arrays, values = self._learner_state()
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
@@ -119,14 +120,14 @@ class LearnerDriver:
     def _learner_state(self) -> tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]:
         while True:
             while self.is_restoring:
-                self._watch.work()
-                self._watch.calls.wait(_WAIT_SECONDS)
+                self._supervisor.work()
+                self._supervisor.calls.wait(_WAIT_SECONDS)
             try:
                 state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]] = ray.get(self._actor.state.remote())
             except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
                 if not is_death(error):
                     raise
-                self._watch.fail("learner", error)
+                self._supervisor.fail("learner", error)
                 self._restore()
             else:
                 return state
@@ -140,7 +141,7 @@ class LearnerDriver:
             staleness, status = answer
             self._is_taking = False
             if shard.life == shard_life:
-                self._crew.hear(shard, status, has_given=True)
+                self._simulators.hear(shard, status, has_given=True)
             if staleness is not None:
                 ticket = _Ticket(parts, staleness)
                 self._tickets.append(ticket)
@@ -148,7 +149,7 @@ class LearnerDriver:
 
         def lost(error: Exception) -> None:
             self._is_taking = False
-            self._crew.lose(shard, shard_life, error)
+            self._simulators.lose(shard, shard_life, error)
 
         self._add(report, then, lost, shard.part, shard.actor)
 
@@ -172,7 +173,7 @@ class LearnerDriver:
 
     def _count(self, ticket: _Ticket, learned: Learned) -> None:
         """Count an update that is new; one that is made again is none."""
-        self._watch.succeed("learner")
+        self._supervisor.succeed("learner")
         ticket.number = learned.number
         if learned.number > self._updates:
             self._updates = learned.number
@@ -189,7 +190,7 @@ class LearnerDriver:
     def _say(self) -> None:
         """Tell of the updates; in lockstep, of one that makes a version when that is there."""
         while self._unsaid:
-            self._watch.emit(self._unsaid.popleft())
+            self._supervisor.emit(self._unsaid.popleft())
 
     def _lose(self, ticket: _Ticket, error: Exception) -> None:
         cause = cause_of(error)
@@ -198,7 +199,7 @@ class LearnerDriver:
         if isinstance(error, ray.exceptions.ObjectLostError):
             self._lose_batch(ticket, error)
             return
-        self._watch.fail("learner", error)
+        self._supervisor.fail("learner", error)
         if is_death(error):
             self._restore()
         else:  # it cannot be learned from
@@ -209,7 +210,7 @@ class LearnerDriver:
         self._tickets.remove(ticket)
         if not self._has_lost_batches:
             self._has_lost_batches = True
-            self._watch.emit(Fault("learner", "failed", f"batches are lost with their node: {first_line(error)}"))
+            self._supervisor.emit(Fault("learner", "failed", f"batches are lost with their node: {first_line(error)}"))
 
     def _protect(self) -> None:
         """Take a copy of the learner's state; the batches before it are not needed any more then."""
@@ -249,7 +250,7 @@ class LearnerDriver:
 
         def lost(error: Exception) -> None:
             if self._life == life:
-                self._watch.fail("learner", error)
+                self._supervisor.fail("learner", error)
                 self._restore()
 
         self._add(self._actor.begin.remote(self._copy), then, lost)
@@ -271,33 +272,33 @@ class LearnerDriver:
     def _hand_to_server(self, weights: list[Any]) -> None:
         def then(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
             self._is_publishing = False
-            self._watch.succeed("server")
+            self._supervisor.succeed("server")
             self.latest, self._older = versions
-            self._crew.version = self.latest.number
+            self._simulators.version = self.latest.number
             self._say()
             for number, engine in enumerate(self._engines):
                 self._have_fetched(f"engine {number}", engine)
 
         def lost(error: Exception) -> None:
-            self._watch.fail("server", error)
+            self._supervisor.fail("server", error)
             self._begin_server()
             self._hand_to_server(weights)
 
         self._add(self._server.publish.remote(weights), then, lost, "server", self._server)
 
     def _begin_server(self) -> None:
-        self._server.begin.remote(self._players, self.latest, self._older)
+        self._server.begin.remote(self._policy_sets, self.latest, self._older)
 
     def _have_fetched(self, part: str, engine: Any) -> None:
         def then(_: int) -> None:
-            self._watch.succeed(part)
+            self._supervisor.succeed(part)
 
         def lost(error: Exception) -> None:
-            self._watch.miss(part, error)  # it fetches the newest version when it starts again
+            self._supervisor.miss(part, error)  # it fetches the newest version when it starts again
 
         self._add(engine.fetch.remote(), then, lost, part, engine)
 
     def _add(self, reference: Any, then: Any, lost: Any, part: str = "learner", actor: Any = None) -> None:
         seconds = self._config.cluster.start_seconds
         call = InFlightCall(part=part, actor=actor or self._actor, then=then, lost=lost, seconds=seconds)
-        self._watch.calls.add(reference, call)
+        self._supervisor.calls.add(reference, call)

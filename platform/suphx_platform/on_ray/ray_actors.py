@@ -1,6 +1,6 @@
 """What runs in the processes of a run: thin wrappers around the plain classes of the paper's Figure 6.
 
-Ray starts a dead part again on a free place; it then has no state, and refuses to work until it is told to ``begin``
+Ray starts a dead part again on a free context; it then has no state, and refuses to work until it is told to ``begin``
 (NotBegunError), or asks the parameter server itself (engines). Placement is in topology.py.
 """
 
@@ -104,28 +104,28 @@ class SimulatorActor(RayActor):
     def __init__(
         self,
         config: SimulatorConfig,
-        place: SimulatorContext,
+        context: SimulatorContext,
         cluster: RayLayoutConfig,
         engines: Sequence[str] | OwnEngine,
     ) -> None:
-        """``engines``: names, or how to make one of its own. ``place``: its index is that of the part, which chooses
+        """``engines``: names, or how to make one of its own. ``context``: its index is that of the part, which chooses
         the engine that it asks.
         """
-        self._config, self._place = config, place
+        self._config, self._context = config, context
         self._own: FetchingEngine | None = None
         self._engine: EnginePort
         if isinstance(engines, OwnEngine):
             config_of_run = pickle.loads(engines.config)
-            self._engine = self._own = _new_engine(config_of_run, engines.server_name, f"simulator {place.index}")
+            self._engine = self._own = _new_engine(config_of_run, engines.server_name, f"simulator {context.index}")
         else:
-            self._engine = EngineClient([ray.get_actor(name) for name in engines], place.index, cluster)
+            self._engine = EngineClient([ray.get_actor(name) for name in engines], context.index, cluster)
         self._simulator: SelfPlaySimulator | None = None
 
     @ray.method(max_task_retries=-1)
     def begin(self, number: int, state: Arrays | None = None) -> None:
         """Deal the games of simulator ``number``, or go on from a ``state``."""
-        place = replace(self._place, index=number)
-        self._simulator = SelfPlaySimulator(self._config, place, self._engine)
+        context = replace(self._context, index=number)
+        self._simulator = SelfPlaySimulator(self._config, context, self._engine)
         if state is not None:
             self._simulator.restore({name: np.array(value) for name, value in state.items()})
 
@@ -138,7 +138,7 @@ class SimulatorActor(RayActor):
         if self._own is not None and self._own.engine.version < version:
             self._own.fetch()
         played = self._begun().play(num_steps, version=version, drains=drains)
-        return replace(played, transitions=[]), played.transitions
+        return replace(played, decisions=[]), played.decisions
 
     def state(self) -> Arrays:
         """Return all that ``begin`` needs."""
@@ -230,22 +230,22 @@ class ParameterServerActor(RayActor):
         self._has_begun = threading.Event()
 
     @ray.method(max_task_retries=-1)
-    def begin(self, players: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
-        """Have these nets and versions: references of players (the one to start with, the weak one, perhaps a
+    def begin(self, policy_sets: list[Any], latest: PolicyVersion, older: list[PolicyVersion]) -> None:
+        """Have these nets and versions: references of policy sets (the one to start with, the weak one, perhaps a
         teacher); versions whose weights are lists of one reference each. A server that has begun keeps what it has.
         """
         if self._has_begun.is_set():
             return
-        self._players = players
+        self._policy_sets = policy_sets
         self._server = ParameterServer(self._config, latest.weights, num_older=self._num_older)
         self._server.restore(latest, older)
         self._has_begun.set()
 
     @ray.method(max_task_retries=-1, concurrency_group="fetch")
-    def players(self) -> list[Any]:
-        """Return the references of the players as soon as they are here."""
+    def policy_sets(self) -> list[Any]:
+        """Return the references of the policy sets as soon as they are here."""
         self._has_begun.wait()
-        return self._players
+        return self._policy_sets
 
     def publish(self, weights: Any) -> tuple[PolicyVersion, list[PolicyVersion]]:
         """Make ``weights``, a list of one object reference, the newest version; return all versions now."""
@@ -277,7 +277,7 @@ class LearnerActor(RayActor):
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._has_begun = False
-        start, _, *teachers = _players(ray.get_actor(server_name))
+        start, _, *teachers = _policy_sets(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
         self._learner = Learner(
             config.learner,
@@ -288,7 +288,7 @@ class LearnerActor(RayActor):
         )
 
     def learn(self, parts: Mapping[int, Decisions], staleness: float, measures_kl: bool) -> Any:
-        """Make one update: ``backend.Learned``."""
+        """Make one update: ``local_backend.Learned``."""
         from suphx_platform.backend.local_backend import learn
 
         with _dying_with_learners():
@@ -308,7 +308,7 @@ class LearnerActor(RayActor):
 
     @ray.method(max_task_retries=-1)
     def begin(self, state: tuple[int, Arrays, Mapping[str, Any]] | None) -> tuple[int, Arrays, Mapping[str, Any]]:
-        """Begin with the first player's nets, or go on from a ``state``; return the state that it has then."""
+        """Begin with the nets of the first policy set, or go on from a ``state``; return the state that it has then."""
         import torch
 
         if state is not None:
@@ -342,8 +342,8 @@ def learner_resources(cluster: RayLayoutConfig) -> dict[str, float]:
     return {"CPU": cluster.cpus_per_learner, "GPU": cluster.gpus_per_learner, "learner": PLACE}
 
 
-def _players(server: Any) -> Any:
-    return ray.get(ray.get(server.players.remote()))
+def _policy_sets(server: Any) -> Any:
+    return ray.get(ray.get(server.policy_sets.remote()))
 
 
 def _new_engine(

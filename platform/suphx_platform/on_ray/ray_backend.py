@@ -55,18 +55,21 @@ class RayBackend:
     @property
     def version(self) -> int:
         """The number of the newest policy version."""
-        return self._seat.latest.number
+        return self._learner_driver.latest.number
 
     @property
     def counts(self) -> BufferCounts:
         """Decisions that went through the buffers."""
-        return self._crew.counts
+        return self._simulators.counts
 
     @property
     def gauges(self) -> Mapping[str, float]:
         """Figures of the moment: bytes of all buffers, and of the largest process of each kind; rates of engines."""
-        gauges: dict[str, float] = {"buffer_bytes": self._crew.buffer_bytes, **self._watch.engine_rates.gauges()}
-        for part, health in self._watch.health.items():
+        gauges: dict[str, float] = {
+            "buffer_bytes": self._simulators.buffer_bytes,
+            **self._supervisor.engine_rates.gauges(),
+        }
+        for part, health in self._supervisor.health.items():
             name = f"{part.split()[0]}_memory_bytes"
             gauges[name] = max(gauges.get(name, 0.0), health.memory_bytes)
             if part == "server":
@@ -76,7 +79,7 @@ class RayBackend:
     @property
     def is_settled(self) -> bool:
         """Tell whether a state can be taken: if the learner has its own, in lockstep while nothing is under way."""
-        return not self._seat.is_restoring and (not self._is_lockstep or self._is_quiet)
+        return not self._learner_driver.is_restoring and (not self._is_lockstep or self._is_quiet)
 
     @property
     def parts(self) -> Set[str]:
@@ -84,29 +87,29 @@ class RayBackend:
         return self._topology.parts().keys()
 
     @property
-    def watch(self) -> ActorSupervisor:
+    def supervisor(self) -> ActorSupervisor:
         """Who knows which parts live."""
-        return self._watch
+        return self._supervisor
 
     @property
     def processes(self) -> Mapping[str, Health]:
         """What each living part said last of its process."""
-        return dict(self._watch.health)
+        return dict(self._supervisor.health)
 
     def advance(self) -> list[Event]:
         """Give everybody something to do and wait for an answer; return what happened."""
-        if self._watch.calls.num_working == 0 and self._crew.is_stuck:
+        if self._supervisor.calls.num_working == 0 and self._simulators.is_stuck:
             raise full_error(self._config.buffer.capacity_bytes)
-        self._watch.work()
-        self._seat.work(may_learn=not self._is_lockstep or self._watch.calls.num_working == 0)
-        self._crew.work(may_play=not self._is_lockstep or (self._is_quiet and self._crew.is_empty))
-        self._watch.calls.wait(_WAIT_SECONDS)
+        self._supervisor.work()
+        self._learner_driver.work(may_learn=not self._is_lockstep or self._supervisor.calls.num_working == 0)
+        self._simulators.work(may_play=not self._is_lockstep or (self._is_quiet and self._simulators.is_empty))
+        self._supervisor.calls.wait(_WAIT_SECONDS)
         self._say_who_is_missing()
-        return self._watch.events()
+        return self._supervisor.events()
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version with its weights."""
-        return with_weights(self._seat.latest)
+        return with_weights(self._learner_driver.latest)
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         """Have a match played beside a simulator, while training goes on."""
@@ -115,9 +118,9 @@ class RayBackend:
 
     def state(self) -> BackendState:
         """Return what a new backend needs. At free pace without games under way and decisions in buffers."""
-        state = self._seat.state(counts=self._crew.counts, next_simulator=self._crew.next_number)
+        state = self._learner_driver.state(counts=self._simulators.counts, next_simulator=self._simulators.next_number)
         if self._is_lockstep:
-            state.simulators, state.buffers = self._crew.state()
+            state.simulators, state.buffers = self._simulators.state()
         return state
 
     def close(self) -> None:
@@ -130,12 +133,12 @@ class RayBackend:
         self._topology = Topology(self._config, new_context(self._config, play, 0))
         self._stack.callback(self._end)
         parts = self._topology.parts()
-        self._watch = ActorSupervisor(self._config.cluster, parts)
-        self._crew = SimulatorGroup(self._config, self._topology, self._watch)
-        self._seat = LearnerDriver(self._config, self._topology, self._watch, self._crew)
+        self._supervisor = ActorSupervisor(self._config.cluster, parts)
+        self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
+        self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
         self._said_at, self._has_waited = time.monotonic(), False
-        self._seat.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
-        self._crew.begin(state)
+        self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
+        self._simulators.begin(state)
 
     def _end(self) -> None:
         for actor in self._topology.parts().values():
@@ -143,11 +146,11 @@ class RayBackend:
 
     @property
     def _is_quiet(self) -> bool:
-        return self._watch.calls.num_working == 0 and self._crew.num_held == 0
+        return self._supervisor.calls.num_working == 0 and self._simulators.num_held == 0
 
     def _say_who_is_missing(self) -> None:
         """Say now and then which parts have no place, or have not started yet."""
-        missing = self.parts - self._watch.health.keys()
+        missing = self.parts - self._supervisor.health.keys()
         now = time.monotonic()
         if not missing:
             if self._has_waited:

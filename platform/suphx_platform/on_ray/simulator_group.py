@@ -55,9 +55,9 @@ class _Line:
 class SimulatorGroup:
     """Consumes: room in buffers. Produces: decisions in them. Waits for: whoever has no room."""
 
-    def __init__(self, config: ReinforcementConfig, topology: Topology, watch: ActorSupervisor) -> None:
+    def __init__(self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor) -> None:
         self._config = config
-        self._watch = watch
+        self._supervisor = supervisor
         self._is_free = config.cluster.pace == "free"
         self.shards = [Shard(f"buffer {number}", actor) for number, actor in enumerate(topology.buffers)]
         self._lines = [
@@ -87,7 +87,7 @@ class SimulatorGroup:
 
     @property
     def num_held(self) -> int:
-        """Parcels of decisions that no shard has taken yet."""
+        """Fragments of decisions that no shard has taken yet."""
         return sum(len(line.held) for line in self._lines)
 
     @property
@@ -143,7 +143,7 @@ class SimulatorGroup:
     def hear(self, shard: Shard, status: BufferStatus, *, has_given: bool) -> None:
         """Note how a shard is; ``has_given``: it may have room again."""
         shard.status = status
-        self._watch.succeed(shard.part)
+        self._supervisor.succeed(shard.part)
         if has_given:
             shard.is_full = False
             self._look_at(shard)
@@ -152,7 +152,7 @@ class SimulatorGroup:
         """Count what a shard had that died in its ``life``; what is held for it goes to the one that Ray starts."""
         if shard.life != life:
             return
-        self._watch.fail(shard.part, error)
+        self._supervisor.fail(shard.part, error)
         shard.life += 1
         shard.actor.begin.remote()
         last = shard.status
@@ -185,8 +185,8 @@ class SimulatorGroup:
                 return
             line.num_playing -= 1
             line.held.append(decisions)
-            self._watch.succeed(line.part)
-            self._watch.emit(played)
+            self._supervisor.succeed(line.part)
+            self._supervisor.emit(played)
             self._hand_over(line)
             self._to_do.add(line)
 
@@ -195,12 +195,12 @@ class SimulatorGroup:
     def _call(self, line: _Line, reference: Any, then: Any, life: int) -> None:
         def lost(error: Exception) -> None:
             if line.life == life:  # else it was said of another call
-                self._watch.fail(line.part, error)
+                self._supervisor.fail(line.part, error)
                 self._begin(line)
 
         seconds = self._config.cluster.start_seconds
         call = InFlightCall(part=line.part, actor=line.actor, then=then, lost=lost, seconds=seconds)
-        self._watch.calls.add(reference, call)
+        self._supervisor.calls.add(reference, call)
 
     def _hand_over(self, line: _Line) -> None:
         """Offer the oldest decisions that are held, unless the shard is known to be full."""
@@ -226,13 +226,13 @@ class SimulatorGroup:
             if is_death(error):
                 self.lose(shard, life, error)
             else:  # the decisions went with the node on which they were
-                self._watch.fail(line.part, error)
+                self._supervisor.fail(line.part, error)
                 line.held.popleft()
             self._to_do.add(line)
 
         seconds = self._config.cluster.start_seconds
         call = InFlightCall(part=shard.part, actor=shard.actor, then=then, lost=lost, seconds=seconds)
-        self._watch.calls.add(shard.actor.add.remote(decisions), call)
+        self._supervisor.calls.add(shard.actor.add.remote(decisions), call)
 
     def _look_at(self, shard: Shard) -> None:
         self._to_do.update(line for line in self._lines if line.shard is shard)

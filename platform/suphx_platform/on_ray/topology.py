@@ -1,7 +1,7 @@
 """Who runs where: the parts of the paper's Figure 6 as Ray actors, placed by the resources that nodes offer.
 
 >>> with ray_session(**local_needs(config)):
-...     topology = Topology(config, place)
+...     topology = Topology(config, context)
 ...     ray.get(topology.simulators[0].begin.remote(0))
 ...     played, decisions = topology.simulators[0].play.remote(16, True, 0)
 """
@@ -40,8 +40,8 @@ _FETCH_THREADS = 16
 class Topology:
     """All actors of a run; they are placed as soon as nodes offer what they need."""
 
-    def __init__(self, config: ReinforcementConfig, place: SimulatorContext) -> None:
-        """``place``: what is the same for all simulators. Nobody does anything until the server has begun."""
+    def __init__(self, config: ReinforcementConfig, context: SimulatorContext) -> None:
+        """``context``: what is the same for all simulators. Nobody does anything until the server has begun."""
         self._run = f"suphx-{uuid.uuid4().hex[:8]}"
         cluster = config.cluster
         # Buffers and versions are kept near the learner and take nothing of what counts there.
@@ -73,7 +73,7 @@ class Topology:
                 f"simulator {number}",
                 SimulatorActor,
                 simulator,
-                *(config.simulator, replace(place, index=number), cluster, engines or own),
+                *(config.simulator, replace(context, index=number), cluster, engines or own),
             )
             for number in range(cluster.num_simulators)
         ]
@@ -129,7 +129,7 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
 
 
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
-    """Return what the learner takes: with several devices, each RLlib learner has its own place instead."""
+    """Return what the learner takes: with several devices, each RLlib learner has its own context instead."""
     cluster = config.cluster
     if config.learner.num_learners > 1:
         return {"num_cpus": 0, "resources": {"learner": BESIDE}}

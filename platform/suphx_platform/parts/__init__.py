@@ -1,4 +1,4 @@
-"""The boxes of Figure 6 as plain classes (simulator, inference engine, replay buffer, learner, parameter server).
+"""The five parts of Figure 6 as plain classes (simulator, inference engine, replay buffer, learner, parameter server).
 
 Imports suphx only.
 Start in reinforcement_config.py, then learner.py.

@@ -1,4 +1,4 @@
-"""The inference engine of the paper's Figure 6: all nets of all policy_sets, asked by many simulators.
+"""The inference engine of the paper's Figure 6: the nets of all policy sets, asked by many simulators.
 
 The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
 sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
@@ -38,7 +38,7 @@ from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion
 
 UNLEARNED_VERSION = -1
-"""Stands in outputs of weights that no learner made: the weak policy's, and those of heads that do not learn."""
+"""The version of weights that no learner made, in outputs: the weak policy's, and those of heads that do not learn."""
 
 
 Request = Sequence[Observations]
@@ -176,7 +176,7 @@ class InferenceEngine:
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
-            return _replies(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
+            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
         calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
         return _unlearned(
             head, logits.cpu().numpy(), replace(observations, rows=rows), calibration, self._config.answers
@@ -298,7 +298,7 @@ def _num_rows(request: Request) -> int:
     return sum(len(part.rows) for part in request)
 
 
-def _replies(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
+def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:
     """Return sampled answers; a yes counts the more, the more probable it was."""
     scores = np.zeros(len(actions), np.float32) if is_choice else np.where(actions == 1, 0.5 + np.exp(log_probs) / 2, 0)
     return PolicyOutputs(

@@ -16,7 +16,7 @@ class InferenceEngineConfig:
     """How requests are answered."""
 
     nets: Nets = "policy"
-    """policy: the nets of the players. null: no nets; each head samples evenly among the legal answers, to measure
+    """policy: the nets of the policy sets. null: no nets; each head samples evenly among the legal answers, to measure
     everything else."""
     group_rows: int = 4096
     """Requests are answered together, up to about this many rows."""

@@ -1,7 +1,7 @@
 """The learner of the paper's Figure 6: policy nets and critics that learn from batches of decisions, through RLlib.
 
 >>> learner = Learner(LearnerConfig(), [policy_net])
->>> report = learner.update({DISCARD: transitions})
+>>> report = learner.update({DISCARD: decisions})
 >>> weights = learner.weights()
 >>> learner.close()
 

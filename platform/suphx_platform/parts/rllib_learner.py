@@ -138,7 +138,7 @@ def _spec(net: PolicyNet, teacher: PolicyNet | None, config: LearnerConfig) -> R
     has_critic = config.gradient.baseline == "critic"
     critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
     return RLModuleSpec(
-        module_class=Actor,
+        module_class=ActorCritic,
         observation_space=Box(0, 255, (net.row_bytes,), np.uint8),
         action_space=Discrete(NUM_OUTPUTS[net.head]),
         model_config={
@@ -156,7 +156,7 @@ def _packed(net: PolicyNet) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return asdict(net.config), {name: tensor.detach().cpu().numpy() for name, tensor in net.state_dict().items()}
 
 
-class Actor(TorchRLModule):
+class ActorCritic(TorchRLModule):
     """The policy net of one head and its critic."""
 
     bf16 = False
@@ -245,9 +245,9 @@ class PolicyGradientLearner(TorchLearner):
         for _, actor in self.actors():
             actor.bf16 = uses_bf16(self._settings.precision, cast(torch.device, self.device))
 
-    def actors(self) -> list[tuple[str, Actor]]:
+    def actors(self) -> list[tuple[str, ActorCritic]]:
         """Return the modules by head name."""
-        return [(name, cast(Actor, module.unwrapped())) for name, module in self.module.items()]
+        return [(name, cast(ActorCritic, module.unwrapped())) for name, module in self.module.items()]
 
     def learn(self, parts: Sequence[Sequence[Step] | ray.ObjectRef[Any]]) -> list[Figures]:
         """Make the steps of this learner's part; return figures of that part for each step.

@@ -17,7 +17,7 @@ import numpy as np
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.table_group import GroupConfig, TableGroup, stored_row_bytes
-from suphx.selfplay.trajectory import Decisions, concatenate, no_transitions
+from suphx.selfplay.trajectory import Decisions, concatenate, no_decisions
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
@@ -69,7 +69,7 @@ class SimulatorContext:
 class Played:
     """What came of some steps."""
 
-    transitions: list[Decisions]
+    decisions: list[Decisions]
     """Of deals that ended; one part for each head that learns, perhaps empty."""
     num_hanchans: int
     num_kyokus: int
@@ -77,7 +77,7 @@ class Played:
     """Of all seats."""
     seconds: float
     waited_seconds: float
-    """Part of it in which no half had a reply."""
+    """Part of it in which no half had policy outputs."""
 
 
 class SelfPlaySimulator:
@@ -114,7 +114,7 @@ class SelfPlaySimulator:
         waited = 0.0
         counts = np.zeros(3, np.int64)
         found = [
-            [no_transitions(head, width, has_costs=self._context.has_costs)] for head, width in self._row_bytes.items()
+            [no_decisions(head, width, has_costs=self._context.has_costs)] for head, width in self._row_bytes.items()
         ]
         gamma = self._context.oracle.gamma_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
@@ -133,7 +133,7 @@ class SelfPlaySimulator:
                 parts.append(part)
             counts += (ended.kyokus.placements.any(axis=1).sum(), len(ended.kyokus.games), ended.num_answered)
         return Played(
-            transitions=[concatenate(parts) for parts in found],
+            decisions=[concatenate(parts) for parts in found],
             num_hanchans=int(counts[0]),
             num_kyokus=int(counts[1]),
             num_decisions=int(counts[2]),
@@ -146,7 +146,7 @@ class SelfPlaySimulator:
         return {f"{prefix}{name}": value for prefix, part in self._parts() for name, value in part.state().items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from a ``state`` of an equal simulator; its open observations are asked again."""
+        """Go on from a ``state`` of an equal simulator; its open observations are sent again."""
         self._open.clear()
         for prefix, part in self._parts():
             part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})

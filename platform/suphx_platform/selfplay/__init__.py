@@ -1,5 +1,5 @@
 """The main loop of self-play reinforcement learning.
 
-Imports backend/ and on_ray/.
+Imports on_ray/, backend/, parts/ and console/.
 Start in controller.py.
 """

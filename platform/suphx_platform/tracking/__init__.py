@@ -1,4 +1,4 @@
-"""MLflow: runs, metrics, models. The only room that imports mlflow.
+"""MLflow: runs, metrics, models. The only folder that imports mlflow.
 
 Imports console/.
 Start in tracking.py.

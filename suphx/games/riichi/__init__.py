@@ -1,5 +1,5 @@
 """Riichi mahjong: rules, records, features and scripted agents.
 
-Imports suphx.kernel only; its own rooms are layered as pyproject.toml lists them.
+Imports suphx.kernel, atomic_file and worker_interrupt; pyproject.toml lists the order of its folders.
 Start in engine/simulator.py, and docs/rules.md for the rules.
 """

@@ -82,7 +82,7 @@ def save_policy_set(
 
 
 def seeing_hidden(policy_set: PolicySet, heads: Sequence[int]) -> PolicySet:
-    """Return the policy_set with oracle planes for the nets of ``heads`` that have none: it plays as before."""
+    """Return the policy set with oracle planes for the nets of ``heads`` that have none: it plays as before."""
     nets = list(policy_set.nets)
     for head in heads:
         if not nets[head].config.num_oracle_planes:
@@ -91,13 +91,13 @@ def seeing_hidden(policy_set: PolicySet, heads: Sequence[int]) -> PolicySet:
 
 
 def seeing_nothing_hidden(policy_set: PolicySet) -> PolicySet:
-    """Return the policy_set without any oracle planes: it plays as before at gamma 0."""
+    """Return the policy set without any oracle planes: it plays as before at gamma 0."""
     nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in policy_set.nets)
     return replace(policy_set, nets=tuple(nets))
 
 
 def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -> PolicySet:
-    """Return the policy_set whose nets of ``heads`` give their logits divided by ``temperature``, uncalibrated.
+    """Return the policy set whose nets of ``heads`` give their logits divided by ``temperature``, uncalibrated.
 
     Below 1 they choose the most probable action more often when they sample; that action stays the same.
     """
@@ -113,7 +113,7 @@ def sharpened(policy_set: PolicySet, heads: Sequence[int], temperature: float) -
     return PolicySet(tuple(nets), tuple(calibrations))
 
 
-def random_player(encoder: Encoder, config: NetConfig, seed: int) -> PolicySet:
+def random_policy_set(encoder: Encoder, config: NetConfig, seed: int) -> PolicySet:
     """Return nets with random weights that discard about evenly, call rarely, and declare riichi mostly."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -25,7 +25,7 @@ from suphx.kernel.record import I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.decision import UNDECIDED, decide_calls, fill_discards, observe_discards, play_to_question
+from suphx.selfplay.decision import UNDECIDED, decide_calls, fill_discards, observe_discards, play_to_observation
 from suphx.selfplay.observation import F32
 from suphx.selfplay.sampling_uniform import uniform_of
 
@@ -89,7 +89,7 @@ def play_deals(
         next_deal += newcomers.size
         live = np.concatenate([live, newcomers])
         actions = np.concatenate([actions, np.full(newcomers.size, UNDECIDED, np.int16)])
-        play_to_question(deals, suits, live, actions)
+        play_to_observation(deals, suits, live, actions)
         live = live[deals["phase"][live] != KYOKU_END]
         actions = decide_calls(deals, live, agent.encoder, agent.forward)
         rows, masks, owners = observe_discards(deals, live, actions, agent.encoder)

@@ -1,5 +1,5 @@
 """The policy gradient: advantages, losses, entropy control, trust region, distillation, oracle guiding.
 
-Imports suphx.models.
+Imports suphx.models and suphx.selfplay.
 Start in policy_gradient.py.
 """

@@ -22,7 +22,7 @@ from suphx.selfplay.agents.agent import BaselineAgent, NetAgent, load_agent
 from suphx.selfplay.agents.policy_set import (
     PolicySet,
     load_policy_set,
-    random_player,
+    random_policy_set,
     save_policy_set,
     seeing_hidden,
     seeing_nothing_hidden,
@@ -34,7 +34,7 @@ HEADS = tuple(range(len(HEAD_NAMES)))
 
 
 def public_player() -> PolicySet:
-    return random_player(MINI, NetConfig(size="tiny"), 1)
+    return random_policy_set(MINI, NetConfig(size="tiny"), 1)
 
 
 def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:

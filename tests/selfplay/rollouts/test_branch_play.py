@@ -9,7 +9,7 @@ from suphx.games.riichi.features.head import DISCARD
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I32, I64
 from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
-from suphx.selfplay.agents.policy_set import random_player
+from suphx.selfplay.agents.policy_set import random_policy_set
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
 from tests.selfplay.agents.small_agent import SMALL, small_agent
 
@@ -18,7 +18,7 @@ SEEDS = (3, 4, 5)
 
 def sampled_agent(seed: int) -> NetAgent:
     encoder = find_encoder("mini")
-    return NetAgent("sampled", random_player(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD])
+    return NetAgent("sampled", random_policy_set(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD])
 
 
 def branches(candidate: Agent, baseline: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:

@@ -15,7 +15,7 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.models.checkpoints.reward_checkpoint import RewardHeader, save_reward_predictor
 from suphx.models.nets.net_config import NetConfig
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.agents.policy_set import random_player, save_policy_set
+from suphx.selfplay.agents.policy_set import random_policy_set, save_policy_set
 from suphx.training.adaptation.adaptation_trial import TrialResults
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_cli import cli
@@ -30,7 +30,7 @@ SMALL = NetConfig(size="tiny", channels=4, num_blocks=1, head_channels=2, head_h
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("agent")
     encoder = find_encoder("mini")
-    save_policy_set(folder, random_player(encoder, SMALL, 0), encoder, rules_version="tenhou", step=0, extra={})
+    save_policy_set(folder, random_policy_set(encoder, SMALL, 0), encoder, rules_version="tenhou", step=0, extra={})
     return folder
 
 

@@ -11,7 +11,7 @@ from suphx.games.riichi.features.head import RIICHI
 from suphx.games.riichi.features.mini import PUBLIC
 from suphx.models.nets.policy import CallHead
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
-from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
 HAND = PUBLIC["hand"].first
 
@@ -24,7 +24,7 @@ def save_keeper(folder: Path, weight: float = 1.0) -> Path:
 
 @torch.no_grad()
 def keeper(weight: float) -> PolicySet:
-    policy_set = small_player(1)
+    policy_set = small_policy_set(1)
     discard = policy_set.nets[0]
     for parameter in discard.parameters():
         parameter.zero_()

@@ -35,7 +35,7 @@ from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_platform.agents.bot_program import BOT
-from tests.suphx_platform.parts.small_player import save_random
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"
 SMALL = TournamentRecipe(

@@ -15,7 +15,7 @@ from suphx_pipelines.tournament.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_platform.parts.small_player import save_random
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 RECIPE = TournamentRecipe(name="nightly", night="1", decision=DecisionConfig(baseline=""))
 BASELINES = RECIPE.pool.agents

@@ -20,7 +20,7 @@ from suphx_platform.storage.storage import Storage, StorageConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
-from tests.suphx_platform.parts.small_player import save_random
+from tests.suphx_platform.parts.small_policy_set import save_random
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 

@@ -19,7 +19,7 @@ from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.selfplay.controller import Controller
-from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,
@@ -107,7 +107,7 @@ def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
 
 def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) -> None:
     """The teacher is another net; with the distance in the loss it comes down, without it does not."""
-    teacher = seeing_hidden(small_player(3), [DISCARD])
+    teacher = seeing_hidden(small_policy_set(3), [DISCARD])
     for parameter in teacher.nets[DISCARD].output.parameters():
         parameter.data *= 20  # a teacher who is sure of something
     distances = []

@@ -16,7 +16,7 @@ from suphx_platform.backend.self_play_match import (
 )
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
-from tests.suphx_platform.parts.small_player import save_random
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 pytestmark = pytest.mark.usefixtures("short_games")
 CONFIG = ReinforcementConfig(evaluation_hanchans=40, evaluation_deals=100, final_hanchans=400)

@@ -70,10 +70,10 @@ class Run:
 
     def wait_until_missed(self, parts: Sequence[str]) -> None:
         """Give nobody anything new to do until the death of all ``parts`` is known: else the run might end before."""
-        watch = self.backend.watch
+        supervisor = self.backend.supervisor
         while any(self.backend.processes.get(part, NOBODY).process in self.killed for part in parts):
-            watch.work()
-            watch.calls.wait(1)
+            supervisor.work()
+            supervisor.calls.wait(1)
 
     def check(self, config: ReinforcementConfig) -> None:
         """Every update was made once, versions never went back, nobody killed still lives."""
@@ -98,7 +98,7 @@ def wait_for(is_so: Callable[[], bool], backend: RayBackend) -> None:
     while not is_so():
         happened += backend.advance()
     for event in happened:
-        backend.watch.emit(event)
+        backend.supervisor.emit(event)
 
 
 ALL_SIMULATORS = ("simulator 0", "simulator 1")
@@ -152,13 +152,13 @@ def test_a_process_that_dies_while_nobody_needs_it_is_told_to_begin_again(tmp_pa
     """Ray has started it again before anybody asks it for something: it must not work on as if it were new."""
 
     def kill_idle(run: Run) -> None:
-        watch = run.backend.watch
-        while watch.calls.num_working:
-            watch.calls.wait(1)
+        supervisor = run.backend.supervisor
+        while supervisor.calls.num_working:
+            supervisor.calls.wait(1)
         run.kill(part)
         while run.backend.processes.get(part, NOBODY).process in (0, *run.killed):
-            watch.work()
-            watch.calls.wait(1)
+            supervisor.work()
+            supervisor.calls.wait(1)
 
     run = Run(tmp_path, FAULTY, kill_idle)
     metrics = run.go()
@@ -207,7 +207,7 @@ def test_simulators_wait_for_a_slow_learner(tmp_path: Path) -> None:
         added, since = 0, time.monotonic()
         while time.monotonic() < since + 5:
             for event in run.backend.advance():
-                run.backend.watch.emit(event)
+                run.backend.supervisor.emit(event)
             largest = max(largest, run.backend.gauges["buffer_bytes"])
             if run.backend.counts.added != added:
                 added, since = run.backend.counts.added, time.monotonic()

@@ -22,14 +22,14 @@ from suphx_platform.parts.inference_engine import UNLEARNED_VERSION, InferenceEn
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from tests.suphx_pipelines.runs.tile_keeper import keeper
-from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 
-PLAYER, WEAK_PLAYER = small_player(1), small_player(2)
+POLICY_SET, WEAK_POLICY_SET = small_policy_set(1), small_policy_set(2)
 EXACT = InferenceEngineConfig(precision="fp32")
 
 
 def new_engine(config: InferenceEngineConfig = EXACT, heads: tuple[int, ...] = (DISCARD,)) -> InferenceEngine:
-    return InferenceEngine(config, PLAYER, WEAK_PLAYER, heads=heads, num_older=2)
+    return InferenceEngine(config, POLICY_SET, WEAK_POLICY_SET, heads=heads, num_older=2)
 
 
 def observations(n: int, head: int = DISCARD, policy: int = LATEST, seed: int = 0) -> Observations:
@@ -47,7 +47,7 @@ def observations(n: int, head: int = DISCARD, policy: int = LATEST, seed: int = 
 
 
 def weights(seed: int) -> Weights:
-    policy_set = small_player(seed)
+    policy_set = small_policy_set(seed)
     return {
         name: {key: tensor.numpy() for key, tensor in policy_set.nets[head].state_dict().items()}
         for head, name in enumerate(HEAD_NAMES)
@@ -65,7 +65,7 @@ def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
     (reply,) = new_engine().answer([asked])
     assert asked.masks[np.arange(300), reply.actions].all()
     with torch.no_grad():
-        logits = PLAYER.nets[DISCARD](torch.from_numpy(asked.rows))
+        logits = POLICY_SET.nets[DISCARD](torch.from_numpy(asked.rows))
     log_probs = torch.log_softmax(masked_logits(logits, torch.from_numpy(asked.masks)), dim=1).numpy()
     np.testing.assert_allclose(reply.log_probs, log_probs[np.arange(300), reply.actions], atol=1e-4)
     (again,) = new_engine().answer([replace(asked, uniforms=1 - asked.uniforms)])
@@ -97,7 +97,7 @@ def test_every_policy_answers_with_its_own_weights() -> None:
     (reply,) = engine.answer([asked])
     assert reply.versions[:4].tolist() == [9, UNLEARNED_VERSION, 3, 6]
     for policy, seed in ((LATEST, 9), (WEAK, 2), (FIRST_OLDER, 3), (FIRST_OLDER + 1, 6)):
-        alone = InferenceEngine(EXACT, small_player(seed), WEAK_PLAYER, heads=(DISCARD,))
+        alone = InferenceEngine(EXACT, small_policy_set(seed), WEAK_POLICY_SET, heads=(DISCARD,))
         (expected,) = alone.answer([replace(asked, policies=np.zeros(40, np.int32))])
         own = policies == policy
         np.testing.assert_array_equal(reply.actions[own], expected.actions[own])

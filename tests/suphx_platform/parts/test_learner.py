@@ -29,7 +29,7 @@ from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.parts.learner import Learner, LearnersLostError
 from suphx_platform.parts.learner_config import LearnerConfig
 from suphx_platform.parts.parameter_server import Weights
-from tests.suphx_platform.parts.small_player import SMALL, SMALL_PLAIN, small_player
+from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN, small_policy_set
 
 CONFIG = LearnerConfig(
     critic=SMALL_PLAIN,
@@ -62,7 +62,7 @@ def decisions(head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1) 
 def new_learner(
     config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN, **place: Any
 ) -> Learner:
-    return Learner(config, [small_player(1, net).nets[head] for head in heads], **place)
+    return Learner(config, [small_policy_set(1, net).nets[head] for head in heads], **place)
 
 
 def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:

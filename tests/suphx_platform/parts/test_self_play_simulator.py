@@ -54,12 +54,12 @@ class SlowEngine(RowEngine):
 
 
 def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0, **others: Any) -> SelfPlaySimulator:
-    place = SimulatorContext(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, **others)
-    return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), place, engine)
+    context = SimulatorContext(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, **others)
+    return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), context, engine)
 
 
 def assert_same(first: Played, second: Played) -> None:
-    for one, other in zip(first.transitions, second.transitions, strict=True):
+    for one, other in zip(first.decisions, second.decisions, strict=True):
         for name, column in one.columns().items():
             np.testing.assert_array_equal(column, getattr(other, name))
     assert first.num_kyokus == second.num_kyokus
@@ -74,9 +74,9 @@ def test_it_counts_what_it_plays_and_pays_what_deals_bring() -> None:
     assert played.num_decisions == 300 * 100
     assert engine.num_requests == 2 * 400
     assert played.num_kyokus > 100
-    (transitions,) = played.transitions
-    assert len(transitions) > 5000
-    assert transitions.rewards.min() < 0 < transitions.rewards.max()
+    (decisions,) = played.decisions
+    assert len(decisions) > 5000
+    assert decisions.rewards.min() < 0 < decisions.rewards.max()
 
 
 def test_the_same_seed_gives_the_same_decisions_however_steps_are_cut() -> None:
@@ -122,10 +122,10 @@ def test_a_restored_simulator_plays_on_as_the_unbroken_one(has_costs: bool) -> N
 
 def test_with_costs_it_plays_the_same_games() -> None:
     plain, priced = (new_simulator(RowEngine(), 100, has_costs=has_costs).play(400) for has_costs in (False, True))
-    assert plain.transitions[0].costs.shape == (len(plain.transitions[0]), 0)
-    assert priced.transitions[0].costs.any()
-    without = replace(priced.transitions[0], costs=plain.transitions[0].costs)
-    assert_same(plain, replace(priced, transitions=[without]))
+    assert plain.decisions[0].costs.shape == (len(plain.decisions[0]), 0)
+    assert priced.decisions[0].costs.any()
+    without = replace(priced.decisions[0], costs=plain.decisions[0].costs)
+    assert_same(plain, replace(priced, decisions=[without]))
 
 
 def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> None:
@@ -136,8 +136,8 @@ def test_it_pays_what_deals_change_in_a_prediction_and_remembers_the_games() -> 
     second.restore(first.state())
     played, points = first.play(300), by_points.play(300)
     assert_same(played, second.play(300))
-    np.testing.assert_array_equal(played.transitions[0].actions, points.transitions[0].actions)
-    assert not np.isclose(played.transitions[0].rewards, points.transitions[0].rewards).any()
+    np.testing.assert_array_equal(played.decisions[0].actions, points.decisions[0].actions)
+    assert not np.isclose(played.decisions[0].rewards, points.decisions[0].rewards).any()
 
 
 def test_wrong_settings_are_refused() -> None:

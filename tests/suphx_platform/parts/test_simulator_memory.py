@@ -11,16 +11,16 @@ PROGRAM = """
 from concurrent.futures import Future
 from suphx_platform.on_ray.process_memory import peak_bytes
 from suphx_platform.parts.self_play_simulator import SelfPlaySimulator, SimulatorConfig, SimulatorContext
-from tests.selfplay.row_nets import reply
+from tests.selfplay.row_nets import answer
 
 class RowEngine:
     def submit(self, request):
         future = Future()
-        future.set_result([reply(questions) for questions in request])
+        future.set_result([answer(observations) for observations in request])
         return future
 
-place = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)
-simulator = SelfPlaySimulator(SimulatorConfig(num_tables=512), place, RowEngine())
+context = SimulatorContext(encoder="suphx", heads=(0,), run_seed=3)
+simulator = SelfPlaySimulator(SimulatorConfig(num_tables=512), context, RowEngine())
 peaks = []
 for _ in range(3):
     for _ in range(20):

@@ -19,7 +19,7 @@ from suphx_platform.parts.simulator_config import SimulatorConfig
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 from tests.models.small_predictor import PREDICTION
-from tests.suphx_platform.parts.small_player import SMALL_PLAIN, small_player
+from tests.suphx_platform.parts.small_policy_set import SMALL_PLAIN, small_policy_set
 
 CONFIG = ReinforcementConfig(
     max_updates=12,
@@ -40,8 +40,8 @@ class KilledError(Exception):
 
 def new_play(config: ReinforcementConfig = CONFIG) -> SelfPlay:
     return SelfPlay(
-        start=small_player(1),
-        weak=small_player(2),
+        start=small_policy_set(1),
+        weak=small_policy_set(2),
         encoder="mini",
         rules_version="tenhou-1",
         seed=5,

@@ -31,7 +31,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.selfplay.controller import DIVERGED_FILE, STATE_FILE, Controller
 from tests.models.small_predictor import PREDICTION, small_predictor
-from tests.suphx_platform.parts.small_player import small_player
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
 from tests.suphx_platform.selfplay.small_controller import (
     CONFIG,
     KilledError,
@@ -277,7 +277,7 @@ def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
 def test_without_weak_policies_the_start_is_the_only_opponent(
     tmp_path: Path, final_sampled: bool, policies: list[str]
 ) -> None:
-    start: PolicySet = small_player(1)
+    start: PolicySet = small_policy_set(1)
     play = SelfPlay(start=start, weak=start, encoder="mini", rules_version="tenhou-1", seed=5)
     metrics = Controller(replace(CONFIG, max_updates=1, final_sampled=final_sampled), play, tmp_path).run()
     assert [match["baseline"] for match in metrics["matches"]] == ["start"] * len(policies)

@@ -1,5 +1,5 @@
 """The commands of `suphx bench`.
 
-Imports arguments/ and commands/.
+Imports arguments/, commands/adapt.py and suphx_platform.bench.
 Start in bench.py.
 """

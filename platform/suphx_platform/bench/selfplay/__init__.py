@@ -1,5 +1,5 @@
 """The benchmark of self-play, in one process and over Ray.
 
-Imports bench/, parts/ and on_ray/.
+Imports parts/ and on_ray/.
 Start in selfplay.py.
 """

@@ -137,7 +137,7 @@ class _MeasuredSimulator:
     """A simulator that fills a buffer, and knows how long it waited."""
 
     def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
-        self._simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.place(index), engine)
+        self._simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.context(index), engine)
         self._steps = case.steps
         self._buffer = buffer
         self.seconds = self.waited_seconds = 0.0
@@ -151,7 +151,7 @@ class _MeasuredSimulator:
             played = self._simulator.play(self._steps)
             self.seconds += played.seconds
             self.waited_seconds += played.waited_seconds
-            self._buffer.add(played.transitions)
+            self._buffer.add(played.decisions)
 
 
 def _count(

@@ -20,7 +20,7 @@ from suphx.models.inference.inference import InferenceNet
 from suphx.models.nets.net_config import NetConfig, Size
 from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
-from suphx.selfplay.agents.policy_set import PolicySet, random_player
+from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
 from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import RewardName
@@ -57,7 +57,7 @@ class SelfplayCase:
     reward: RewardName = "round_score"
     """What simulators pay; predictions are those of an untrained predictor of the default size."""
 
-    def place(self, index: int = 0) -> SimulatorContext:
+    def context(self, index: int = 0) -> SimulatorContext:
         """Return what tells a simulator from the others."""
         prediction = None
         if self.reward == "global_prediction":
@@ -70,7 +70,7 @@ class SelfplayCase:
 
     def policy_set(self) -> PolicySet:
         """Return untrained nets; only those of discards are said to learn."""
-        return random_player(find_encoder(self.encoder), NetConfig(size=self.size), self.seed)
+        return random_policy_set(find_encoder(self.encoder), NetConfig(size=self.size), self.seed)
 
     @property
     def engine_config(self) -> InferenceEngineConfig:

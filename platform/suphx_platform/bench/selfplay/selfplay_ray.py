@@ -74,17 +74,17 @@ class _Driver:
     """Does what the loop of a run does, without a learner: batches are taken and dropped."""
 
     def __init__(self, config: ReinforcementConfig, case: SelfplayCase, policy_set: PolicySet) -> None:
-        self._topology = Topology(config, case.place())
+        self._topology = Topology(config, case.context())
         ray.kill(self._topology.learner)
         self._parts = {name: part for name, part in self._topology.parts().items() if name != "learner"}
-        self._watch = ActorSupervisor(config.cluster, self._parts)
-        self._crew = SimulatorGroup(config, self._topology, self._watch)
+        self._supervisor = ActorSupervisor(config.cluster, self._parts)
+        self._simulators = SimulatorGroup(config, self._topology, self._supervisor)
         self._is_taking = False
         self._played: list[Played] = []
         self._bytes_a_decision = 0.0  # in a buffer
         first = PolicyVersion(0, [ray.put(policy_set.weights([DISCARD]))])
         self._topology.server.begin.remote([ray.put(policy_set)] * 2, first, [first])
-        self._crew.begin(None)
+        self._simulators.begin(None)
 
     @property
     def num_fragments(self) -> int:
@@ -94,11 +94,11 @@ class _Driver:
     def work(self, *, until: Callable[[], bool]) -> None:
         """Give everybody something to do; raise whatever breaks."""
         while not until():
-            self._watch.work()
-            self._crew.work(may_play=True)
+            self._supervisor.work()
+            self._simulators.work(may_play=True)
             self._take()
-            self._watch.calls.wait(_WAIT_SECONDS)
-            for event in self._watch.events():
+            self._supervisor.calls.wait(_WAIT_SECONDS)
+            for event in self._supervisor.events():
                 if not isinstance(event, Played):
                     raise RuntimeError(f"the measurement is invalid: {event}")
                 self._played.append(event)
@@ -112,7 +112,7 @@ class _Driver:
             "fragments": len(self._played),
             "playing_seconds": sum(played.seconds for played in self._played),
             "waited_seconds": sum(played.waited_seconds for played in self._played),
-            "trajectory_bytes": self._crew.counts.added * self._bytes_a_decision,
+            "trajectory_bytes": self._simulators.counts.added * self._bytes_a_decision,
         }
 
     def cpu_seconds(self) -> dict[str, float]:
@@ -142,7 +142,7 @@ class _Driver:
 
     def _take(self) -> None:
         """Take a batch of a shard that has one."""
-        shard = None if self._is_taking else self._crew.next_ready()
+        shard = None if self._is_taking else self._simulators.next_ready()
         if shard is None:
             return
         self._is_taking = True
@@ -150,13 +150,13 @@ class _Driver:
         call = InFlightCall(
             part=shard.part, actor=shard.actor, then=self._taken(shard), lost=_raise, seconds=_LOST_SECONDS
         )
-        self._watch.calls.add(report, call)
+        self._supervisor.calls.add(report, call)
 
     def _taken(self, shard: Shard) -> Callable[[tuple[float | None, BufferStatus]], None]:
         def then(answer: tuple[float | None, BufferStatus]) -> None:
             self._is_taking = False
             status = answer[1]
-            self._crew.hear(shard, status, has_given=True)
+            self._simulators.hear(shard, status, has_given=True)
             if status.num_rows:
                 self._bytes_a_decision = status.num_bytes / status.num_rows
 

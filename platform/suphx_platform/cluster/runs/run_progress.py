@@ -15,7 +15,7 @@ SHOWN = ("updates", "hanchans", "version", "done_share", "hanchans_per_second", 
 """Metrics of the newest stage that ``suphx status`` shows."""
 
 
-def with_traces(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
+def with_progress(status: RunStatus, job: Mapping[str, Any] | None) -> RunStatus:
     """Return the status with progress and the last checkpoint; ``job``: the RayJob of the run.
 
     A server that cannot be reached from this machine is added to the problems.

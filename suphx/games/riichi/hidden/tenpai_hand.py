@@ -15,9 +15,9 @@ from suphx.games.riichi.hidden.tenpai_table import (
     MAX_NODES,
     NUM_FORMS,
     ORPHANS,
-    READY_FORM,
     SEVEN_PAIRS,
     SUIT,
+    TENPAI_FORM,
     WHOLE,
     TenpaiTable,
 )
@@ -72,12 +72,12 @@ def weigh_tenpai(table: TenpaiTable, weights: TenpaiWeights, left: I64) -> None:
 
 
 @jit
-def count_ready(table: TenpaiTable, weights: TenpaiWeights, num_melds: int) -> int:
+def count_tenpai(table: TenpaiTable, weights: TenpaiWeights, num_melds: int) -> int:
     """Return how many tenpai hands there are beside ``num_melds`` melds; seven pairs that are also sets count twice.
 
     There are fewer than 2**59 sets of 13 tiles.
     """
-    standard = weights.node[_WHOLE, _first_end(table, WHOLE, NUM_FORMS) + READY_FORM - num_melds]
+    standard = weights.node[_WHOLE, _first_end(table, WHOLE, NUM_FORMS) + TENPAI_FORM - num_melds]
     return standard + _count_special(table, weights, num_melds)
 
 
@@ -87,7 +87,7 @@ def draw_tenpai(table: TenpaiTable, suits: Suits, weights: TenpaiWeights, num_me
 
     Every set of hidden tiles that is tenpai is equally likely; ``state``: random_number.py.
     """
-    total = count_ready(table, weights, num_melds)
+    total = count_tenpai(table, weights, num_melds)
     if total == 0:
         return False
     num_special = _count_special(table, weights, num_melds)
@@ -137,7 +137,7 @@ def _weigh(table: TenpaiTable, automaton: int, ways: I64, first_place: int, node
 @jit
 def _draw_standard(table: TenpaiTable, weights: TenpaiWeights, num_melds: int, hand: I8, state: I64) -> None:
     """Draw the forms of the suits, then a hand of these."""
-    form = READY_FORM - num_melds
+    form = TENPAI_FORM - num_melds
     _draw_path(table, WHOLE, weights.form_ways, 0, weights.node[_WHOLE], form, weights.form, state)
     for suit in range(4):
         automaton = HONOURS if suit == 3 else SUIT

@@ -31,15 +31,15 @@ NUM_NODES = 1614
 NUM_EDGES = 5569
 MAX_NODES = 926  # of one automaton
 
-_SETS, _READY, _PAIR, _SHORT, _PAIR_OR_SHORT = "sets", "tenpai", "pair", "short", "pair or short"
+_SETS, _TENPAI, _PAIR, _SHORT, _PAIR_OR_SHORT = "sets", "tenpai", "pair", "short", "pair or short"
 FORMS = (
     *((size, _SETS) for size in (0, 3, 6, 9, 12)),
-    *((size, _READY) for size in (1, 4, 7, 10, 13)),
+    *((size, _TENPAI) for size in (1, 4, 7, 10, 13)),
     *((size, form) for size in (2, 5, 8, 11) for form in (_PAIR, _SHORT, _PAIR_OR_SHORT)),
 )
 """What a suit, or several together, may be in a tenpai hand: number of tiles, and what these are."""
 NUM_FORMS = len(FORMS)
-READY_FORM = FORMS.index((13, _READY))
+TENPAI_FORM = FORMS.index((13, _TENPAI))
 """The form of a tenpai hand without melds; each meld less by one."""
 
 
@@ -70,11 +70,11 @@ class _Automaton(NamedTuple):
 
 def load_tenpai_table() -> TenpaiTable:
     """Return the table, read-only; built once (1 s) and mapped from the cache folder afterwards."""
-    return _load_ready_table()
+    return _load_tenpai_table()
 
 
 @cache
-def _load_ready_table() -> TenpaiTable:
+def _load_tenpai_table() -> TenpaiTable:
     stored: Records = load_or_build("tenpai", Path(__file__), build_tenpai_table)
     return cast(TenpaiTable, stored.view(np.dtype((np.record, TENPAI_TABLE)))[0])
 
@@ -116,7 +116,7 @@ def _find_forms(base: int, num_codes: int) -> I64:
         paired = packed[:, 1] >> 8 * (size // 3) & 0xFF
         matches = {
             _SETS: short == 0,
-            _READY: paired == 1,
+            _TENPAI: paired == 1,
             _PAIR: (paired == 0) & (short != 1),
             _SHORT: (paired != 0) & (short == 1),
             _PAIR_OR_SHORT: (paired == 0) & (short == 1),
@@ -130,10 +130,10 @@ def _add_form(left: tuple[int, str], form: int) -> tuple[int, str] | None:
     size, right = left[0] + FORMS[form][0], FORMS[form][1]
     if _SETS in (left[1], right):
         both = (size, right if left[1] == _SETS else left[1])
-    elif _READY in (left[1], right) or (left[1] == right != _PAIR_OR_SHORT):
+    elif _TENPAI in (left[1], right) or (left[1] == right != _PAIR_OR_SHORT):
         return None
     else:
-        both = (size, _READY)
+        both = (size, _TENPAI)
     return both if both in FORMS else None
 
 

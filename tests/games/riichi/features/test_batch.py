@@ -31,7 +31,7 @@ def tables() -> Records:
     return np.concatenate(kept)
 
 
-def questions(tables: Records, head: int) -> tuple[I64, I64]:
+def observed_rows(tables: Records, head: int) -> tuple[I64, I64]:
     """Return the table and the candidate of every row that ``head`` may be asked for."""
     pairs = []
     for index, table in enumerate(tables):
@@ -48,7 +48,7 @@ def questions(tables: Records, head: int) -> tuple[I64, I64]:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads(name: str, head: int, tables: Records) -> None:
     encoder = find_encoder(name)
-    indices, actions = questions(tables, head)
+    indices, actions = observed_rows(tables, head)
     assert len(indices) > 5
     shape = (len(indices), encoder.layout(head).row_bytes)
     expected = np.zeros(shape, np.uint8)

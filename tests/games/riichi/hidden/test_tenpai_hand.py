@@ -8,11 +8,11 @@ import pytest
 
 from suphx.games.riichi.hand.shanten import standard_shanten
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hidden.tenpai_hand import TENPAI_WEIGHTS, choose, count_ready, draw_tenpai, weigh_tenpai
+from suphx.games.riichi.hidden.tenpai_hand import TENPAI_WEIGHTS, choose, count_tenpai, draw_tenpai, weigh_tenpai
 from suphx.games.riichi.hidden.tenpai_table import load_tenpai_table
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.record import I64
-from tests.games.riichi.twins.tenpai_twin import Kinds, kinds_held, ready_hands, surprise
+from tests.games.riichi.twins.tenpai_twin import Kinds, kinds_held, surprise, tenpai_hands
 
 HIDDEN = [
     ("111222333444555m1p", 0),
@@ -55,14 +55,14 @@ def is_both(kinds: Kinds) -> bool:
 @pytest.mark.parametrize(("tiles", "num_melds"), HIDDEN)
 def test_hands_are_counted_as_by_trying_all_sets_of_tiles(tiles: str, num_melds: int) -> None:
     weights = weights_of(np.bincount(parse_kinds(tiles), minlength=34))
-    ways = ready_hands(tiles, num_melds)
+    ways = tenpai_hands(tiles, num_melds)
     twice = sum(number for kinds, number in ways.items() if is_both(kinds))
-    assert count_ready(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
+    assert count_tenpai(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
 
 
 @pytest.mark.parametrize(("tiles", "num_melds"), HIDDEN)
 def test_every_set_of_tiles_is_equally_likely(tiles: str, num_melds: int) -> None:
-    ways = ready_hands(tiles, num_melds)
+    ways = tenpai_hands(tiles, num_melds)
     draws = draw(tiles, num_melds, 6000)
     assert abs(surprise(draws, ways)) < 4
     assert len(ways) < 600
@@ -75,9 +75,9 @@ def test_random_hidden_tiles_are_counted_exactly() -> None:
         numbers = np.bincount(rng.choice(40, 17, replace=False) // 4, minlength=10)
         tiles = "".join(f"{i + 1}m" if i < 9 else "5z" for i in range(10) for _ in range(numbers[i]))
         weights = weights_of(np.bincount(parse_kinds(tiles), minlength=34))
-        ways = ready_hands(tiles, num_melds)
+        ways = tenpai_hands(tiles, num_melds)
         twice = sum(number for kinds, number in ways.items() if is_both(kinds))
-        assert count_ready(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
+        assert count_tenpai(load_tenpai_table(), weights, num_melds) == sum(ways.values()) + twice
 
 
 def test_seven_pairs_and_thirteen_orphans_are_drawn_where_only_they_are_ready() -> None:
@@ -87,10 +87,10 @@ def test_seven_pairs_and_thirteen_orphans_are_drawn_where_only_they_are_ready() 
 
 
 def test_a_wait_of_which_the_hand_holds_all_four_is_no_wait() -> None:
-    assert set(draw("1111234567m222z", 1, 100)) <= set(ready_hands("1111234567m222z", 1))
-    assert ready_hands("1111m", 3) == {}
+    assert set(draw("1111234567m222z", 1, 100)) <= set(tenpai_hands("1111234567m222z", 1))
+    assert tenpai_hands("1111m", 3) == {}
     weights = weights_of(np.bincount(parse_kinds("1111m"), minlength=34))
-    assert count_ready(load_tenpai_table(), weights, 3) == 0
+    assert count_tenpai(load_tenpai_table(), weights, 3) == 0
 
 
 def test_no_ready_hand_is_told() -> None:
@@ -101,7 +101,7 @@ def test_no_ready_hand_is_told() -> None:
 
 def test_a_single_tile_beside_four_melds_is_ready() -> None:
     weights = weights_of(np.full(34, 4))
-    assert count_ready(load_tenpai_table(), weights, 4) == 136
+    assert count_tenpai(load_tenpai_table(), weights, 4) == 136
 
 
 def test_hands_of_the_whole_set_of_tiles_are_ready_and_of_all_forms() -> None:
@@ -112,7 +112,7 @@ def test_hands_of_the_whole_set_of_tiles_are_ready_and_of_all_forms() -> None:
         draw_tenpai(load_tenpai_table(), load_suits(), weights, 0, hand, state)
         is_sevens.append((hand == 2).sum() == 6)
     # Six kinds of 34 twice, and one of the others.
-    share = comb(34, 6) * 6**6 * 28 * 4 / count_ready(load_tenpai_table(), weights, 0)
+    share = comb(34, 6) * 6**6 * 28 * 4 / count_tenpai(load_tenpai_table(), weights, 0)
     assert abs(np.mean(is_sevens) - share) < 4 * np.sqrt(share / 5000)
 
 

@@ -32,7 +32,7 @@ def kinds_of(tiles: str, bits: int) -> Kinds:
     return tuple(sorted(kind for i, kind in enumerate(parse_kinds(tiles)) if bits >> i & 1))
 
 
-def ready_hands(tiles: str, num_melds: int) -> Counter[Kinds]:
+def tenpai_hands(tiles: str, num_melds: int) -> Counter[Kinds]:
     """Return how many sets of tiles make each tenpai hand."""
     return Counter(kinds_of(tiles, int(bits)) for bits in ready_sets(tiles, num_melds))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.cluster.runs.run_progress import with_traces
+from suphx_platform.cluster.runs.run_progress import with_progress
 from suphx_platform.cluster.runs.run_status import RunStatus
 from suphx_platform.storage.storage import FINISHED, Storage, StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
@@ -32,9 +32,9 @@ def test_progress_is_that_of_the_newest_stage_in_mlflow(runs: Path, monkeypatch:
         nested = tracker.start(stage, key=f"run-1/{stage}")
         nested.log_metrics({"updates": updates, "loss": 0.5}, step=updates)
     store.start("run-2", key="run-2").log_metrics({"updates": 7})
-    assert with_traces(STATUS, None).progress == {}  # nobody named a server
+    assert with_progress(STATUS, None).progress == {}  # nobody named a server
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
-    found = with_traces(STATUS, None)
+    found = with_progress(STATUS, None)
     assert (found.progress, found.problems) == ({"updates": 120.0}, ["a pod is missing"])
 
 
@@ -42,12 +42,12 @@ def test_the_last_checkpoint_is_that_of_the_work_under_way(tmp_path: Path) -> No
     storage = Storage(StorageConfig(address=str(tmp_path / "store")))
     (tmp_path / "stage").mkdir()
     (tmp_path / "stage" / "weights").write_text("w")
-    assert with_traces(STATUS, job(str(tmp_path / "store"))).last_checkpoint is None
+    assert with_progress(STATUS, job(str(tmp_path / "store"))).last_checkpoint is None
     storage.save("run-1/supervised/discard", tmp_path / "stage", number=FINISHED)
     for number in (40, 120):
         storage.save("run-1/reinforcement", tmp_path / "stage", number=number)
     storage.save("run-11/reinforcement", tmp_path / "stage", number=999)
-    found = with_traces(STATUS, job(str(tmp_path / "store")))
+    found = with_progress(STATUS, job(str(tmp_path / "store")))
     assert found.last_checkpoint == "run-1/reinforcement/000000000120.001"
 
 
@@ -56,7 +56,7 @@ def test_what_cannot_be_reached_from_here_is_said(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
-    first, mlflow, storage = with_traces(STATUS, job("s3://bucket/runs")).problems
+    first, mlflow, storage = with_progress(STATUS, job("s3://bucket/runs")).problems
     assert first == "a pod is missing"
     assert "MLflow http://127.0.0.1:9 cannot be read from here" in mlflow
     assert "the storage s3://bucket/runs cannot be read from here" in storage
