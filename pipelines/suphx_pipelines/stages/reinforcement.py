@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
 from suphx.games.riichi.features.encoder import find_encoder
@@ -27,6 +27,9 @@ from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.tracking.tracking import Tracker
+
+if TYPE_CHECKING:
+    from suphx_platform.backend.local_backend import SelfPlay
 
 STAGE_NAME = "reinforcement"
 _BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -71,23 +74,10 @@ def play_and_learn(
     and entropy control are used further; ``first_update``: updates of the stage before this part of it.
     """
     # RLlib takes seconds: only when it is needed
-    from suphx_platform.backend.carried_state import load_learner_state
-    from suphx_platform.backend.local_backend import SelfPlay
-    from suphx_platform.selfplay.controller import STATE_FILE, Controller
+    from suphx_platform.selfplay.controller import Controller
     from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 
-    recipe = context.recipe
-    play = SelfPlay(
-        start=start,
-        weak=weak,
-        encoder=recipe.encoder,
-        rules_version=RULES_VERSION,
-        seed=context.seed,
-        prediction=_prediction(context),
-        extra={"recipe": recipe.name},
-        teacher=teacher,
-        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
-    )
+    play = _self_play(context, start, weak, teacher, carried)
     with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
         progress.reach(0, "setting up")
         report = _Report(context.tracker, progress, config, first_update)
@@ -118,6 +108,27 @@ def play_and_learn(
     _say_end(metrics, config, context.console)
     figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
     return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
+
+
+def _self_play(
+    context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
+) -> SelfPlay:
+    from suphx_platform.backend.carried_state import load_learner_state
+    from suphx_platform.backend.local_backend import SelfPlay
+    from suphx_platform.selfplay.controller import STATE_FILE
+
+    recipe = context.recipe
+    return SelfPlay(
+        start=start,
+        weak=weak,
+        encoder=recipe.encoder,
+        rules_version=RULES_VERSION,
+        seed=context.seed,
+        prediction=_prediction(context),
+        extra={"recipe": recipe.name},
+        teacher=teacher,
+        carried=None if carried is None else load_learner_state(carried / STATE_FILE),
+    )
 
 
 class _Report:
