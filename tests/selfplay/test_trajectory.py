@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from suphx.games.riichi.features.head import DISCARD
@@ -67,6 +69,15 @@ def test_permuted_rewards_are_those_of_other_trajectories() -> None:
     assert plain.with_permuted_rewards((7, DISCARD)).rewards.tolist() == permuted.rewards.tolist()
     assert plain.with_permuted_rewards((8, DISCARD)).rewards.tolist() != permuted.rewards.tolist()
     assert len(plain.part(0, 0).with_permuted_rewards((7,))) == 0
+
+
+def test_with_permuted_rewards_discards_cost_nothing() -> None:
+    store = TrajectoryStore(DISCARD, 4, ROW_BYTES)
+    add(store, [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 3, 4])
+    plain = store.take(np.arange(4)).with_rewards(np.ones((4, 4), np.float32))
+    permuted = replace(plain, costs=np.full((4, 34), 8000, np.int16)).with_permuted_rewards((7,))
+    assert permuted.costs.shape == (4, 34)
+    assert not permuted.costs.any()  # else they could be learned from
 
 
 def test_room_is_used_again() -> None:

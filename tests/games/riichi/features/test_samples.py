@@ -93,6 +93,14 @@ def test_a_seat_that_returns_counts_again(tmp_path: Path) -> None:
     assert labels(store)[PONG] == []
 
 
+def test_a_turn_that_wins_is_no_sample_although_a_kan_was_possible(tmp_path: Path) -> None:
+    store = store_of(tmp_path, ["1111m23m456p789s5z", "", "", ""], "5z", [move(0, TSUMO)])
+    assert labels(store) == {head: [] for head in range(len(HEAD_NAMES))}
+    moves = [*(move(seat, TSUMOGIRI) for seat in range(4)), move(0, TSUMO)]
+    later = store_of(tmp_path / "later", ["1111m23m456p789s5z", "", "", ""], "6z 9s 9p 9m 5z", moves)
+    assert labels(later)[KONG] == [0], "of the first turn only"
+
+
 def test_an_overruled_claim_is_no_sample(tmp_path: Path) -> None:
     # Seat 2 could chi 5s, seat 3 calls pon: what seat 2 wanted is unknown.
     hands = [TENPAI, FAR, "46s147m258p12366z", "55s147m258p12377z"]
