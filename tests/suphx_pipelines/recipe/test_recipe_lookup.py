@@ -81,7 +81,7 @@ def test_the_wheel_has_the_recipes_beside_the_package(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
     program = (
-        "from pathlib import Path; from suphx_pipelines.recipe import load_recipe; "
+        "from pathlib import Path; from suphx_pipelines.recipe.recipe import load_recipe; "
         "print(load_recipe(Path('paper/rl_1')).name)"
     )
     done = subprocess.run(

@@ -34,7 +34,7 @@ def test_a_run_with_a_process_or_without_a_folder_stays_as_it_is(runs: Path) -> 
         store.start(name, key=name)
     (runs / "working-1").mkdir()
     (runs / "working-1" / "lock").touch()
-    holder = "import sys; from pathlib import Path; from suphx_pipelines.run_lock import locked\n"
+    holder = "import sys; from pathlib import Path; from suphx_pipelines.runs.run_lock import locked\n"
     holder += "with locked(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(runs / "working-1")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
