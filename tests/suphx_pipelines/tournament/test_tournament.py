@@ -221,11 +221,11 @@ def test_a_killed_round_robin_keeps_the_games_that_it_has_played(runs: Path) -> 
 
 
 def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -> None:
-    """An outside program kills the process that plays with it, once."""
+    """An outside program kills the process that plays with it, once, after another process saved its games."""
     save_random(runs / "a-1" / "reinforcement")
     wish = tmp_path / "wish"
-    wish.touch()
-    killer = f"mjai:{sys.executable} -S {BOT} kill-once:{wish}"
+    wish.write_text(str(runs / "*" / "round_robin" / "games" / "*.json"))
+    killer = f"mjai-120:{sys.executable} -S {BOT} kill-once:{wish}"
     agents = ("ukeire", "tsumogiri", "random", killer)
     recipe = replace(SMALL, workers=2, pool=PoolConfig(newest=1, agents=agents))
     with pytest.raises(ChildProcessError) as caught:
@@ -235,6 +235,7 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -
     assert str(caught.value).endswith(" on walls 1 to 2 of 2")
     (folder,) = runs.glob("*/round_robin")
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
+    assert kept
     result = play(runs, replace(recipe, workers=1))
     assert {row["hanchans"] for row in result["agents"].values()} == {4 * 8}
     after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}

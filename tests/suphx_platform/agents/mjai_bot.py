@@ -5,6 +5,7 @@ It follows its own hand from the events alone, so that an event too many or too 
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import signal
@@ -57,11 +58,17 @@ def answer(way: str, hand: Hand) -> Event:
 
 
 def kill_once(wish: str) -> None:
-    """Kill the process that plays with this program if the file is there, and remove it before."""
+    """Kill the process that plays with this program if the file ``wish`` is there.
+
+    The file holds a pattern of paths. The program removes the file, waits until a path fits, and kills.
+    """
     try:
+        pattern = Path(wish).read_text()
         Path(wish).unlink()
     except FileNotFoundError:
         return
+    while not glob.glob(pattern):
+        time.sleep(0.05)
     os.kill(os.getppid(), signal.SIGKILL)
 
 
