@@ -9,13 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.features.layout.planes import unpack
-from suphx.games.riichi.features.samples import encode_kyokus
-from suphx.games.riichi.records.archive.archive import iter_records
-from suphx.games.riichi.records.archive.quarantine import Quarantine
-from suphx.games.riichi.records.archive.store import write_store
+from suphx.games.riichi import DISCARD, Quarantine, encode_kyokus, find_encoder, iter_records, unpack, write_store
 
 if len(sys.argv) != 2:
     sys.exit("usage: python examples/encode_record.py RECORD (a file of tenhou.net or mjai; docs/records.md)")

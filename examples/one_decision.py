@@ -5,10 +5,7 @@ python examples/one_decision.py [AGENT]
 
 import sys
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log.game_text import hand_text
-from suphx.games.riichi.table.action import action_name
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import Simulator, action_name, hand_text, tenhou
 from suphx.selfplay.agents.agent import load_agent
 
 agent = load_agent(sys.argv[1] if len(sys.argv) > 1 else "ukeire")

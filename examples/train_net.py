@@ -9,9 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.records.archive.store import write_store
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import DISCARD, tenhou, write_store
 from suphx.models.nets.policy import NetConfig
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games

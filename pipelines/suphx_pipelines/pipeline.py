@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.recipe import Recipe

@@ -16,7 +16,7 @@ from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tas
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi import Rules, tenhou
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
 from suphx.selfplay.rollouts.rollout import Game

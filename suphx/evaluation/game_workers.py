@@ -17,7 +17,7 @@ import torch
 
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.worker_processes import Work, run_tasks, tick
-from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi import Rules
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream

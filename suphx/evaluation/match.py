@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import SEATS, check_hanchans, few_games_note
-from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, game_row, summarise_rows
+from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 

@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.rules import Rules, tenhou
+from suphx.games.riichi import GameLog, Rules, placement_of, tenhou
 from suphx.kernel.record import I8
 from suphx.selfplay.agents.agent import load_agent
 

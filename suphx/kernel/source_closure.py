@@ -1,9 +1,10 @@
 """The sources that a module depends on: its own file and, recursively, those of the modules it imports.
 
 Only modules below the roots that the caller names count (this project's), at any depth of sub-packages; installed
-packages do not. Every import statement counts, absolute or relative, also those inside functions. Statements are found
-by a pattern because parsing takes 50 times as long; the pattern may find too much (an import statement quoted in a
-text), which is safe, and a test compares it with the parser for all sources of this project.
+packages do not. Every import statement counts, absolute or relative, also those inside functions. A name that a package
+loads when it is first used (``__init__.pyi``, as lazy_loader reads it) counts as an import of its module. Statements
+are found by a pattern because parsing takes 50 times as long; the pattern may find too much (an import statement quoted
+in a text), which is safe, and a test compares it with the parser for all sources of this project.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def last_change(path: Path, roots: Sequence[Path]) -> float:
 
 def forget() -> None:
     """Read every file again at the next call."""
-    for remembered in (_modules_in, _existing, _direct, _names, _content):
+    for remembered in (_modules_in, _existing, _direct, _names, _content, _lazy_names):
         remembered.cache_clear()
 
 
@@ -116,7 +117,24 @@ def _files_below(name: str, place: str) -> list[str]:
     for package in packages:
         place = f"{place}/{package}"
         files += _existing(place)
-    return files + (list(map(str, Path(place).glob("*.py"))) if last == "*" else _existing(f"{place}/{last}"))
+    if last == "*":
+        return files + list(map(str, Path(place).glob("*.py")))
+    lazy = {module for name, module in _lazy_names(place) if name == last}
+    lazy |= {f"{last}.{module}" for _, module in _lazy_names(f"{place}/{last}")}
+    return (
+        files + _existing(f"{place}/{last}") + [file for module in sorted(lazy) for file in _files_below(module, place)]
+    )
+
+
+@cache
+def _lazy_names(place: str) -> list[tuple[str, str]]:
+    """Return (name, module below the package) for the names that the package ``place`` loads when first used."""
+    stub = Path(place, "__init__.pyi")
+    if not stub.is_file():
+        return []
+    imported = imported_names(stub.read_text(encoding="utf-8"))
+    paths = [name.removeprefix(".").rpartition(".") for name in imported if name.startswith(".")]
+    return [(name, module) for module, _, name in paths]
 
 
 @cache

@@ -1,5 +1,5 @@
-"""Self-play on many tables: observations, sampled answers and trajectories.
+"""Agents that play, and whole games, deals and branches of games between them.
 
-Imports suphx.models and suphx.games.
-Start in table_group.py.
+Imports suphx.models, suphx.games and suphx.experience.
+Start in agents/agent.py, then rollouts/rollout.py.
 """

@@ -11,8 +11,8 @@ from suphx.evaluation.game_workers import wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
-from suphx.evaluation.player_statistics import placement_of
 from suphx.evaluation.statistics import Interval, paired_difference
+from suphx.games.riichi.records.log.game_statistics import placement_of
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent

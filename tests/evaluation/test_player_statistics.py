@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation.player_statistics import game_row, placement_of, player_statistics, summarise_rows
+from suphx.evaluation.player_statistics import player_statistics, summarise_rows
+from suphx.games.riichi.records.log.game_statistics import game_row, placement_of
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, empty_result, move
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.table.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI

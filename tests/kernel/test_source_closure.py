@@ -82,6 +82,33 @@ def test_every_module_of_a_star_import_counts(tree: Path) -> None:
     assert str(tree / "engine" / "reader.py") in closure(tree / "main.py", [tree])
 
 
+@pytest.fixture
+def lazy_tree(tree: Path) -> Path:
+    """The package engine loads SEED and NUM_KINDS when they are first used."""
+    (tree / "engine" / "__init__.pyi").write_text(
+        "# What others see.\nfrom .seed import SEED as SEED\nfrom .tile import (\n    NUM_KINDS as NUM_KINDS,\n)\n"
+    )
+    forget()
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("statement", "imported"),
+    [
+        ("from engine import SEED", {"engine/seed.py"}),
+        ("from engine import NUM_KINDS as n, SEED", {"engine/seed.py", "engine/tile.py"}),
+        ("from engine import wall", {"engine/wall.py", "engine/seed.py"}),
+        ("from engine.rules import flag", {"engine/rules/__init__.py", "engine/rules/flag.py"}),
+        ("import engine", {"engine/seed.py", "engine/tile.py"}),
+    ],
+)
+def test_names_that_a_package_loads_at_first_use_count(lazy_tree: Path, statement: str, imported: set[str]) -> None:
+    user = lazy_tree / "user.py"
+    user.write_text(f"{statement}\n")
+    names = {Path(path).relative_to(lazy_tree).as_posix() for path in closure(user, [lazy_tree])}
+    assert names == {"user.py", "engine/__init__.py", *imported}
+
+
 @pytest.mark.parametrize(
     ("statement", "imported"),
     [

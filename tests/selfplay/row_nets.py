@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.selfplay.decision import decide
 from suphx.kernel.record import I16, I64, U8, Records
-from suphx.selfplay.decision import decide
-from suphx.selfplay.observation import F32, Observations, PolicyOutputs
 
 YES_SHARE = 0.3
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from suphx_platform.console.table_text import count_text, text_table
 
 if TYPE_CHECKING:
-    from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
+    from suphx.games.riichi import Quarantine, QuarantinedRecord
 
 MAX_SHOWN = 10
 
@@ -31,7 +31,7 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
 
     ``written_to``: the file that has the complete list.
     """
-    from suphx.games.riichi.records.log.record_error import REMEDIES
+    from suphx.games.riichi import REMEDIES
 
     if not quarantine.count:
         return []

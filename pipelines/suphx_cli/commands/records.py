@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from suphx_cli.arguments.parsing import add_workers, positive
 
 if TYPE_CHECKING:
-    from suphx.games.riichi.records.archive.quarantine import Quarantine
-    from suphx.games.riichi.records.archive.verify import VerifyReport
+    from suphx.games.riichi import Quarantine, VerifyReport
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
@@ -62,7 +61,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace, console: Console) -> None:
     """Replay every record; ValueError for a missing path, for differences, and if nothing could be read."""
     _need_paths(args.paths)
-    from suphx.games.riichi.records.archive.verify import verify_records
+    from suphx.games.riichi import verify_records
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "hands", "replay")
@@ -87,7 +86,7 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     """Count one player's figures over all games; ValueError for a missing path or if no game has the player."""
     _need_paths([args.path])
     from suphx.evaluation.player_statistics import player_statistics
-    from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
+    from suphx.games.riichi import Quarantine, parse_all
     from suphx_cli.arguments.quarantine_text import quarantine_json
 
     quarantine = Quarantine()
@@ -100,8 +99,7 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 def execute_convert(args: argparse.Namespace, console: Console) -> None:
     """Convert every readable record; ValueError if IN is OUT or missing, or if nothing could be written."""
     _need_paths([args.source])
-    from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
-    from suphx.games.riichi.records.archive.record_writer import write_records
+    from suphx.games.riichi import Quarantine, parse_all, write_records
     from suphx_cli.arguments.quarantine_text import quarantine_json
 
     if args.source.resolve() == args.target.resolve():

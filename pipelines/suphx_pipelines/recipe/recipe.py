@@ -12,7 +12,7 @@ from typing import Literal
 
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.games.riichi.features.head import HEAD_NAMES, check_heads
+from suphx.games.riichi import HEAD_NAMES, check_heads
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.choice import BASELINES

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.head import HEAD_NAMES, head_index
+from suphx.games.riichi import HEAD_NAMES, head_index
 from suphx_pipelines.charts.tile_drawing import tile_symbols
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment

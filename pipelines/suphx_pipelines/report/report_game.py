@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
+from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG
 from suphx_pipelines.charts.tile_drawing import BACK, tile, tiles
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from suphx.games.riichi.table.tile import NUM_KINDS, face_name
+from suphx.games.riichi import NUM_KINDS, face_name
 from suphx_pipelines.charts.heat_chart import heat_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page

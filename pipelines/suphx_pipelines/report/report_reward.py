@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from suphx.games.riichi.records.log.game_text import kyoku_name
+from suphx.games.riichi import kyoku_name
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart, reliability_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, interval, number, percent

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.games.riichi.features.head import HEAD_NAMES, head_index
-from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.games.riichi import HEAD_NAMES, KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.computation import Precision

@@ -22,7 +22,7 @@ from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json

@@ -11,12 +11,10 @@ from typing import Any
 from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, first_game, play_match
-from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi import HEAD_NAMES, GameLog, sample_game
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.stages.sample_game import sample_game
 
 CANDIDATE_NAME = "our agent"
 

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
 from suphx.training.reinforcement.distillation_config import DistillationConfig

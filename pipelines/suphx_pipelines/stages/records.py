@@ -15,13 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
-from suphx.games.riichi.records.archive.record_writer import write_records
-from suphx.games.riichi.records.archive.store import StoreWriter
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.record_error import AGAINST_THE_RULES, DUPLICATE
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import (
+    AGAINST_THE_RULES,
+    DUPLICATE,
+    GameLog,
+    Quarantine,
+    Replayer,
+    StoreWriter,
+    parse_all,
+    tenhou,
+    write_records,
+)
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.engine.json_file import write_json

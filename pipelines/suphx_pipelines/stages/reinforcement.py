@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suphx.evaluation.match_config import few_games_note
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.statistics import paired_difference
-from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.games.riichi import KyokuStore
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor

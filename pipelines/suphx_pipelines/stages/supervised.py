@@ -13,8 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from suphx.games.riichi.features.head import head_index
-from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
 from suphx.training.supervised.head_result import METRICS_FILE

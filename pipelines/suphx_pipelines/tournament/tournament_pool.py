@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from suphx.evaluation.tournament import SEATS
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_address

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from suphx.evaluation.statistics import Interval, mean_interval
-from suphx.games.riichi.engine.simulator import MAX_SEED
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import MAX_SEED, tenhou
 from suphx.kernel.record import I64, Records
 from suphx.models.checkpoints.reward_checkpoint import load_reward_predictor
 from suphx.models.device import torch_threads

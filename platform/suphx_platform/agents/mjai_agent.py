@@ -12,10 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.mjai.mjai_action import action_of_reply
-from suphx.games.riichi.records.mjai.mjai_writer import kyoku_events, running_kyoku_events, seen_by
-from suphx.games.riichi.table.table import CLAIM, ROB_KAN, Table
+from suphx.games.riichi import (
+    CLAIM,
+    ROB_KAN,
+    GameRecorder,
+    Table,
+    action_of_reply,
+    kyoku_events,
+    running_kyoku_events,
+    seen_by,
+)
 from suphx.kernel.record import I16, I64, Records
 from suphx_platform.agents.mjai_program import Event, MjaiProgram
 

@@ -16,9 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from torch import Tensor
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.trajectory import Decisions
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reward.global_reward import Prediction
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome

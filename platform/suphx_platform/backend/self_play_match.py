@@ -23,7 +23,7 @@ from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.choice import BASELINES
 from suphx_platform.console.table_text import count_text

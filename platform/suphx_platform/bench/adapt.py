@@ -11,9 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import Simulator, find_encoder, tenhou
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.device import torch_threads
 from suphx.models.nets.net_config import NetConfig, Size

@@ -7,12 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import Encoder, find_encoder
-from suphx.games.riichi.features.head import DISCARD, KONG
+from suphx.games.riichi import (
+    DISCARD,
+    KONG,
+    Encoder,
+    RiichiEnvPeer,
+    encode_batch,
+    find_encoder,
+    observed_rows,
+    recorded_positions,
+)
 from suphx.kernel.record import I64, U8, Records
-from suphx_platform.bench.decision import observed_rows, played_positions, recorded_positions
-from suphx_platform.bench.peer import RiichiEnvPeer
+from suphx_platform.bench.played_position import played_positions
 from suphx_platform.bench.timing import compare_rates
 
 FEATURE_PEERS = ("riichienv",)

@@ -7,10 +7,17 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.hand.ukeire import count_shanten
-from suphx_platform.bench.peer import HandPeer, Score, load_hand_peer
+from suphx.games.riichi import (
+    HandPeer,
+    Score,
+    Win,
+    collect_wins,
+    count_shanten,
+    describe_win,
+    load_hand_peer,
+    score_wins,
+)
 from suphx_platform.bench.timing import compare_rates
-from suphx_platform.bench.winning_hand import Win, collect_wins, describe_win, score_wins
 
 OURS = "suphx"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Samples
 from suphx.models.device import torch_threads
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.flops import inference_flops

@@ -8,10 +8,7 @@ from pathlib import Path
 
 import torch
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import head_index
-from suphx.games.riichi.features.layout.planes import Layout
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Layout, Samples, find_encoder, head_index
 from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
 from suphx.models.nets.net_config import NetConfig, Normalization, Size

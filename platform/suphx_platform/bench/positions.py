@@ -9,12 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.features.samples import Samples, encode_kyokus
-from suphx.games.riichi.records.archive.archive import Quarantine, parse_all
-from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.replay import Replayer
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import (
+    GameLog,
+    KyokuStore,
+    Quarantine,
+    Replayer,
+    Samples,
+    StoreWriter,
+    encode_kyokus,
+    parse_all,
+    tenhou,
+)
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 

@@ -9,10 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from suphx.games.riichi.bots.random_play import play_random
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import TABLE
-from suphx_platform.bench.peer import RiichiEnvPeer
+from suphx.games.riichi import TABLE, RiichiEnvPeer, play_random, tenhou
 from suphx_platform.bench.timing import compare_rates
 
 SIMULATOR_PEERS = ("riichienv",)
@@ -20,8 +17,8 @@ SIMULATOR_PEERS = ("riichienv",)
 # What anybody's first program does; every decision takes the first legal action.
 _FIRST_GAME = """
 import numpy as np
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi import tenhou
+from suphx.games.riichi import Simulator
 simulator = Simulator(1, tenhou())
 simulator.reset([0])
 while (waiting := simulator.waiting()).size:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi.features.head import head_index
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Samples, head_index
 from suphx.kernel.record import I64
 from suphx.models.device import torch_threads
 from suphx.models.nets.flops import training_flops

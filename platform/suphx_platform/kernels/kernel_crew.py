@@ -92,7 +92,7 @@ def send(kind: str, name: str, seconds: float = 0.0) -> None:
 
 def _import_for(group: str) -> None:
     """Import here what several groups need."""
-    import suphx.games.riichi.engine.simulator
+    from suphx.games.riichi import Simulator  # noqa: F401
     from suphx.training.kernels.warmup import WITHOUT_TORCH
 
     if group not in WITHOUT_TORCH:

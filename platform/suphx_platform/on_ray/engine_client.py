@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import ray
 
-from suphx.selfplay.observation import Observations, PolicyOutputs
-from suphx.selfplay.sparse_observations import SparseObservations
+from suphx.experience.observation import Observations, PolicyOutputs
+from suphx.experience.sparse_observations import SparseObservations
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 
 _BACK_OFF_SECONDS = 0.2

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import ray
 
-from suphx.selfplay.observation import PolicyOutputs
-from suphx.selfplay.sparse_observations import SparseObservations
-from suphx.selfplay.trajectory import Decisions
+from suphx.experience.observation import PolicyOutputs
+from suphx.experience.sparse_observations import SparseObservations
+from suphx.experience.trajectory import Decisions
 from suphx_platform.on_ray.engine_client import EngineClient
 from suphx_platform.on_ray.process_memory import private_bytes
 from suphx_platform.parts.engine_counts import EngineCounts

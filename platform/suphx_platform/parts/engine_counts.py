@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from suphx.selfplay.observation import Observations, PolicyOutputs
+from suphx.experience.observation import Observations, PolicyOutputs
 
 
 @dataclass(slots=True)

@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
-from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
+from suphx.games.riichi import DISCARD, HEAD_NAMES, NUM_OUTPUTS, seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
@@ -32,7 +32,6 @@ from suphx.models.sampling import actions_at
 from suphx.selfplay.agents.answer import yes_scores
 from suphx.selfplay.agents.choice import Answers
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
 from suphx_platform.parts.engine_counts import EngineCounts
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion

@@ -20,10 +20,10 @@ import numpy as np
 import ray
 from torch import Tensor
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.device import torch_threads
 from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.trajectory import Decisions
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.entropy import EntropyControl
 from suphx_platform.parts.learner_config import LearnerConfig

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS
-from suphx.games.riichi.features.head import check_heads, head_index
+from suphx.games.riichi import check_heads, head_index
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName

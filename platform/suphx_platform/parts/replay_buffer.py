@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi.features.head import HEAD_NAMES
-from suphx.selfplay.trajectory import BOOL, Decisions, concatenate
+from suphx.experience.trajectory import BOOL, Decisions, concatenate
+from suphx.games.riichi import HEAD_NAMES
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 
 

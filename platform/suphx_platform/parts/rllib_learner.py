@@ -31,14 +31,12 @@ with warnings.catch_warnings():
     from ray.rllib.core.rl_module.torch.torch_rl_module import TorchRLModule
     from ray.rllib.policy.sample_batch import MultiAgentBatch, SampleBatch
 
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
-from suphx.games.riichi.features.oracle import ORACLE
-from suphx.games.riichi.features.oracle_row import seen_rows
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS, ORACLE, seen_rows
 from suphx.models.device import find_device, uses_bf16
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.trajectory import Decisions
 from suphx.training.loop.compute import net_logits
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer

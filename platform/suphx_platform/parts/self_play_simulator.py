@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.table_group import GroupConfig, TableGroup, stored_row_bytes
-from suphx.selfplay.trajectory import Decisions, concatenate, no_decisions
+from suphx.experience.trajectory import Decisions, concatenate, no_decisions
+from suphx.games.riichi import NUM_CHOICES, GroupConfig, TableGroup, find_encoder, stored_row_bytes, tenhou
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward import Reward, new_reward
@@ -50,7 +48,7 @@ class SimulatorContext:
     sees_hidden: bool = False
     """The rows of those heads have what is hidden from their seats."""
     has_costs: bool = False
-    """Discards are kept with what each legal one costs at once (suphx/selfplay/deal_in.py)."""
+    """Discards are kept with what each legal one costs at once (suphx/games/riichi/selfplay/deal_in.py)."""
     oracle: OracleConfig = field(default_factory=OracleConfig)
     """How much of it their nets see."""
     updates_per_version: int = 1
@@ -114,7 +112,8 @@ class SelfPlaySimulator:
         waited = 0.0
         counts = np.zeros(3, np.int64)
         found = [
-            [no_decisions(head, width, has_costs=self._context.has_costs)] for head, width in self._row_bytes.items()
+            [no_decisions(head, width, NUM_CHOICES[head], has_costs=self._context.has_costs)]
+            for head, width in self._row_bytes.items()
         ]
         gamma = self._context.oracle.gamma_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from suphx.selfplay.opponents import OpponentConfig
+from suphx.experience.opponents import OpponentConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,14 +23,18 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.utils.typing import MultiAgentDict
 from ray.tune.registry import register_env
 
-from suphx.games.riichi.engine.simulator import MAX_SEED, Simulator
-from suphx.games.riichi.features.batch import encode_batch
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.features.layout.planes import NUM_COLUMNS, unpack
-from suphx.games.riichi.table.action import NUM_ACTIONS
-from suphx.games.riichi.table.rules import tenhou
-from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi import (
+    DISCARD,
+    GAME_END,
+    MAX_SEED,
+    NUM_ACTIONS,
+    NUM_COLUMNS,
+    Simulator,
+    encode_batch,
+    find_encoder,
+    tenhou,
+    unpack,
+)
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import BaselineAgent
 from suphx.selfplay.agents.choice import BASELINES

@@ -20,8 +20,7 @@ import numpy as np
 import torch
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.tensor_file import write_tensors
 from suphx.models.nets.policy import PolicyNet

@@ -1,5 +1,10 @@
-"""Riichi mahjong: rules, records, features and scripted agents.
+"""Riichi mahjong: rules, records, features, scripted agents and self-play.
 
-Imports suphx.kernel, atomic_file and worker_interrupt; pyproject.toml lists the order of its folders.
-Start in engine/simulator.py, and docs/rules.md for the rules.
+Imports suphx.kernel, suphx.experience, atomic_file and worker_interrupt; pyproject.toml lists the order of its folders.
+The layers above import the names in __init__.pyi from here, and nothing else of it. Start in engine/simulator.py, and
+docs/rules.md for the rules.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,9 +13,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.features.head import HEAD_NAMES, head_index
-from suphx.games.riichi.features.layout.planes import Layout
-from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi import HEAD_NAMES, ORACLE, Layout, head_index
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.tensor_file import Header, read_header, read_tensors, write_tensors
 from suphx.models.nets.net_config import NetConfig

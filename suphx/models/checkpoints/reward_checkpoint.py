@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from suphx.games.riichi.features import standing
+from suphx.games.riichi import STANDING_VERSION
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
@@ -28,7 +28,7 @@ class RewardHeader:
     """Rules that the training games followed."""
     step: int
     """Optimiser steps so far."""
-    standing_version: int = standing.VERSION
+    standing_version: int = STANDING_VERSION
     """Of the lines that it reads (features/standing.py)."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Figures on validation games."""
@@ -55,7 +55,7 @@ def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
         net = RewardPredictorConfig(**fields.pop("net"))
         header = RewardHeader(**fields | {"net": net, "points": tuple(fields["points"])})
         predictor = RewardPredictor(header.net, header.points)
-        fits = header.standing_version == standing.VERSION
+        fits = header.standing_version == STANDING_VERSION
         if fits:
             predictor.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -64,7 +64,7 @@ def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
     if not fits:
         raise ValueError(
             f"{path} reads lines of version {header.standing_version}, this program makes version "
-            f"{standing.VERSION}: train again"
+            f"{STANDING_VERSION}: train again"
         )
     if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
         raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")

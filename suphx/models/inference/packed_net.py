@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi.features.layout.planes import NUM_COLUMNS, row_bytes
+from suphx.games.riichi import NUM_COLUMNS, row_bytes
 from suphx.models.nets.policy import CallHead, ColumnHead, PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm, ResidualBlock
 from suphx.models.packed.packed_stem import TurnedWeights

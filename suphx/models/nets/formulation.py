@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from suphx.games.riichi.features.layout.planes import NUM_COLUMNS
+from suphx.games.riichi import NUM_COLUMNS
 from suphx.models.computation import Formulation
 
 _ALIGNMENT = 8  # channels: cuDNN's bf16 kernels for tensor cores want a multiple; 838 and 958 planes are none

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, NUM_OUTPUTS
-from suphx.games.riichi.features.layout.planes import NUM_COLUMNS, row_bytes
+from suphx.games.riichi import DISCARD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, row_bytes
 from suphx.models.computation import FASTEST, Formulation, check_formulation
 from suphx.models.nets.formulation import as_columns
 from suphx.models.nets.net_config import NetConfig

@@ -23,7 +23,7 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from suphx.games.riichi.features.layout.planes import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds
+from suphx.games.riichi import ALL_KINDS, NUM_COLUMNS, count_bits, get_kinds
 from suphx.kernel.jit import jit
 from suphx.kernel.kernel_threads import map_on_threads
 from suphx.kernel.record import I32, I64, U8

@@ -10,7 +10,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.features.layout.planes import NUM_COLUMNS, row_bytes
+from suphx.games.riichi import NUM_COLUMNS, row_bytes
 
 
 def unpack_rows(rows: Tensor, num_planes: int, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -15,11 +15,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from suphx.games.riichi.bots.baseline import choose_random, choose_tsumogiri, choose_ukeire
-from suphx.games.riichi.features.encoder import Encoder, find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, head_index
-from suphx.games.riichi.features.oracle_row import seen_rows
-from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.experience.sampling_uniform import F32
+from suphx.games.riichi import (
+    DISCARD,
+    HEAD_NAMES,
+    Encoder,
+    Suits,
+    choose_random,
+    choose_tsumogiri,
+    choose_ukeire,
+    decide,
+    find_encoder,
+    head_index,
+    load_suits,
+    seen_rows,
+)
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.calibration import Calibration
@@ -31,8 +41,6 @@ from suphx.selfplay.agents.answer import yes_scores
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import BASELINES, Answers
 from suphx.selfplay.agents.policy_set import load_policy_set
-from suphx.selfplay.decision import decide
-from suphx.selfplay.sampling_uniform import F32
 
 _SMALL_NET = 1_000_000
 """Weights; the size ``small`` has about a third of it."""

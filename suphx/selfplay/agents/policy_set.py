@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import HEAD_NAMES, RIICHI
-from suphx.games.riichi.features.oracle import ORACLE
+from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI, Encoder
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import (
     CheckpointHeader,

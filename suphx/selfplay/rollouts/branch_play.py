@@ -17,9 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END
+from suphx.games.riichi import GAME_END, KYOKU_END, Rules, Simulator
 from suphx.kernel.record import I32, I64, Records
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.rollouts.rollout import GameFollower, GameParts

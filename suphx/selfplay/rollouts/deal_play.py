@@ -16,18 +16,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.engine.hanchan import end_kyoku
-from suphx.games.riichi.features.head import DISCARD, NUM_OUTPUTS
-from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.table.table import KYOKU_END
+from suphx.experience.observation import F32
+from suphx.experience.sampling_uniform import uniform_of
+from suphx.games.riichi import (
+    DISCARD,
+    KYOKU_END,
+    NUM_OUTPUTS,
+    UNDECIDED,
+    decide_calls,
+    end_kyoku,
+    fill_discards,
+    load_suits,
+    observe_discards,
+    play_to_observation,
+)
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.decision import UNDECIDED, decide_calls, fill_discards, observe_discards, play_to_observation
-from suphx.selfplay.observation import F32
-from suphx.selfplay.sampling_uniform import uniform_of
 
 DEFAULT_TABLES = 1024
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.engine.simulator import MAX_SEED, Simulator
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi import GAME_END, MAX_SEED, Rules, Simulator
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent
 

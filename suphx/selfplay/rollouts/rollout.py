@@ -12,11 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.records.log.game_recorder import GameRecorder
-from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.table.rules import Rules
-from suphx.games.riichi.table.table import GAME_END
+from suphx.games.riichi import GAME_END, GameLog, GameRecorder, Rules, Simulator
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent
 

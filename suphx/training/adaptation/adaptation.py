@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from suphx.experience.observation import F32
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.observation import F32
 from suphx.selfplay.rollouts.deal_play import SeatDecisions
 from suphx.training.adaptation.adaptation_config import ALL_BLOCKS, AdaptationConfig, RolloutBaseline
 from suphx.training.reinforcement.policy_gradient import policy_loss

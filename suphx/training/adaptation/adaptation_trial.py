@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from suphx.games.riichi.engine.simulator import MAX_SEED
-from suphx.games.riichi.hidden.determinisation import determinise
+from suphx.games.riichi import MAX_SEED, determinise
 from suphx.kernel.record import I64, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits

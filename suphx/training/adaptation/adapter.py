@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suphx.games.riichi.engine.simulator import MAX_SEED
-from suphx.games.riichi.hidden.determinisation import determinise
+from suphx.experience.observation import F32
+from suphx.games.riichi import MAX_SEED, determinise
 from suphx.kernel.record import I64, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import NetAgent
-from suphx.selfplay.observation import F32
 from suphx.selfplay.rollouts.deal_play import DEFAULT_TABLES, SeatDecisions, play_deals
 from suphx.training.adaptation.adaptation import adapt_net
 from suphx.training.adaptation.adaptation_config import AdaptationConfig

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from suphx.games.riichi.engine.simulator import MAX_SEED
+from suphx.games.riichi import MAX_SEED, decide_calls, fill_discards, observe_discards
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.decision import decide_calls, fill_discards, observe_discards
 from suphx.training.adaptation.adapter import Adapter
 
 

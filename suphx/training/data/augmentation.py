@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.features.samples import Samples
-from suphx.games.riichi.features.suit_permutation import SUIT_ORDERS, permute_suits
+from suphx.games.riichi import SUIT_ORDERS, Samples, permute_suits
 
 
 def exchange_suits(samples: Samples, random: np.random.Generator) -> None:

@@ -27,7 +27,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Samples
 from suphx.training.data.stream_config import StreamConfig
 from suphx.worker_interrupt import starting_workers
 

@@ -17,7 +17,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Samples
 from suphx.training.data.dataset import SampleStream, StreamPosition, num_samples
 
 

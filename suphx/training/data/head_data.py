@@ -10,10 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.layout.planes import Layout
-from suphx.games.riichi.features.samples import Samples, encode_kyokus
-from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.games.riichi import KyokuStore, Layout, Samples, encode_kyokus, find_encoder
 from suphx.training.data.dataset import Encode
 from suphx.training.data.split import KyokuSplit, SplitConfig, first_games, shard_by_game, split_by_game
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from suphx.experience.observation import Observations, PolicyOutputs
     from suphx.selfplay.agents.agent import NetAgent
-    from suphx.selfplay.observation import Observations, PolicyOutputs
     from suphx.training.reward.global_reward import GlobalReward
 
 _ENCODER = "mini"  # the same kernels serve all encoders
@@ -23,8 +23,7 @@ _ENCODER = "mini"  # the same kernels serve all encoders
 
 def warm_engine() -> None:
     """Compile the rules of the game."""
-    from suphx.games.riichi.engine.simulator import Simulator
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import Simulator, tenhou
 
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.reset([0])
@@ -35,9 +34,7 @@ def warm_engine() -> None:
 
 def warm_hands() -> None:
     """Compile what reads a hand: shanten, waits, and what it is worth."""
-    from suphx.games.riichi.hand.shanten import improving_kinds, shanten, waiting_kinds
-    from suphx.games.riichi.hand.suit_table import load_suits
-    from suphx.games.riichi.hand.yaku import score_hand
+    from suphx.games.riichi import improving_kinds, load_suits, score_hand, shanten, waiting_kinds
 
     suits, hand, melds = load_suits(), np.zeros(34, np.int8), np.zeros(4, np.int8)
     hand[:5] = 3, 3, 3, 3, 2
@@ -49,8 +46,7 @@ def warm_hands() -> None:
 
 def warm_scripted_games() -> None:
     """Compile the scripted agents; play and store a game."""
-    from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import KyokuStore, StoreWriter, tenhou
     from suphx.selfplay.agents.agent import BaselineAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
@@ -64,8 +60,7 @@ def warm_scripted_games() -> None:
 
 def warm_replay() -> None:
     """Compile the check of records against the rules."""
-    from suphx.games.riichi.records.log.replay import Replayer
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import Replayer, tenhou
     from suphx.selfplay.agents.agent import BaselineAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
@@ -76,20 +71,23 @@ def warm_replay() -> None:
 
 def warm_random_games() -> None:
     """Compile games that are played inside one kernel."""
-    from suphx.games.riichi.bots.random_play import play_random
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import play_random, tenhou
 
     play_random(1, tenhou(), seed=0)
 
 
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
-    from suphx.games.riichi.features.batch import encode_batch, encode_oracle_batch, encode_rows
-    from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.features.head import DISCARD
-    from suphx.games.riichi.features.lookahead.lookup import load_lookup
-    from suphx.games.riichi.features.oracle import ORACLE
-    from suphx.games.riichi.table.table import TABLE
+    from suphx.games.riichi import (
+        DISCARD,
+        ORACLE,
+        TABLE,
+        encode_batch,
+        encode_oracle_batch,
+        encode_rows,
+        find_encoder,
+        load_lookup,
+    )
 
     encoder = find_encoder(_ENCODER)
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
@@ -103,8 +101,7 @@ def warm_nets() -> None:
     """Compile what only a training step needs."""
     import torch
 
-    from suphx.games.riichi.features.head import DISCARD
-    from suphx.games.riichi.features.layout.planes import row_bytes
+    from suphx.games.riichi import DISCARD, row_bytes
     from suphx.models.nets.net_config import NetConfig
     from suphx.models.nets.policy import PolicyNet
 
@@ -114,10 +111,7 @@ def warm_nets() -> None:
 
 def warm_samples() -> None:
     """Compile the way from stored games to training samples."""
-    from suphx.games.riichi.features.head import HEAD_NAMES
-    from suphx.games.riichi.features.samples import encode_kyokus
-    from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import HEAD_NAMES, KyokuStore, StoreWriter, encode_kyokus, tenhou
     from suphx.selfplay.agents.agent import BaselineAgent
     from suphx.selfplay.rollouts.rollout import play_games
 
@@ -132,8 +126,7 @@ def warm_samples() -> None:
 
 def warm_net_games() -> None:
     """Compile the decision flow of nets that play a match."""
-    from suphx.games.riichi.features.head import DISCARD
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import DISCARD, tenhou
     from suphx.selfplay.rollouts.rollout import play_games
 
     agents = [_untrained(), _untrained(sampled_heads=(DISCARD,))]
@@ -142,12 +135,7 @@ def warm_net_games() -> None:
 
 def warm_self_play() -> None:
     """Compile groups of tables, trajectories and rewards; every observation is answered with no."""
-    from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.features.head import HEAD_NAMES
-    from suphx.games.riichi.features.oracle import ORACLE
-    from suphx.games.riichi.features.oracle_row import seen_rows
-    from suphx.games.riichi.table.rules import tenhou
-    from suphx.selfplay.table_group import GroupConfig, TableGroup
+    from suphx.games.riichi import HEAD_NAMES, ORACLE, GroupConfig, TableGroup, find_encoder, seen_rows, tenhou
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
     group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
@@ -163,8 +151,7 @@ def warm_self_play() -> None:
 
 def warm_adaptation() -> None:
     """Compile what deals the hidden tiles of a position again and plays it to the end."""
-    from suphx.games.riichi.engine.simulator import Simulator
-    from suphx.games.riichi.table.rules import tenhou
+    from suphx.games.riichi import Simulator, tenhou
     from suphx.training.adaptation.adaptation_config import AdaptationConfig
     from suphx.training.adaptation.adapter import Adapter
 
@@ -196,8 +183,8 @@ WITHOUT_TORCH = ("engine", "hands", "encoder")
 
 
 def _no(observations: Observations) -> PolicyOutputs:
-    from suphx.games.riichi.features.head import DISCARD
-    from suphx.selfplay.observation import PolicyOutputs
+    from suphx.experience.observation import PolicyOutputs
+    from suphx.games.riichi import DISCARD
 
     num_rows = len(observations.rows)
     nothing = np.zeros(num_rows, np.float32)
@@ -221,8 +208,7 @@ def _reward(num_tables: int) -> GlobalReward:
 
 
 def _untrained(sampled_heads: tuple[int, ...] = ()) -> NetAgent:
-    from suphx.games.riichi.features.encoder import find_encoder
-    from suphx.games.riichi.features.head import HEAD_NAMES
+    from suphx.games.riichi import HEAD_NAMES, find_encoder
     from suphx.models.nets.net_config import NetConfig
     from suphx.models.nets.policy import PolicyNet
     from suphx.selfplay.agents.agent import NetAgent

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from suphx.games.riichi.features.samples import Samples
+from suphx.games.riichi import Samples
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
 from suphx.training.data.dataset import num_samples, take

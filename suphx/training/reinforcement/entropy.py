@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi import DISCARD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from suphx.games.riichi import COST_POINTS
 from suphx.models.sampling import masked_logits
-from suphx.selfplay.deal_in import POINTS
 from suphx.training.reinforcement.advantage import generalised_advantages
 from suphx.training.reinforcement.expected_cost import ExpectedCost, expected_cost
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
@@ -165,7 +165,7 @@ def _expected_cost(
     """Return what the decisions cost at once, None where that is left to the sampled rewards."""
     if not config.exact_deal_in or not decisions["costs"].shape[1]:
         return None
-    costs = decisions["costs"] * (POINTS / config.reward_unit)
+    costs = decisions["costs"] * (COST_POINTS / config.reward_unit)
     return expected_cost(logits, decisions["masks"], costs, decisions["actions"].long())
 
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suphx.games.riichi.table.table import GAME_END
+from suphx.experience.observation import F32
+from suphx.experience.trajectory import KyokuEnds
+from suphx.games.riichi import GAME_END
 from suphx.kernel.record import Records
-from suphx.selfplay.observation import F32
-from suphx.selfplay.trajectory import KyokuEnds
 from suphx.training.reward.global_reward import GlobalReward, Prediction
 
 DealReward = Callable[[Records, Records], F32]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.standing import F32, NUM_INPUTS, Standings, encode_standings
-from suphx.games.riichi.records.archive.store import KyokuStore
+from suphx.experience.observation import F32
+from suphx.games.riichi import NUM_STANDING_INPUTS, KyokuStore, Standings, encode_standings
 from suphx.kernel.record import I8, I32, I64
 
 HANCHAN_WINDS = 2
@@ -23,7 +23,7 @@ class HistoryBatch:
     """The four seats of some games, game by game, seat by seat."""
 
     lines: F32
-    """float32 [4 * games, t, NUM_INPUTS]; zeros behind the end of a game."""
+    """float32 [4 * games, t, NUM_STANDING_INPUTS]; zeros behind the end of a game."""
     lengths: I64
     """int64 [4 * games]: lines of each, K + 1."""
     placements: I8
@@ -61,7 +61,7 @@ class GameHistories:
         """Return all seats of ``games`` side by side."""
         lengths = self.lengths[games]
         encoded = encode_standings(self.standings.take(self.lines_of(games)))
-        lines = np.zeros((len(games), 4, int(lengths.max(initial=0)), NUM_INPUTS), np.float32)
+        lines = np.zeros((len(games), 4, int(lengths.max(initial=0)), NUM_STANDING_INPUTS), np.float32)
         row, column = _places(lengths)
         lines[row, :, column] = encoded
         return HistoryBatch(

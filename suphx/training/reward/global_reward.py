@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.standing import Standings, encode_standings
+from suphx.experience.trajectory import KyokuEnds
+from suphx.games.riichi import Standings, encode_standings
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64
 from suphx.models.nets.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
-from suphx.selfplay.trajectory import KyokuEnds
 from suphx.training.reward.reward_config import LastKyoku
 
 

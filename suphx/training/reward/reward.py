@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from suphx.selfplay.observation import F32
-from suphx.selfplay.trajectory import KyokuEnds
+from suphx.experience.observation import F32
+from suphx.experience.trajectory import KyokuEnds
 from suphx.training.reward.global_reward import GlobalReward, Prediction
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.standing import NUM_KYOKU
+from suphx.games.riichi import NUM_KYOKU
 from suphx.kernel.record import I64
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
 from suphx.training.reward.game_history import GameHistories, placements_of

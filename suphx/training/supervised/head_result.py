@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, save_checkpoint
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name

@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from suphx.games.riichi.features.head import HEAD_NAMES, NUM_OUTPUTS
+from suphx.games.riichi import HEAD_NAMES, NUM_OUTPUTS
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import PlanesVersion
 from suphx.models.device import compiled, find_device, torch_threads, uses_bf16

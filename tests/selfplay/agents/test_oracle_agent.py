@@ -14,6 +14,7 @@ from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows
 from suphx.games.riichi.hidden.determinisation import determinise
+from suphx.games.riichi.selfplay.decision import UNDECIDED, gather_observations
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.models.checkpoints.checkpoint import load_header
@@ -27,7 +28,6 @@ from suphx.selfplay.agents.policy_set import (
     seeing_hidden,
     seeing_nothing_hidden,
 )
-from suphx.selfplay.decision import UNDECIDED, gather_observations
 
 MINI = find_encoder("mini")
 HEADS = tuple(range(len(HEAD_NAMES)))

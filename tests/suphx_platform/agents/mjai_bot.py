@@ -5,7 +5,6 @@ It follows its own hand from the events alone, so that an event too many or too 
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import signal
@@ -67,7 +66,7 @@ def kill_once(wish: str) -> None:
         Path(wish).unlink()
     except FileNotFoundError:
         return
-    while not glob.glob(pattern):
+    while not list(Path("/").glob(pattern.removeprefix("/"))):
         time.sleep(0.05)
     os.kill(os.getppid(), signal.SIGKILL)
 

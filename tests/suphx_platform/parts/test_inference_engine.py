@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations
+from suphx.experience.opponents import OpponentConfig
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.models.sampling import masked_logits
 from suphx.selfplay.agents.agent import LEARNED_HEADS, load_agent
 from suphx.selfplay.agents.policy_set import save_policy_set
-from suphx.selfplay.observation import FIRST_OLDER, LATEST, WEAK, Observations
-from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx_platform.parts.inference_engine import UNLEARNED_VERSION, InferenceEngine, LocalEngine, Reply, Request
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights

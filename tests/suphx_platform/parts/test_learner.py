@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.experience.sparse_rows import SparseRows
+from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW, DISCARD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.selfplay.sparse_rows import SparseRows
-from suphx.selfplay.trajectory import Decisions
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.critic_start_config import CriticStartConfig
 from suphx.training.reinforcement.entropy import EntropyConfig

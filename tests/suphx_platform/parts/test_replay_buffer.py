@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.sparse_rows import SparseRows
+from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.head import DISCARD, RIICHI
-from suphx.selfplay.sparse_rows import SparseRows
-from suphx.selfplay.trajectory import Decisions
 from suphx_platform.parts.replay_buffer import ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from suphx.experience.opponents import OpponentConfig
 from suphx.models.checkpoints.tensor_file import read_tensors
-from suphx.selfplay.opponents import OpponentConfig
 from suphx_platform.backend.local_backend import SelfPlay
 from suphx_platform.parts.learner_config import LearnerConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation.player_statistics import placement_of
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD
 from suphx.games.riichi.features.standing import encode_standings
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
+from suphx.games.riichi.records.log.game_statistics import placement_of
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.reward.game_history import game_histories, placements_of
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_learning import predict_games

@@ -5,12 +5,12 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from suphx.experience.trajectory import KyokuEnds
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD
 from suphx.games.riichi.features.standing import Standings, encode_standings
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.trajectory import KyokuEnds
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_config import GlobalRewardConfig
 from tests.models import gru_twin

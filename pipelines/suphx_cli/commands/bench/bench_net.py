@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.computation import Compilation, DeviceName, Formulation, Precision
 from suphx.models.nets.net_config import Normalization
 from suphx_cli.arguments.net_names import ENCODERS, SIZES

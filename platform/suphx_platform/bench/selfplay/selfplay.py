@@ -9,9 +9,9 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import DISCARD
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx.selfplay.trajectory import Decisions
 from suphx_platform.bench.selfplay.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
 from suphx_platform.on_ray.process_memory import peak_bytes

@@ -11,9 +11,7 @@ import numpy as np
 import torch
 
 from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
-from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi import DISCARD, HEAD_NAMES, GroupConfig, TableGroup, find_encoder, tenhou
 from suphx.models.computation import DeviceName
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference.inference import InferenceNet
@@ -21,7 +19,6 @@ from suphx.models.nets.net_config import NetConfig, Size
 from suphx.models.nets.reward_predictor import RewardPredictor, weights_of
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
-from suphx.selfplay.table_group import GroupConfig, TableGroup
 from suphx.training.reward.global_reward import Prediction
 from suphx.training.reward.reward_config import RewardName
 from suphx_platform.parts.inference_engine import InferenceEngine, Request

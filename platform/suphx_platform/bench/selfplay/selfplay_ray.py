@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi import DISCARD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.bench.selfplay.selfplay import COUNTS, Together, together
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 DISCARD, RIICHI, CHOW, PONG, KONG = range(5)
 HEAD_NAMES = ("discard", "riichi", "chow", "pong", "kong")
 NUM_OUTPUTS = (34, 2, 2, 2, 2)  # paper, Table 2; of two outputs, 1 means yes
+NUM_CHOICES = (34, 0, 0, 0, 0)  # columns of a mask of legal answers; yes and no are always legal
 
 CLAIM_HEADS = (CHOW, PONG, KONG)  # one input row for each possible claim, with the planes of the hand after it
 

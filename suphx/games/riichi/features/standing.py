@@ -18,7 +18,7 @@ from suphx.kernel.record import I32
 
 F32: TypeAlias = NDArray[np.float32]
 
-VERSION = 1
+STANDING_VERSION = 1
 """Goes up whenever a number of a line changes its meaning or place."""
 NUM_KYOKU = 12
 """East 1 to West 4; later ones look like West 4."""
@@ -28,7 +28,7 @@ _START_POINTS = 25_000.0
 _COUNT = 4.0  # of honba and of kyotaku
 _ROUND_SCORES, _SCORES, _DEALER, _HONBA, _KYOTAKU, _KYOKU = 0, 4, 8, 12, 13, 14
 _OVER = _KYOKU + NUM_KYOKU
-NUM_INPUTS = _OVER + 1
+NUM_STANDING_INPUTS = _OVER + 1
 """Numbers of a line: 4 round scores, 4 scores, 4 dealer, honba, kyotaku, 12 kyoku, game over."""
 
 
@@ -58,12 +58,12 @@ class Standings:
 
 
 def encode_standings(standings: Standings) -> F32:
-    """Return float32 [n, 4, NUM_INPUTS]: each line as each of the four seats sees it, itself first.
+    """Return float32 [n, 4, NUM_STANDING_INPUTS]: each line as each of the four seats sees it, itself first.
 
     The other seats follow in turn (shimocha, toimen, kamicha), so that nothing tells one seat of the table from another
     but where the dealer sits.
     """
-    lines = np.zeros((len(standings), 4, NUM_INPUTS), np.float32)
+    lines = np.zeros((len(standings), 4, NUM_STANDING_INPUTS), np.float32)
     round_scores, scores, kyoku, honba, kyotaku = (
         np.asarray(getattr(standings, name), np.int32)
         for name in ("round_scores", "scores", "kyoku", "honba", "kyotaku")

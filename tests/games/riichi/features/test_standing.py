@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.standing import NUM_INPUTS, Standings, encode_standings
+from suphx.games.riichi.features.standing import NUM_STANDING_INPUTS, Standings, encode_standings
 
 
 def standings(count: int, seed: int = 0) -> Standings:
@@ -37,7 +37,7 @@ def line_twin(given: Standings, n: int, seat: int) -> list[float]:
 def test_each_seat_sees_itself_first() -> None:
     given = standings(40)
     lines = encode_standings(given)
-    assert lines.shape == (40, 4, NUM_INPUTS)
+    assert lines.shape == (40, 4, NUM_STANDING_INPUTS)
     expected = [[line_twin(given, n, seat) for seat in range(4)] for n in range(40)]
     np.testing.assert_allclose(lines, expected, rtol=1e-6)
 

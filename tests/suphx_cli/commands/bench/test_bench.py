@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.games.riichi.bench.peer import HAND_PEERS, HandPeer, Score, load_hand_peer
+from suphx.games.riichi.bench.winning_hand import collect_wins, describe_win, score_wins
 from suphx_cli import cli
 from suphx_platform.bench.hands import random_hands
-from suphx_platform.bench.peer import HAND_PEERS, HandPeer, Score, load_hand_peer
 from suphx_platform.bench.timing import compare_rates
-from suphx_platform.bench.winning_hand import collect_wins, describe_win, score_wins
 from tests.suphx_cli.commands.bench.bench_command import bench
 
 NUM_WINS = 60

@@ -18,19 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
+from suphx.experience.opponents import OpponentConfig
+from suphx.experience.sampling_uniform import fill_uniforms, uniform_of
+from suphx.experience.trajectory import Decisions, KyokuEnds, TrajectoryStore, Unrewarded
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, NUM_CHOICES, PONG, RIICHI
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
-from suphx.games.riichi.table.rules import Rules, apply_rules
-from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
-from suphx.kernel.jit import jit
-from suphx.kernel.record import I16, I32, I64, Records
-from suphx.selfplay.deal_in import deal_in_costs
-from suphx.selfplay.decision import (
+from suphx.games.riichi.selfplay.deal_in import deal_in_costs
+from suphx.games.riichi.selfplay.decision import (
     UNDECIDED,
     choose_best,
     fill_discards,
@@ -39,10 +38,11 @@ from suphx.selfplay.decision import (
     pass_claims,
     play_to_observation,
 )
-from suphx.selfplay.observation import F32, LATEST, Observations, PolicyOutputs
-from suphx.selfplay.opponents import OpponentConfig
-from suphx.selfplay.sampling_uniform import fill_uniforms, uniform_of
-from suphx.selfplay.trajectory import Decisions, KyokuEnds, TrajectoryStore, Unrewarded
+from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.rules import Rules, apply_rules
+from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I16, I32, I64, Records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,12 @@ class TableGroup:
         self._next_seed = first_seed
         self._stores = [
             TrajectoryStore(
-                *(head, config.num_tables, stored_row_bytes(encoder, head, is_wide=config.sees_hidden)),
+                *(
+                    head,
+                    config.num_tables,
+                    stored_row_bytes(encoder, head, is_wide=config.sees_hidden),
+                    NUM_CHOICES[head],
+                ),
                 has_costs=config.has_costs and head == DISCARD,
             )
             for head in config.heads

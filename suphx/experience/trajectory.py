@@ -1,6 +1,6 @@
 """Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
 
->>> store = TrajectoryStore(DISCARD, num_tables, row_bytes)
+>>> store = TrajectoryStore(DISCARD, num_tables, row_bytes, num_choices)
 >>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
 >>> ended = store.take(tables_whose_kyoku_ended)
 >>> decisions = ended.with_rewards(rewards)  # [tables, 4] by seat
@@ -15,11 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.head import NUM_OUTPUTS
+from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.experience.sparse_rows import SparseRows, concatenate_rows, padded_bytes
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I16, I32, I64, U8
-from suphx.selfplay.observation import F32, Observations, PolicyOutputs
-from suphx.selfplay.sparse_rows import SparseRows, concatenate_rows, padded_bytes
 
 BOOL = NDArray[np.bool_]
 
@@ -187,10 +186,16 @@ class TrajectoryStore:
     The decisions of a seat are chained, the last one first.
     """
 
-    def __init__(self, head: int, num_tables: int, row_bytes: int, *, has_costs: bool = False) -> None:
-        """``has_costs``: decisions are kept with what each discard costs at once."""
+    def __init__(
+        self, head: int, num_tables: int, row_bytes: int, num_choices: int, *, has_costs: bool = False
+    ) -> None:
+        """Make room for ``num_tables`` tables.
+
+        ``num_choices``: columns of a mask, 0 where the head answers yes or no. ``has_costs``: decisions are kept with
+        what each discard costs at once.
+        """
         self.head = head
-        none = no_decisions(head, row_bytes, has_costs=has_costs)
+        none = no_decisions(head, row_bytes, num_choices, has_costs=has_costs)
         self._row_bytes = row_bytes
         self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
         self._masks, self._costs = none.masks, none.costs
@@ -266,14 +271,13 @@ class TrajectoryStore:
         self._num_free += larger - size
 
 
-def no_decisions(head: int, row_bytes: int, *, has_costs: bool = False) -> Decisions:
-    """Return none of a head."""
-    num_columns = NUM_OUTPUTS[head] if NUM_OUTPUTS[head] > 2 else 0
+def no_decisions(head: int, row_bytes: int, num_choices: int, *, has_costs: bool = False) -> Decisions:
+    """Return none of a head, whose masks have ``num_choices`` columns: 0 where it answers yes or no."""
     return Decisions(
         head=head,
         rows=SparseRows.none(row_bytes),
-        masks=np.zeros((0, num_columns), np.uint8),
-        costs=np.zeros((0, num_columns if has_costs else 0), np.int16),
+        masks=np.zeros((0, num_choices), np.uint8),
+        costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),
         log_probs=np.zeros(0, np.float32),
         versions=np.zeros(0, np.int32),

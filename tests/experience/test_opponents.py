@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.selfplay.opponents import OpponentConfig
+from suphx.experience.opponents import OpponentConfig
 
 
 def test_each_policy_has_its_part_of_the_shares() -> None:

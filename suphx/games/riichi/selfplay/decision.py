@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from suphx.experience.sampling_uniform import F32, fill_mask_seeds, fill_uniforms
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.features.batch import encode_rows
@@ -27,7 +28,6 @@ from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, 
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
-from suphx.selfplay.sampling_uniform import F32, fill_mask_seeds, fill_uniforms
 
 UNDECIDED = -1
 NO_CANDIDATE = -1

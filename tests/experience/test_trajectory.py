@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from suphx.experience.observation import Observations, PolicyOutputs
+from suphx.experience.trajectory import Decisions, TrajectoryStore, concatenate, no_decisions
 from suphx.games.riichi.features.head import DISCARD
-from suphx.selfplay.observation import Observations, PolicyOutputs
-from suphx.selfplay.trajectory import Decisions, TrajectoryStore, concatenate, no_decisions
 
 ROW_BYTES = 3
 
@@ -33,7 +33,7 @@ def taken_actions(store: TrajectoryStore, table: int) -> list[int]:
 
 
 def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
-    store = TrajectoryStore(DISCARD, 3, ROW_BYTES)
+    store = TrajectoryStore(DISCARD, 3, ROW_BYTES, 34)
     add(store, [0, 1, 2], [3, 0, 1], [10, 20, 30])
     add(store, [0, 1, 2], [0, 0, 1], [11, 21, 31])
     add(store, [0, 1], [3, 2], [12, 22])
@@ -52,7 +52,7 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
 
 
 def test_permuted_rewards_are_those_of_other_trajectories() -> None:
-    store = TrajectoryStore(DISCARD, 50, ROW_BYTES)
+    store = TrajectoryStore(DISCARD, 50, ROW_BYTES, 34)
     for length in range(3):
         tables = [table for table in range(50) if table % 3 >= length]
         add(store, tables, [2] * len(tables), tables)
@@ -72,7 +72,7 @@ def test_permuted_rewards_are_those_of_other_trajectories() -> None:
 
 
 def test_with_permuted_rewards_discards_cost_nothing() -> None:
-    store = TrajectoryStore(DISCARD, 4, ROW_BYTES)
+    store = TrajectoryStore(DISCARD, 4, ROW_BYTES, 34)
     add(store, [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 3, 4])
     plain = store.take(np.arange(4)).with_rewards(np.ones((4, 4), np.float32))
     permuted = replace(plain, costs=np.full((4, 34), 8000, np.int16)).with_permuted_rewards((7,))
@@ -81,7 +81,7 @@ def test_with_permuted_rewards_discards_cost_nothing() -> None:
 
 
 def test_room_is_used_again() -> None:
-    store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
+    store = TrajectoryStore(DISCARD, 1, ROW_BYTES, 34)
     sizes = set()
     for round_number in range(50):
         for decision in range(20):
@@ -93,7 +93,7 @@ def test_room_is_used_again() -> None:
 
 
 def test_it_grows_without_losing_what_it_has() -> None:
-    store = TrajectoryStore(DISCARD, 2, ROW_BYTES)
+    store = TrajectoryStore(DISCARD, 2, ROW_BYTES, 34)
     for decision in range(2000):
         add(store, [decision % 2], [1], [decision])
     assert taken_actions(store, 1) == list(range(1, 2000, 2))
@@ -101,8 +101,8 @@ def test_it_grows_without_losing_what_it_has() -> None:
 
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
-    store = TrajectoryStore(DISCARD, 1, ROW_BYTES)
-    parts = [no_decisions(DISCARD, ROW_BYTES)]
+    store = TrajectoryStore(DISCARD, 1, ROW_BYTES, 34)
+    parts = [no_decisions(DISCARD, ROW_BYTES, 34)]
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.riichi.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, Win
 from suphx.games.riichi.hand.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
@@ -24,7 +25,6 @@ from suphx.games.riichi.hand.yaku import (
     IS_RINSHAN,
     IS_TSUMO,
 )
-from suphx_platform.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, Win
 
 HAND_PEERS = ("mahjong", "riichienv")
 

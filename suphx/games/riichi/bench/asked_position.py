@@ -1,16 +1,15 @@
-"""Positions to measure with: the decisions of recorded games, or of games that the ukeire baseline plays."""
+"""Positions to measure with: which decisions of recorded games a net is asked about, and about what."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG
 from suphx.games.riichi.features.samples import has_choice, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import load_suits
@@ -18,13 +17,11 @@ from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import follow, recorded_action
 from suphx.games.riichi.table.action import PASS
-from suphx.games.riichi.table.rules import apply_rules, tenhou
+from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, Records
-from suphx.selfplay.agents.agent import BaselineAgent
 
-_PLAYED_TABLES = 64
 _MAX_CANDIDATES = 40
 
 
@@ -57,22 +54,6 @@ def _positions_of(games: Iterator[GameLog]) -> Iterator[np.void]:
                         f"the record {game.id} contradicts the rules: run suphx records verify on it for details"
                     )
                 follow(table, suits, log.moves, cursor, action)
-
-
-def played_positions(num_positions: int, seed: int) -> Records:
-    """Return TABLE records of decisions in games between ukeire baselines, from many games side by side."""
-    agent = BaselineAgent("ukeire")
-    parts: list[Records] = []
-    for batch in count():
-        simulator = Simulator(_PLAYED_TABLES, tenhou())
-        simulator.reset(range(seed + batch * _PLAYED_TABLES, seed + (batch + 1) * _PLAYED_TABLES))
-        while (waiting := simulator.waiting()).size:
-            asked = _asked(simulator.tables, waiting)
-            parts.append(simulator.tables[waiting[asked == 1]])
-            simulator.advance(waiting, agent.act(simulator.tables, waiting))
-            if sum(map(len, parts)) >= num_positions:
-                return np.concatenate(parts)[:num_positions]
-    raise AssertionError("unreachable")
 
 
 def observed_rows(tables: Records) -> dict[int, tuple[I64, I64]]:
@@ -127,7 +108,8 @@ def _fill_asked(tables: Records, indices: I64, asked: I64) -> None:
         asked[i] = _is_asked(tables[indices[i]])
 
 
-def _asked(tables: Records, indices: I64) -> I64:
+def asked_tables(tables: Records, indices: I64) -> I64:
+    """Return 1 for each of the tables ``indices`` at which a net is asked, else 0, int64 [n]."""
     asked = np.zeros(len(indices), np.int64)
     _fill_asked(tables, indices, asked)
     return asked

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from suphx.selfplay.sparse_rows import SparseRows, concatenate_rows
+from suphx.experience.sparse_rows import SparseRows, concatenate_rows
 
 ROWS = st.tuples(st.integers(0, 5), st.sampled_from([1, 7, 8, 511, 512, 513, 1224])).flatmap(
     lambda shape: arrays(np.uint8, shape, elements=st.integers(0, 255), fill=st.just(np.uint8(0)))

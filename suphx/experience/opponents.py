@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.selfplay.observation import FIRST_OLDER
+from suphx.experience.observation import FIRST_OLDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

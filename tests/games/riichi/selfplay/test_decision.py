@@ -3,9 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.observation import F32
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.selfplay.decision import Forward, decide
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -22,8 +24,6 @@ from suphx.games.riichi.table.action import (
 from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import U8, Records
-from suphx.selfplay.decision import Forward, decide
-from suphx.selfplay.observation import F32
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.builders.tile_kind import kind
 

@@ -5,12 +5,12 @@ import json
 import numpy as np
 
 from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.log.sample_game import sample_game
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
 from suphx_pipelines.report.report_game import section
-from suphx_pipelines.stages.sample_game import sample_game
 
 NAMES = ("our agent", "ukeire 1", "ukeire 2", "ukeire 3")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from suphx.experience.observation import F32, Observations
+from suphx.experience.sparse_rows import SparseRows
 from suphx.kernel.record import I32, U8
-from suphx.selfplay.observation import F32, Observations
-from suphx.selfplay.sparse_rows import SparseRows
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
+from suphx.experience.opponents import OpponentConfig
+from suphx.experience.trajectory import Decisions, KyokuEnds, concatenate
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.observation import FIRST_OLDER, LATEST, WEAK
-from suphx.selfplay.opponents import OpponentConfig
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.selfplay.table_group import GroupConfig, TableGroup
-from suphx.selfplay.trajectory import Decisions, KyokuEnds, concatenate
 from tests.selfplay.row_nets import RowAgent, answer
 
 MINI = find_encoder("mini")

@@ -11,13 +11,13 @@ import numpy as np
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.engine.legal import is_furiten
 from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.selfplay.decision import UNDECIDED, discard_action, rule_action
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.table import CLAIM, WIN_RESULT, Table
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
-from suphx.selfplay.decision import UNDECIDED, discard_action, rule_action
 
-POINTS = 100
+COST_POINTS = 100
 """Of one unit of a cost: all payments are multiples of it."""
 
 
@@ -66,7 +66,7 @@ def _waits_of_others(t: Table) -> int:
 @jit
 def _fill_costs(copies: Records, suits: Suits, lines: I64, kinds: I64, costs: I16) -> None:
     for i in range(len(lines)):
-        costs[lines[i], kinds[i]] = _points_lost(copies[i], suits, kinds[i]) // POINTS
+        costs[lines[i], kinds[i]] = _points_lost(copies[i], suits, kinds[i]) // COST_POINTS
 
 
 @jit

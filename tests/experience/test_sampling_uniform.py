@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.experience.sampling_uniform import fill_mask_seeds, observation_number, uniform_of
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.games.riichi.table.action import NUM_ACTIONS
 from suphx.games.riichi.table.table import TABLE
-from suphx.selfplay.sampling_uniform import fill_mask_seeds, observation_number, uniform_of
 
 
 def test_uniforms_are_spread_evenly_and_differ_by_every_argument() -> None:

@@ -13,14 +13,14 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD
 from suphx.games.riichi.features.samples import fill_discard_mask
 from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.selfplay.deal_in import deal_in_costs
+from suphx.games.riichi.selfplay.decision import discard_action
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMOGIRI
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, TABLE, WIN_RESULT
 from suphx.kernel.record import I32, U8, Records
 from suphx.selfplay.agents.agent import BaselineAgent
-from suphx.selfplay.deal_in import deal_in_costs
-from suphx.selfplay.decision import discard_action
-from suphx.selfplay.table_group import GroupConfig, TableGroup
 from tests.games.riichi.builders.staged_wall import near_wall, shared_wait_wall, staged_start, staged_wall
 from tests.games.riichi.builders.table_builder import Deal
 from tests.selfplay.row_nets import answer

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.experience.sparse_observations import SparseObservations
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
-from suphx.selfplay.sparse_observations import SparseObservations
-from suphx.selfplay.table_group import GroupConfig, TableGroup
 
 
 def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None:

@@ -1,0 +1,146 @@
+# What the layers above see of riichi: they import it from here and from no folder below it (pyproject.toml). A module
+# is loaded when one of its names is first used, because numba takes a second to import.
+
+# The table and its rules.
+from .table.action import (
+    NUM_ACTIONS as NUM_ACTIONS,
+    PASS as PASS,
+    RON as RON,
+    TSUMO as TSUMO,
+    TSUMOGIRI as TSUMOGIRI,
+    action_name as action_name,
+)
+from .table.rules import Rules as Rules, tenhou as tenhou
+from .table.table import (
+    CALLED_FLAG as CALLED_FLAG,
+    CLAIM as CLAIM,
+    GAME_END as GAME_END,
+    KYOKU_END as KYOKU_END,
+    RIICHI_FLAG as RIICHI_FLAG,
+    ROB_KAN as ROB_KAN,
+    TABLE as TABLE,
+    TSUMOGIRI_FLAG as TSUMOGIRI_FLAG,
+    Table as Table,
+)
+from .table.tile import (
+    NUM_FACES as NUM_FACES,
+    NUM_KINDS as NUM_KINDS,
+    face_name as face_name,
+    kind_of_face as kind_of_face,
+)
+from .hand.shanten import improving_kinds as improving_kinds, shanten as shanten, waiting_kinds as waiting_kinds
+from .hand.suit_table import Suits as Suits, load_suits as load_suits
+from .hand.ukeire import count_shanten as count_shanten
+from .hand.yaku import score_hand as score_hand
+from .engine.hanchan import end_kyoku as end_kyoku
+from .engine.simulator import MAX_SEED as MAX_SEED, Simulator as Simulator
+from .hidden.determinisation import determinise as determinise
+
+# Game records.
+from .records.archive.archive import iter_records as iter_records, parse_all as parse_all
+from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
+from .records.archive.record_writer import write_records as write_records
+from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as StoreWriter, write_store as write_store
+from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
+from .records.log.game_recorder import GameRecorder as GameRecorder
+from .records.log.game_statistics import (
+    STATISTICS_COLUMNS as STATISTICS_COLUMNS,
+    STATISTICS_RATIOS as STATISTICS_RATIOS,
+    game_row as game_row,
+    placement_of as placement_of,
+)
+from .records.log.game_text import hand_text as hand_text, kyoku_name as kyoku_name
+from .records.log.gamelog import GameLog as GameLog
+from .records.log.record_error import (
+    AGAINST_THE_RULES as AGAINST_THE_RULES,
+    DUPLICATE as DUPLICATE,
+    REMEDIES as REMEDIES,
+)
+from .records.log.replay import Replayer as Replayer
+from .records.log.sample_game import sample_game as sample_game
+from .records.mjai.mjai_action import action_of_reply as action_of_reply
+from .records.mjai.mjai_writer import (
+    kyoku_events as kyoku_events,
+    running_kyoku_events as running_kyoku_events,
+    seen_by as seen_by,
+)
+
+# What nets see and answer: decision kinds, planes, encoders, samples.
+from .features.batch import (
+    encode_batch as encode_batch,
+    encode_oracle_batch as encode_oracle_batch,
+    encode_rows as encode_rows,
+)
+from .features.encoder import Encoder as Encoder, find_encoder as find_encoder
+from .features.head import (
+    DISCARD as DISCARD,
+    HEAD_NAMES as HEAD_NAMES,
+    KONG as KONG,
+    NUM_CHOICES as NUM_CHOICES,
+    NUM_OUTPUTS as NUM_OUTPUTS,
+    RIICHI as RIICHI,
+    check_heads as check_heads,
+    head_index as head_index,
+)
+from .features.layout.planes import (
+    ALL_KINDS as ALL_KINDS,
+    Layout as Layout,
+    NUM_COLUMNS as NUM_COLUMNS,
+    count_bits as count_bits,
+    get_kinds as get_kinds,
+    row_bytes as row_bytes,
+    unpack as unpack,
+)
+from .features.lookahead.lookup import load_lookup as load_lookup
+from .features.oracle import ORACLE as ORACLE
+from .features.oracle_row import seen_rows as seen_rows
+from .features.samples import Samples as Samples, encode_kyokus as encode_kyokus
+from .features.standing import (
+    NUM_KYOKU as NUM_KYOKU,
+    NUM_STANDING_INPUTS as NUM_STANDING_INPUTS,
+    STANDING_VERSION as STANDING_VERSION,
+    Standings as Standings,
+    encode_standings as encode_standings,
+)
+from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits as permute_suits
+
+# Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
+from .bots.baseline import (
+    choose_random as choose_random,
+    choose_tsumogiri as choose_tsumogiri,
+    choose_ukeire as choose_ukeire,
+)
+from .bots.random_play import play_random as play_random
+from .selfplay.deal_in import COST_POINTS as COST_POINTS
+from .selfplay.decision import (
+    UNDECIDED as UNDECIDED,
+    decide as decide,
+    decide_calls as decide_calls,
+    fill_discards as fill_discards,
+    observe_discards as observe_discards,
+    play_to_observation as play_to_observation,
+)
+from .selfplay.table_group import (
+    GroupConfig as GroupConfig,
+    TableGroup as TableGroup,
+    stored_row_bytes as stored_row_bytes,
+)
+
+# What benchmarks measure with.
+from .bench.asked_position import (
+    asked_tables as asked_tables,
+    observed_rows as observed_rows,
+    recorded_positions as recorded_positions,
+)
+from .bench.peer import (
+    HandPeer as HandPeer,
+    RiichiEnvPeer as RiichiEnvPeer,
+    Score as Score,
+    load_hand_peer as load_hand_peer,
+)
+from .bench.winning_hand import (
+    Win as Win,
+    collect_wins as collect_wins,
+    describe_win as describe_win,
+    score_wins as score_wins,
+)

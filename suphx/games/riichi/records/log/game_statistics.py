@@ -1,0 +1,97 @@
+"""What one player did in a recorded game, as a line of counts: placement, wins, deal-ins, riichi and calls.
+
+A double ron is two wins and two deal-ins, so that a table's deal-ins are its wins by ron; ``deal_in_kyoku`` counts it
+once. Points of a win are those of the hand, without honba and sticks; whoever pays for pao does not deal in unless the
+tile was theirs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
+from suphx.games.riichi.table.action import PASS, PON, RIICHI, TSUMOGIRI
+from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, WIN_RESULT
+
+# One line of these numbers a game; everything reported is a ratio of two columns' sums.
+STATISTICS_COLUMNS = (
+    "first", "second", "third", "fourth", "games", "place", "kyoku", "wins", "deal_ins", "deal_in_kyoku", "riichis",
+    "calls", "draws", "tenpais", "scored_wins", "win_points", "win_turns", "scored_deal_ins", "deal_in_points",
+)  # fmt: skip
+STATISTICS_RATIOS: dict[str, tuple[str, str]] = {
+    "average_placement": ("place", "games"),
+    "win_rate": ("wins", "kyoku"),
+    "deal_in_rate": ("deal_ins", "kyoku"),
+    "deal_in_kyoku_rate": ("deal_in_kyoku", "kyoku"),
+    "riichi_rate": ("riichis", "kyoku"),
+    "call_rate": ("calls", "kyoku"),
+    "tenpai_at_draw_rate": ("tenpais", "draws"),
+    "average_win": ("win_points", "scored_wins"),
+    "average_deal_in": ("deal_in_points", "scored_deal_ins"),
+    "average_win_turn": ("win_turns", "wins"),
+}
+"""Rate -> the two columns whose sums are divided."""
+_INDEX = {name: i for i, name in enumerate(STATISTICS_COLUMNS)}
+
+
+def game_row(log: GameLog, player: str) -> list[int] | None:
+    """Return what ``player`` did in a game, for ``summarise_rows``; None if it lacks the name or a final score."""
+    lines = [_seat_row(log, seat) for seat in range(4) if log.names[seat] == player and log.final_scores is not None]
+    return [sum(column) for column in zip(*lines, strict=True)] if lines else None
+
+
+def placement_of(final_scores: tuple[int, int, int, int], seat: int) -> int:
+    """Return the placement 1-4 of a seat; of equal scores the one nearer to the first East is ahead (rule)."""
+    ahead = sum(s > final_scores[seat] for s in final_scores)
+    return 1 + ahead + sum(final_scores[other] == final_scores[seat] for other in range(seat))
+
+
+def _seat_row(log: GameLog, seat: int) -> list[int]:
+    row = [0] * len(STATISTICS_COLUMNS)
+    assert log.final_scores is not None
+    place = placement_of(log.final_scores, seat)
+    row[place - 1] = 1
+    row[_INDEX["games"]] = 1
+    row[_INDEX["place"]] = place
+    for kyoku in log.kyokus:
+        _add_kyoku(row, kyoku, seat)
+    return row
+
+
+def _add_kyoku(row: list[int], kyoku: KyokuLog, seat: int) -> None:
+    moves = kyoku.moves.astype(np.int64)
+    actions = moves[moves >> ACTION_BITS == seat] & ((1 << ACTION_BITS) - 1)
+    row[_INDEX["kyoku"]] += 1
+    row[_INDEX["riichis"]] += bool(np.any(actions == RIICHI))
+    row[_INDEX["calls"]] += bool(np.any(_is_open_call(actions)))
+    result = int(kyoku.result["result"])
+    if result == WIN_RESULT:
+        _add_wins(row, kyoku, seat, int(np.count_nonzero(actions <= TSUMOGIRI)))
+    elif result == EXHAUSTIVE_DRAW:
+        row[_INDEX["draws"]] += 1
+        row[_INDEX["tenpais"]] += int(kyoku.result["tenpai"][seat] != 0)
+
+
+def _add_wins(row: list[int], kyoku: KyokuLog, seat: int, num_discards: int) -> None:
+    result = kyoku.result
+    scored = int(kyoku.is_result_complete)
+    deal_ins = 0
+    for i in range(int(result["num_wins"])):
+        winner, loser, points = (int(result[name][i]) for name in ("win_seat", "win_loser", "win_points"))
+        if winner == seat:
+            row[_INDEX["wins"]] += 1
+            row[_INDEX["win_turns"]] += num_discards + (loser == seat)
+            row[_INDEX["scored_wins"]] += scored
+            row[_INDEX["win_points"]] += points * scored
+        elif loser == seat:
+            deal_ins += 1
+            row[_INDEX["scored_deal_ins"]] += scored
+            row[_INDEX["deal_in_points"]] += points * scored
+    row[_INDEX["deal_ins"]] += deal_ins
+    row[_INDEX["deal_in_kyoku"]] += deal_ins > 0
+
+
+def _is_open_call(actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+    # The table of actions has PON, PON_RED, MINKAN and the six CHI side by side.
+    return (actions >= PON) & (actions < PASS)
