@@ -18,11 +18,11 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import reinforcement
-from suphx_platform.parts.learner_config import LearnerConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,6 +274,7 @@ class LearnerActor(RayActor):
     """The learner; it learns once it has been told from where."""
 
     def __init__(self, config: ReinforcementConfig, server_name: str) -> None:
+        from suphx_platform.on_ray.learner_group import RLlibWorkers
         from suphx_platform.parts.learner import Learner
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
@@ -283,8 +285,11 @@ class LearnerActor(RayActor):
             config.learner,
             nets,
             teachers=[teacher.nets[head] for teacher in teachers for head in config.head_numbers],
-            resources=learner_resources(config.cluster),
-            timeout_seconds=config.cluster.start_seconds,
+            new_workers=partial(
+                RLlibWorkers,
+                resources=learner_resources(config.cluster),
+                timeout_seconds=config.cluster.start_seconds,
+            ),
         )
 
     def learn(self, parts: Mapping[int, Decisions], staleness: float, measures_kl: bool) -> Any:
@@ -328,7 +333,7 @@ class LearnerActor(RayActor):
 @contextmanager
 def _dying_with_learners() -> Iterator[None]:
     """End this process if one of several learners is lost: Ray starts it again, and it new ones."""
-    from suphx_platform.parts.learner import LearnersLostError
+    from suphx_platform.on_ray.learner_group import LearnersLostError
 
     try:
         yield

@@ -9,9 +9,9 @@ from suphx.evaluation.match_config import MIN_DEALS
 from suphx.games.riichi import check_heads, head_index
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
-from suphx_platform.parts.learner_config import LearnerConfig
 from suphx_platform.parts.parameter_server import ParameterServerConfig
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig

@@ -1,19 +1,12 @@
 from __future__ import annotations
 
-import math
-import os
-import signal
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from suphx.experience.sparse_rows import SparseRows
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW, DISCARD
@@ -21,48 +14,21 @@ from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient import kl_divergence
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
-from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.parts.learner import Learner, LearnersLostError
-from suphx_platform.parts.learner_config import LearnerConfig
-from suphx_platform.parts.parameter_server import Weights
-from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN, small_policy_set
-
-CONFIG = LearnerConfig(
-    critic=SMALL_PLAIN,
-    precision="fp32",
-    learning_rate=0.01,
-    entropy=EntropyConfig(alpha=0.0, rate=0.0),
-    gradient=PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.7),
-)
-
-
-def decisions(head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1) -> Decisions:
-    """Decisions drawn evenly in trajectories of ``length`` rows; the action 3 (or yes, 1) pays."""
-    rng = np.random.default_rng(seed)
-    num_actions = 34 if head == DISCARD else 2
-    actions = rng.integers(num_actions, size=n)
-    rows = rng.random((n, find_encoder("mini").layout(head).row_bytes)) < 0.1
-    return Decisions(
-        head=head,
-        rows=SparseRows.of(rows.astype(np.uint8)),
-        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
-        costs=np.zeros((n, 0), np.int16),
-        actions=actions.astype(np.int16),
-        log_probs=np.full(n, -math.log(num_actions), np.float32),
-        versions=np.zeros(n, np.int32),
-        rewards=(actions == min(3, num_actions - 1)).astype(np.float32),
-        is_last=(np.arange(1, n + 1) % length == 0) | (np.arange(n) == n - 1),
-    )
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx_platform.parts.learner import Learner
+from tests.suphx_platform.parts.small_policy_set import SMALL, SMALL_PLAIN
+from tests.training.reinforcement.update.decision_batch import CONFIG, GUARDED, PLAIN, decisions, small_net
 
 
 def new_learner(
-    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN, **place: Any
+    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN
 ) -> Learner:
-    return Learner(config, [small_policy_set(1, net).nets[head] for head in heads], **place)
+    return Learner(config, [small_net(head, net) for head in heads])
 
 
 def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
@@ -211,23 +177,6 @@ def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
     assert first["entropy_target"] == later["entropy_target"] == pytest.approx(first["entropy"])
 
 
-def test_the_learning_rate_of_the_policy_rises_during_the_warm_up() -> None:
-    def first_step(warmup_updates: int) -> float:
-        learner = new_learner(replace(CONFIG, warmup_updates=warmup_updates))
-        before = weights_of(learner, "policy")
-        learner.update({DISCARD: decisions()})
-        return max(float((tensor - before[name]).abs().max()) for name, tensor in weights_of(learner, "policy").items())
-
-    assert first_step(0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
-    assert first_step(4) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
-
-
-def test_the_learning_rate_of_the_policy_falls_to_its_last_share() -> None:
-    config = LearnerConfig(warmup_updates=2, decay_updates=4, last_rate_share=0.2)
-    shares = [config.rate_share_after(updates) for updates in (0, 1, 2, 4, 9)]
-    assert shares == pytest.approx([0.5, 0.8, 0.6, 0.2, 0.2])
-
-
 def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
     def distance(region: TrustRegionConfig) -> float:
         learner = new_learner(replace(CONFIG, trust_region=region))
@@ -237,18 +186,6 @@ def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
 
     free = distance(TrustRegionConfig())
     assert distance(TrustRegionConfig(start_weight=1.0)) < 0.5 * free
-
-
-def test_a_policy_that_is_too_far_from_the_one_that_played_stays_where_it_is() -> None:
-    learner = new_learner(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
-    far = decisions()
-    far.log_probs[:] = math.log(0.5)
-    before, critic = weights_of(learner, "policy"), weights_of(learner, "critic")
-    assert learner.update({DISCARD: far}).figures["discard"]["stopped_share"] == 1
-    assert not has_moved(before, weights_of(learner, "policy"))
-    assert has_moved(critic, weights_of(learner, "critic"))
-    assert learner.update({DISCARD: decisions()}).figures["discard"]["stopped_share"] == 0
-    assert has_moved(before, weights_of(learner, "policy"))
 
 
 def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
@@ -270,18 +207,6 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
     with pytest.raises(DivergedError, match="discard policy net is nan"):
         learner.update({DISCARD: bad})
     assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
-
-
-PLAIN = PolicyGradientConfig(reward_unit=1.0, baseline="none")
-GUARDED: dict[str, Any] = {
-    "entropy": EntropyConfig(anneal_updates=4),
-    "critic_start": CriticStartConfig(decisions=200, batch_rows=32),
-    "trust_region": TrustRegionConfig(start_weight=0.1, start_half_life=2, max_kl=0.05),
-    "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
-    "warmup_updates": 3,
-    "decay_updates": 5,
-}
-"""All that changes from update to update."""
 
 
 def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
@@ -337,146 +262,11 @@ def test_a_state_of_other_nets_is_refused() -> None:
         new_learner().restore(tensors, values)
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"learning_rate is 3\.0: use"):
-        LearnerConfig(learning_rate=3.0)
-    with pytest.raises(ValueError, match="num_learners is 0: use at least 1"):
-        LearnerConfig(num_learners=0)
-
-
 def test_several_learners_without_ray_are_refused() -> None:
     with pytest.raises(ValueError, match="num_learners is 2: several learners need Ray, without it use 1"):
-        new_learner(TWO)
+        new_learner(replace(CONFIG, num_learners=2))
 
 
-TWO = replace(CONFIG, num_learners=2)
-HEADS = (DISCARD, CHOW)
-BATCHES: tuple[Mapping[int, Decisions], ...] = (
-    {DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=33)},
-    {DISCARD: decisions(n=101, seed=1), CHOW: decisions(CHOW, n=1)},  # one learner has no row of the chow net
-    {DISCARD: decisions(n=7, seed=2)},
-    {DISCARD: decisions(n=50, seed=3, length=20), CHOW: decisions(CHOW, n=9, length=9)},  # whole trajectories
-)
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[None]:
-    with ray_session(num_cpus=4):
-        yield
-
-
-@pytest.fixture(scope="module")
-def two(ray: None) -> Iterator[Learner]:
-    learner = new_learner(TWO, HEADS)
-    yield learner
-    learner.close()
-
-
-def assert_close(found: Weights, expected: Weights) -> None:
-    assert found.keys() == expected.keys()
-    for head, weights in expected.items():
-        assert found[head].keys() == weights.keys()
-        for name, values in weights.items():
-            assert values == pytest.approx(found[head][name], abs=2e-6), name
-
-
-@pytest.mark.ray
-def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -> None:
-    one = new_learner(heads=HEADS)
-    two.restore(*one.state())
-    start = one.weights()
-    for batch in BATCHES:
-        found, expected = two.update(batch), one.update(batch)
-        assert (found.number, found.num_rows) == (expected.number, expected.num_rows)
-        for head, figures in expected.figures.items():
-            for name in ("entropy", "reward", "policy_loss", "critic_loss", "policy_norm", "critic_norm", "kl"):
-                assert found.figures[head][name] == pytest.approx(figures[name], rel=1e-4, abs=1e-6), name
-    assert_close(two.weights(), one.weights())
-    assert (
-        np.abs(start["discard"]["trunk.stem.conv.weight"] - one.weights()["discard"]["trunk.stem.conv.weight"]).max()
-        > 0.01
-    )
-    assert two.kl_to_start(BATCHES[0]) == pytest.approx(one.kl_to_start(BATCHES[0]), rel=1e-3)
-
-
-@pytest.mark.ray
-def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
-    one = new_learner(heads=HEADS)
-    for batch in BATCHES:
-        one.update(batch)
-    two.restore(*one.state())
-    two.update(BATCHES[0])
-    again = new_learner(heads=HEADS)
-    again.restore(*two.state())
-    one.update(BATCHES[0])
-    assert_close(again.weights(), one.weights())
-    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == len(BATCHES) + 2
-    assert_close(again.weights(), one.weights())
-
-
-@pytest.mark.ray
-def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> None:
-    before = two.state()[0]
-    bad = decisions()
-    bad.rewards[5] = np.nan  # in the part of the first learner
-    with pytest.raises(DivergedError, match="discard policy net is nan"):
-        two.update({DISCARD: bad})
-    assert all(torch.equal(before[name], tensor) for name, tensor in two.state()[0].items())
-    one = new_learner(heads=HEADS)
-    one.restore(*two.state())
-    one.update(BATCHES[0])
-    two.update(BATCHES[0])
-    assert_close(two.weights(), one.weights())
-
-
-@pytest.mark.ray
-def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
-    """The last test of ``two``: its processes have ended afterwards."""
-    number = two.update({DISCARD: decisions()}).number
-    state, processes = two.state(), two.process_ids()
-    assert len({*processes, os.getpid()}) == 3
-    os.kill(processes[1], signal.SIGKILL)
-    started = time.monotonic()
-    with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
-        two.update({DISCARD: decisions(seed=1)})
-    assert time.monotonic() - started < 120
-    wait_for_end(processes)
-    learner = new_learner(TWO, HEADS)
-    learner.restore(*state)
-    assert learner.update({DISCARD: decisions(seed=1)}).number == number + 1
-    processes = learner.process_ids()
-    learner.close()
-    wait_for_end(processes)
-
-
-@pytest.mark.slow
-@pytest.mark.ray
-@pytest.mark.usefixtures("ray")
-def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
-    learner = new_learner(TWO, timeout_seconds=10)
-    processes = learner.process_ids()
-    os.kill(processes[1], signal.SIGSTOP)
-    with pytest.raises(LearnersLostError, match="no answer in 10 s"):
-        learner.update({DISCARD: decisions()})
-    wait_for_end(processes)
-
-
-@pytest.mark.ray
-@pytest.mark.usefixtures("ray")
-def test_learners_on_gpus_must_get_some() -> None:
-    with pytest.raises(ValueError, match="device is cuda, but the learners get no GPUs"):
-        new_learner(replace(TWO, device="cuda"))
-
-
-@pytest.mark.ray
-@pytest.mark.usefixtures("ray")
-def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
-    with pytest.raises(LearnersLostError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
-        new_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
-
-
-def wait_for_end(processes: list[int]) -> None:
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{process}").exists() for process in processes):
-        assert time.monotonic() < deadline, "the learners' processes are still there"
-        time.sleep(0.05)
+def test_distillation_without_a_teacher_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"distillation\.weight needs a teacher for each head that learns: give some"):
+        new_learner(replace(CONFIG, distillation=DistillationConfig(weight=1.0)))

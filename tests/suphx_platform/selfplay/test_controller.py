@@ -22,11 +22,11 @@ from suphx.training.reinforcement.critic_start_config import CriticStartConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
 from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.backend.local_backend import LocalBackend, SelfPlay
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
-from suphx_platform.parts.learner_config import LearnerConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.selfplay.controller import DIVERGED_FILE, STATE_FILE, Controller

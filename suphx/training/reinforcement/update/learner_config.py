@@ -1,4 +1,4 @@
-"""The settings of the learner; apart from it, since whoever reads a recipe need not load RLlib."""
+"""The settings of the learner: optimizers, critic, gradient, entropy and trust region."""
 
 from __future__ import annotations
 

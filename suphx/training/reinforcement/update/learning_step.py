@@ -1,0 +1,213 @@
+"""One step of the optimizers: forward, loss, backward, clipping, and the figures of the step.
+
+>>> step = LearningStep(LearnerConfig(), {"discard": ActorCritic(policy_net)}, torch.device("cpu"))
+>>> figures = step.make({"discard": HeadBatch(decisions, alpha=0.01, weight=1.0)})
+
+``make`` is the whole step in one process. A library that computes gradients over several processes calls ``begin``,
+the nets, ``loss`` and ``finish`` itself, in this order, and then the optimizers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from suphx.experience.trajectory import Decisions
+from suphx.models.device import uses_bf16
+from suphx.training.loop.compute import net_logits
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.optimizer import new_optimizer
+from suphx.training.reinforcement.distillation import distillation_loss
+from suphx.training.reinforcement.policy_gradient import decision_loss, kl_divergence
+from suphx.training.reinforcement.update.actor_critic import ROWS, TEACHER_ROWS, ActorCritic
+from suphx.training.reinforcement.update.gradients import (
+    clip_gradients,
+    copied_gradients,
+    drop_gradients,
+    gradient_cosine,
+)
+from suphx.training.reinforcement.update.head_batch import Figures, Step
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+
+_ALL_KL = "kl_of_all"
+
+
+class LearningStep:
+    """The nets that learn and their optimizers."""
+
+    def __init__(
+        self,
+        config: LearnerConfig,
+        actors: Mapping[str, ActorCritic],
+        device: torch.device,
+        *,
+        is_distributed: bool = False,
+    ) -> None:
+        """``actors``: the nets by head name, which are moved to ``device``.
+
+        ``is_distributed``: ``torch.distributed`` is set up, and every process makes the same steps, each from its part
+        of every batch. Whoever calls ``loss`` then takes the mean of the gradients.
+        """
+        self._config = config
+        self._is_distributed = is_distributed
+        self.device = device
+        self.actors = actors
+        """The nets by head name."""
+        self.last_gradients: dict[str, dict[str, Tensor]] = {}
+        """Gradients of the policies in their last updates, by head name and parameter."""
+        self._step: Step = {}
+        self._pending: dict[tuple[str, str], Tensor] = {}
+        for actor in actors.values():
+            actor.to(device).bf16 = uses_bf16(config.precision, device)
+            for net in (actor.start, actor.teacher):
+                if net is not None:
+                    net.to(device)
+        self._nets = {(head, name): net for head, actor in actors.items() for name, net in actor.named_children()}
+        rates = {"policy": config.learning_rate, "critic": config.critic_learning_rate}
+        self.optimizers: dict[tuple[str, str], AdamW] = {
+            key: new_optimizer(net, rates[key[1]], config.weight_decay) for key, net in self._nets.items()
+        }
+        """By head name and net: policy or critic."""
+
+    def make(self, step: Step) -> Figures:
+        """Make one step; return its figures. Raises DivergedError, before it changes anything, as ``finish``."""
+        batches = self.begin(step)
+        for optimizer in self.optimizers.values():
+            optimizer.zero_grad(set_to_none=True)
+        outputs = {head: self.actors[head](batch) for head, batch in batches.items()}
+        losses = [self.loss(head, batch, outputs[head]) for head, batch in batches.items()]
+        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
+        figures = self.finish()
+        for optimizer in self.optimizers.values():
+            optimizer.step()
+        return figures
+
+    def begin(self, step: Step) -> dict[str, dict[str, Tensor]]:
+        """Set learning rates, and which policies learn, for ``step``; return its batches by head name."""
+        self._step, batches = step, {}
+        for head, part in step.items():
+            actor = self.actors[head]
+            # Processes that share gradients need one of every parameter: there the loss of the policy counts 0.
+            actor.is_frozen = not part.learns_policy and not self._is_distributed
+            for group in self.optimizers[head, "policy"].param_groups:
+                group["lr"] = self._config.learning_rate * part.rate_share
+            batches[head] = self._on_device(actor.seen_columns(_columns(part.decisions)))
+        return batches
+
+    def loss(self, head: str, batch: Mapping[str, Tensor], outputs: Mapping[str, Tensor | None]) -> Tensor:
+        """Return the loss of one head, weighted so that the mean over learners is the mean over all their rows.
+
+        ``outputs``: of the head's ``ActorCritic`` for ``batch``.
+        """
+        part, config, actor = self._step[head], self._config, self.actors[head]
+        logits, masks = outputs["logits"], batch["masks"]
+        assert logits is not None
+        loss, figures = decision_loss(
+            *(logits, outputs["values"], batch, part.alpha, config.gradient), learns_policy=part.learns_policy
+        )
+        if part.start_weight:
+            with torch.no_grad():
+                start = net_logits(actor.start, batch[ROWS], actor.bf16)
+            divergence = kl_divergence(logits, start, masks)
+            loss, figures = loss + part.start_weight * divergence, figures | {"kl_to_start": divergence.detach()}
+        if config.distillation.weight and actor.teacher is not None:
+            with torch.no_grad():
+                goal = net_logits(actor.teacher, batch[TEACHER_ROWS], actor.bf16)
+            extra, distance = distillation_loss(logits, goal, masks, config.distillation)
+            loss, figures = loss + part.learns_policy * extra, figures | {"teacher_distance": distance}
+        self._pending |= {(head, name): value for name, value in figures.items()}
+        return loss * (part.weight * config.num_learners)
+
+    def finish(self) -> Figures:
+        """Clip the gradients of each net; return all figures of the step.
+
+        A policy gets no gradient while only its critic learns, or if it is too far from the policy that played. Raises
+        DivergedError if a gradient is not finite.
+        """
+        norms = clip_gradients(self._nets, self._config.gradient_clip)
+        gradients = {head: copied_gradients(self.actors[head].policy) for head in self._learning_policies()}
+        pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
+        pending |= self._kl_of_all_learners() | self._cosines(gradients)
+        self._pending = {}
+        values = torch.stack([value.detach().float() for value in pending.values()]).tolist()  # the one wait
+        figures: Figures = {head: {} for head in self._step}
+        for (head, name), value in zip(pending, values, strict=True):
+            figures[head][name] = value
+        for head, name in norms:
+            norm = figures[head][f"{name}_norm"]
+            if not math.isfinite(norm):
+                raise DivergedError(f"the gradient of the {head} {name} net is {norm}")
+        self.last_gradients |= gradients
+        self._stop_policies(figures)
+        return figures
+
+    @torch.inference_mode()
+    def kl_to_start(self, parts: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
+        """Return the mean KL(policy || initial net) in nats by head name, over packed rows and legal masks."""
+        divergences = {}
+        for head, (rows, masks) in parts.items():
+            actor = self.actors[head]
+            seen = self._moved(actor.seen_by_policy(rows))
+            own, start = (net_logits(net, seen, actor.bf16).float() for net in (actor.policy, actor.start))
+            divergences[head] = kl_divergence(own, start, self._moved(masks))
+        return {head: divergence.item() for head, divergence in divergences.items()}
+
+    def weights(self) -> dict[str, dict[str, np.ndarray]]:
+        """Return copies of the policy nets' weights by head name."""
+        return {
+            head: {key: value.detach().to("cpu", copy=True).numpy() for key, value in actor.policy.state_dict().items()}
+            for head, actor in self.actors.items()
+        }
+
+    def optimizer_state(self, head: str, name: str, parameter: nn.Parameter) -> dict[str, Tensor]:
+        """Return what the optimizer remembers of the ``parameter`` that an actor calls ``name``; changes are kept."""
+        state: dict[str, Tensor] = self.optimizers[head, name.split(".")[0]].state[parameter]
+        return state
+
+    def _learning_policies(self) -> list[str]:
+        return [head for head, part in self._step.items() if part.learns_policy]
+
+    def _kl_of_all_learners(self) -> dict[tuple[str, str], Tensor]:
+        """Return KL(policy that played || policy) over all learners' rows, for each head that it limits."""
+        heads = self._learning_policies()
+        if not self._config.trust_region.max_kl or not heads:
+            return {}
+        parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
+        if self._is_distributed:
+            torch.distributed.all_reduce(parts)
+        return {(head, _ALL_KL): part for head, part in zip(heads, parts, strict=True)}
+
+    def _cosines(self, gradients: Mapping[str, Mapping[str, Tensor]]) -> dict[tuple[str, str], Tensor]:
+        last = self.last_gradients
+        return {(h, "gradient_cosine"): gradient_cosine(now, last[h]) for h, now in gradients.items() if last.get(h)}
+
+    def _stop_policies(self, figures: Figures) -> None:
+        """Take the gradients of policies that must not move; note the share of stopped updates."""
+        for head, part in self._step.items():
+            own = figures[head]
+            if _ALL_KL in own:
+                own["stopped_share"] = float(own.pop(_ALL_KL) > self._config.trust_region.max_kl)
+            if not part.learns_policy or own.get("stopped_share"):
+                drop_gradients(self.actors[head].policy)
+
+    def _on_device(self, columns: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
+        moved: dict[int, Tensor] = {}  # two nets may see the same
+        for column in columns.values():
+            if id(column) not in moved:
+                moved[id(column)] = self._moved(column)
+        return {name: moved[id(column)] for name, column in columns.items()}
+
+    def _moved(self, column: np.ndarray) -> Tensor:
+        tensor = torch.from_numpy(np.require(column, requirements="W"))  # Ray's objects are read-only
+        return tensor.pin_memory().to(self.device, non_blocking=True) if self.device.type == "cuda" else tensor
+
+
+def _columns(decisions: Decisions) -> dict[str, np.ndarray]:
+    """Return what the loss needs."""
+    columns = decisions.columns() | {"rows": decisions.rows.dense()}
+    return {name: column for name, column in columns.items() if name != "versions"}

@@ -1,0 +1,136 @@
+"""What changes from update to update: entropy coefficients, learning rates, and whether the policy learns already.
+
+>>> control = UpdateControl(LearnerConfig(), heads=[DISCARD])
+>>> parts = control.parts({DISCARD: decisions})  # the steps of each learner
+>>> figures = control.count(parts, [[step.make(part) for part in own] for own in parts])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import HEAD_NAMES
+from suphx.training.reinforcement.entropy import EntropyControl
+from suphx.training.reinforcement.update.head_batch import Figures, HeadBatch, Step
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+
+
+class UpdateControl:
+    """Turns batches into steps for each learner, and their figures into the settings of the next update."""
+
+    def __init__(self, config: LearnerConfig, heads: Sequence[int]) -> None:
+        self._config = config
+        self.num_updates = 0
+        """Updates so far, over all starts of a run."""
+        entropy = config.entropy
+        self._controls = {head: EntropyControl(target=entropy.target_of(head), alpha=entropy.alpha) for head in heads}
+        self._critic_rows = dict.fromkeys(heads, 0)
+        """Decisions from which only the critic of a head has learned."""
+
+    def parts(self, batches: Mapping[int, Decisions]) -> list[list[Step]]:
+        """Return the steps of each learner for an update from ``batches``, by head; some may be absent or empty.
+
+        The first step is that of the policies. A critic that learns alone makes several steps with fewer rows.
+        ValueError if all batches are empty.
+        """
+        if not any(map(len, batches.values())):
+            raise ValueError("an update needs decisions of one head at least: the batches are empty")
+        together: dict[int, Decisions] = {}
+        alone: list[dict[int, Decisions]] = []
+        for head, batch in batches.items():
+            if not len(batch):
+                continue
+            own = batch.with_permuted_rewards((self.num_updates, head)) if self._config.permute_rewards else batch
+            if not self._is_critic_alone(head):
+                together[head] = own
+                continue
+            slices = own.split(-(-len(own) // self._config.critic_start.batch_rows))
+            alone += [{head: part} for part in slices if len(part)]
+        steps = [self._parts_of_step(step) for step in ([together] if together else []) + alone]
+        return [list(own) for own in zip(*steps, strict=True)]
+
+    def count(self, parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
+        """Count the update of ``parts`` with the figures that each learner ``found`` in each step.
+
+        Return the means of the figures, the entropy coefficient and the entropy target of the update, by head name.
+        """
+        figures = mean_figures(parts, found)
+        rows = _num_rows(parts)
+        for name, values in figures.items():
+            head = HEAD_NAMES.index(name)
+            values |= self._measure(head, values["entropy"])
+            if self._is_critic_alone(head):
+                self._critic_rows[head] += rows[name]
+        self.num_updates += 1
+        return figures
+
+    def state(self) -> dict[str, Any]:
+        """Return plain values for ``restore``."""
+        controls = {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
+        critic_rows = {HEAD_NAMES[head]: rows for head, rows in self._critic_rows.items()}
+        return {"num_updates": self.num_updates, "controls": controls, "critic_rows": critic_rows}
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Continue from a ``state``."""
+        self._controls = {
+            HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
+        }
+        self._critic_rows = {HEAD_NAMES.index(name): rows for name, rows in values["critic_rows"].items()}
+        self.num_updates = values["num_updates"]
+
+    def _is_critic_alone(self, head: int) -> bool:
+        has_critic = self._config.gradient.baseline == "critic"
+        return has_critic and self._critic_rows[head] < self._config.critic_start.decisions
+
+    def _measure(self, head: int, entropy: float) -> dict[str, float]:
+        """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""
+        control, config = self._controls[head].measured(entropy), self._config.entropy
+        self._controls[head] = control if self._is_critic_alone(head) else control.after(entropy, config)
+        return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
+
+    def _parts_of_step(self, step: Mapping[int, Decisions]) -> list[Step]:
+        """Return each learner's part of a step: whole trajectories, as even as they allow.
+
+        All learners must take part for every head: a learner without a trajectory gets a row with the weight 0.
+        """
+        parts: list[dict[str, HeadBatch]] = [{} for _ in range(self._config.num_learners)]
+        region = self._config.trust_region
+        for head, batch in step.items():
+            control, is_alone = self._controls[head], self._is_critic_alone(head)
+            for own, part in zip(parts, batch.split(len(parts)), strict=True):
+                own[HEAD_NAMES[head]] = HeadBatch(
+                    decisions=part if len(part) else batch.part(0, 1),
+                    alpha=control.alpha,
+                    weight=len(part) / len(batch),
+                    learns_policy=not is_alone,
+                    rate_share=self._config.rate_share_after(control.num_updates),
+                    start_weight=0.0 if is_alone else region.start_weight_after(control.num_updates),
+                )
+        return list(parts)
+
+
+def mean_figures(parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
+    """Return the means over the steps of what the learners ``found``, each weighted by the learners' rows."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for number in range(len(parts[0])):
+        for head in parts[0][number]:
+            batches, figures = [own[number][head] for own in parts], [own[number][head] for own in found]
+            for name in figures[0]:
+                mean = sum(batch.weight * values[name] for batch, values in zip(batches, figures, strict=True))
+                sums.setdefault((head, name), []).append(mean)
+    result: Figures = {}
+    for (head, name), means in sums.items():
+        result.setdefault(head, {})[name] = sum(means) / len(means)
+    return result
+
+
+def _num_rows(parts: Sequence[Sequence[Step]]) -> dict[str, int]:
+    """Return the rows of an update by head name, without those that only keep learners in step."""
+    rows: dict[str, int] = {}
+    for batches in (step for own in parts for step in own):
+        for head, batch in batches.items():
+            rows[head] = rows.get(head, 0) + (len(batch.decisions) if batch.weight else 0)
+    return rows

@@ -1,0 +1,211 @@
+"""RLlib's learners against the plain learner of one process: the same bytes from one, nearly the same from several."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.oracle import ORACLE
+from suphx.models.nets.policy import add_oracle_planes
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.reinforcement.distillation_config import DistillationConfig
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx_platform.on_ray.learner_group import LearnersLostError, RLlibWorkers
+from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.parts.learner import Learner
+from suphx_platform.parts.parameter_server import Weights
+from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, PLAIN, decisions, small_net
+
+TWO = replace(CONFIG, num_learners=2)
+HEADS = (DISCARD, CHOW)
+
+
+def rllib_learner(config: LearnerConfig, heads: tuple[int, ...] = (DISCARD,), **place: Any) -> Learner:
+    return Learner(config, [small_net(head) for head in heads], new_workers=partial(RLlibWorkers, **place))
+
+
+def plain_learner() -> Learner:
+    return Learner(CONFIG, [small_net(head) for head in HEADS])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [CONFIG, replace(CONFIG, gradient=PLAIN), replace(CONFIG, **GUARDED), replace(CONFIG, precision="bf16")],
+    ids=["critic", "no critic", "guarded", "bf16"],
+)
+def test_one_learner_of_rllib_has_the_bytes_of_the_plain_step(config: LearnerConfig) -> None:
+    assert_same(Learner(config, [small_net(head) for head in HEADS]), rllib_learner(config, HEADS))
+
+
+def test_one_learner_of_rllib_has_the_bytes_of_the_plain_step_with_hidden_tiles_and_a_teacher() -> None:
+    config = replace(CONFIG, oracle_critic=True, distillation=DistillationConfig(weight=0.5))
+    teacher = add_oracle_planes(small_net(seed=2), ORACLE.num_planes)
+    plain, wrapped = (
+        Learner(config, [small_net()], teachers=[teacher], **workers)
+        for workers in ({}, {"new_workers": RLlibWorkers})
+    )  # fmt: skip
+    for seed in range(3):
+        batch = {DISCARD: decisions(seed=seed, sees_hidden=True)}
+        assert wrapped.update(batch) == plain.update(batch)
+    assert_same_state(plain, wrapped)
+
+
+def test_several_learners_need_a_connection_to_ray() -> None:
+    with pytest.raises(ValueError, match="num_learners is 2: several learners need Ray, without it use 1"):
+        rllib_learner(TWO)
+
+
+def assert_same(plain: Learner, wrapped: Learner) -> None:
+    """Let both learn from the same batches, and let each continue from the state of the other."""
+    for batch in BATCHES:
+        assert wrapped.update(batch) == plain.update(batch)
+        assert wrapped.kl_to_start(batch) == plain.kl_to_start(batch)
+    assert_same_state(plain, wrapped)
+    plain_state, wrapped_state = plain.state(), wrapped.state()
+    plain.restore(*wrapped_state)
+    wrapped.restore(*plain_state)
+    assert wrapped.update(BATCHES[1]) == plain.update(BATCHES[1])
+    assert_same_state(plain, wrapped)
+
+
+def assert_same_state(plain: Learner, wrapped: Learner) -> None:
+    (expected, values), (found, found_values) = plain.state(), wrapped.state()
+    assert found_values == values
+    assert found.keys() == expected.keys()
+    assert [name for name, tensor in expected.items() if not torch.equal(found[name], tensor)] == []
+    for head, weights in plain.weights().items():
+        assert all(np.array_equal(wrapped.weights()[head][name], value) for name, value in weights.items())
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    with ray_session(num_cpus=4):
+        yield
+
+
+@pytest.fixture(scope="module")
+def two(ray: None) -> Iterator[Learner]:
+    learner = rllib_learner(TWO, HEADS)
+    yield learner
+    learner.close()
+
+
+def assert_close(found: Weights, expected: Weights) -> None:
+    assert found.keys() == expected.keys()
+    for head, weights in expected.items():
+        assert found[head].keys() == weights.keys()
+        for name, values in weights.items():
+            assert values == pytest.approx(found[head][name], abs=2e-6), name
+
+
+@pytest.mark.ray
+def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -> None:
+    one = plain_learner()
+    two.restore(*one.state())
+    start = one.weights()
+    for batch in BATCHES:
+        found, expected = two.update(batch), one.update(batch)
+        assert (found.number, found.num_rows) == (expected.number, expected.num_rows)
+        for head, figures in expected.figures.items():
+            for name in ("entropy", "reward", "policy_loss", "critic_loss", "policy_norm", "critic_norm", "kl"):
+                assert found.figures[head][name] == pytest.approx(figures[name], rel=1e-4, abs=1e-6), name
+    assert_close(two.weights(), one.weights())
+    assert (
+        np.abs(start["discard"]["trunk.stem.conv.weight"] - one.weights()["discard"]["trunk.stem.conv.weight"]).max()
+        > 0.01
+    )
+    assert two.kl_to_start(BATCHES[0]) == pytest.approx(one.kl_to_start(BATCHES[0]), rel=1e-3)
+
+
+@pytest.mark.ray
+def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
+    one = plain_learner()
+    for batch in BATCHES:
+        one.update(batch)
+    two.restore(*one.state())
+    two.update(BATCHES[0])
+    again = plain_learner()
+    again.restore(*two.state())
+    one.update(BATCHES[0])
+    assert_close(again.weights(), one.weights())
+    assert again.update(BATCHES[1]).number == one.update(BATCHES[1]).number == len(BATCHES) + 2
+    assert_close(again.weights(), one.weights())
+
+
+@pytest.mark.ray
+def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> None:
+    before = two.state()[0]
+    bad = decisions()
+    bad.rewards[5] = np.nan  # in the part of the first learner
+    with pytest.raises(DivergedError, match="discard policy net is nan"):
+        two.update({DISCARD: bad})
+    assert all(torch.equal(before[name], tensor) for name, tensor in two.state()[0].items())
+    one = plain_learner()
+    one.restore(*two.state())
+    one.update(BATCHES[0])
+    two.update(BATCHES[0])
+    assert_close(two.weights(), one.weights())
+
+
+@pytest.mark.ray
+def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
+    """The last test of ``two``: its processes have ended afterwards."""
+    number = two.update({DISCARD: decisions()}).number
+    state, processes = two.state(), two.process_ids()
+    assert len({*processes, os.getpid()}) == 3
+    os.kill(processes[1], signal.SIGKILL)
+    started = time.monotonic()
+    with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
+        two.update({DISCARD: decisions(seed=1)})
+    assert time.monotonic() - started < 120
+    wait_for_end(processes)
+    learner = rllib_learner(TWO, HEADS)
+    learner.restore(*state)
+    assert learner.update({DISCARD: decisions(seed=1)}).number == number + 1
+    processes = learner.process_ids()
+    learner.close()
+    wait_for_end(processes)
+
+
+@pytest.mark.slow
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
+    learner = rllib_learner(TWO, timeout_seconds=10)
+    processes = learner.process_ids()
+    os.kill(processes[1], signal.SIGSTOP)
+    with pytest.raises(LearnersLostError, match="no answer in 10 s"):
+        learner.update({DISCARD: decisions()})
+    wait_for_end(processes)
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_on_gpus_must_get_some() -> None:
+    with pytest.raises(ValueError, match="device is cuda, but the learners get no GPUs"):
+        rllib_learner(replace(TWO, device="cuda"))
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("ray")
+def test_learners_for_which_there_is_no_room_are_not_waited_for_forever() -> None:
+    with pytest.raises(LearnersLostError, match=r"cannot place 2 learners of .*'learner': 1.* within 0\.2 s"):
+        rllib_learner(TWO, resources={"CPU": 1, "learner": 1}, timeout_seconds=0.2)
+
+
+def wait_for_end(processes: list[int]) -> None:
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "the learners' processes are still there"
+        time.sleep(0.05)

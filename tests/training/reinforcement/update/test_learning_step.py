@@ -1,0 +1,171 @@
+"""The learning step against the same computation written out with torch alone."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.reinforcement.policy_gradient import decision_loss
+from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
+from suphx.training.reinforcement.update.actor_critic import ActorCritic, new_actor
+from suphx.training.reinforcement.update.head_batch import HeadBatch
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.reinforcement.update.learning_step import LearningStep
+from suphx.training.reinforcement.update.step_state import load_step_tensors, step_tensors
+from tests.training.reinforcement.update.decision_batch import CONFIG, decisions, small_net
+
+CPU = torch.device("cpu")
+
+
+def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,)) -> LearningStep:
+    return LearningStep(config, {HEAD_NAMES[head]: new_actor(config, small_net(head)) for head in heads}, CPU)
+
+
+def batch(own: Decisions, **settings: float) -> HeadBatch:
+    return HeadBatch(own, alpha=0.02, weight=1.0, **settings)  # type: ignore[arg-type]
+
+
+def weights_of(step: LearningStep, part: str, head: str = "discard") -> dict[str, Tensor]:
+    net = getattr(step.actors[head], part)
+    return {name: value.clone() for name, value in net.state_dict().items()}
+
+
+def has_moved(before: Mapping[str, Tensor], now: Mapping[str, Tensor]) -> bool:
+    return any(not torch.equal(value, now[name]) for name, value in before.items())
+
+
+def optimizer(net: nn.Module, rate: float) -> torch.optim.AdamW:
+    return torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0.0, fused=True)
+
+
+def test_steps_are_those_of_torch_alone() -> None:
+    config, step = CONFIG, new_step()
+    policy, critic = copy.deepcopy(step.actors["discard"].policy), copy.deepcopy(step.actors["discard"].critic)
+    assert critic is not None
+    optimizers = [optimizer(policy, config.learning_rate), optimizer(critic, config.critic_learning_rate)]
+    for seed in range(3):
+        own = decisions(seed=seed, length=4)
+        figures = step.make({"discard": batch(own)})["discard"]
+        rows = torch.from_numpy(own.rows.dense())
+        columns = {name: torch.from_numpy(column) for name, column in own.columns().items()}
+        loss, expected = decision_loss(policy(rows), critic(rows), columns, 0.02, config.gradient)
+        loss.backward()  # type: ignore[no-untyped-call]
+        for name, net, own_optimizer in zip(("policy", "critic"), (policy, critic), optimizers, strict=True):
+            norm = nn.utils.clip_grad_norm_(net.parameters(), config.gradient_clip)
+            assert figures[f"{name}_norm"] == norm.item()
+            own_optimizer.step()
+            own_optimizer.zero_grad()
+        assert {name: figures[name] for name in expected} == {name: value.item() for name, value in expected.items()}
+    for net, name in ((policy, "policy"), (critic, "critic")):
+        assert not has_moved(dict(net.state_dict()), weights_of(step, name))
+
+
+def test_two_heads_learn_as_they_do_alone() -> None:
+    both = new_step(heads=(DISCARD, CHOW))
+    parts = {"discard": batch(decisions()), "chow": batch(decisions(CHOW))}
+    figures = both.make(parts)
+    for head in (DISCARD, CHOW):
+        alone, name = new_step(heads=(head,)), HEAD_NAMES[head]
+        assert alone.make({name: parts[name]})[name] == figures[name]
+        assert not has_moved(weights_of(alone, "policy", name), weights_of(both, "policy", name))
+
+
+def test_a_head_without_a_batch_stays_as_it_is() -> None:
+    step = new_step(heads=(DISCARD, CHOW))
+    step.make({"discard": batch(decisions()), "chow": batch(decisions(CHOW))})
+    before = step_tensors(step)
+    step.make({"discard": batch(decisions(seed=1))})
+    after = step_tensors(step)
+    assert has_moved(before, after)
+    chow = [name for name in before if ".chow." in name]
+    assert chow
+    assert not has_moved({name: before[name] for name in chow}, after)
+
+
+def test_a_critic_learns_alone() -> None:
+    step = new_step()
+    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
+    figures = step.make({"discard": batch(decisions(), learns_policy=False)})["discard"]
+    assert not has_moved(policy, weights_of(step, "policy"))
+    assert has_moved(critic, weights_of(step, "critic"))
+    assert {"policy_norm", "gradient_cosine", "stopped_share"}.isdisjoint(figures)
+
+
+def test_the_policy_learns_at_a_share_of_its_rate() -> None:
+    def first_move(share: float) -> float:
+        step = new_step()
+        before = weights_of(step, "policy")
+        step.make({"discard": batch(decisions(), rate_share=share)})
+        return max(float((value - before[name]).abs().max()) for name, value in weights_of(step, "policy").items())
+
+    assert first_move(1.0) == pytest.approx(CONFIG.learning_rate, rel=0.01)  # Adam's first step
+    assert first_move(0.25) == pytest.approx(CONFIG.learning_rate / 4, rel=0.01)
+
+
+def test_a_policy_beyond_the_trust_region_does_not_move() -> None:
+    step = new_step(replace(CONFIG, trust_region=TrustRegionConfig(max_kl=0.05)))
+    far = decisions()
+    far.log_probs[:] = np.log(0.5)
+    policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
+    assert step.make({"discard": batch(far)})["discard"]["stopped_share"] == 1
+    assert not has_moved(policy, weights_of(step, "policy"))
+    assert has_moved(critic, weights_of(step, "critic"))
+    assert step.make({"discard": batch(decisions())})["discard"]["stopped_share"] == 0
+    assert has_moved(policy, weights_of(step, "policy"))
+
+
+def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
+    step = new_step()
+    for seed in range(5):
+        step.make({"discard": batch(decisions(seed=seed))})
+    own = decisions(n=64)
+    measured = step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"]
+    before = weights_of(step, "policy")
+    assert step.make({"discard": batch(own, start_weight=1e-6)})["discard"]["kl_to_start"] == pytest.approx(measured)
+    assert has_moved(before, weights_of(step, "policy"))
+    for _ in range(30):
+        step.make({"discard": batch(own, start_weight=10.0)})
+    assert step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"] < 0.5 * measured
+
+
+def test_a_gradient_that_is_not_finite_changes_nothing() -> None:
+    step = new_step()
+    step.make({"discard": batch(decisions())})
+    before = step_tensors(step)
+    bad = decisions()
+    bad.rewards[5] = np.nan
+    with pytest.raises(DivergedError, match="the gradient of the discard policy net is nan"):
+        step.make({"discard": batch(bad)})
+    assert not has_moved(before, step_tensors(step))
+    clean = new_step()
+    load_step_tensors(clean, before)
+    assert step.make({"discard": batch(decisions(seed=1))}) == clean.make({"discard": batch(decisions(seed=1))})
+
+
+def test_what_is_loaded_is_a_copy_and_goes_on_with_the_same_numbers() -> None:
+    first, second = new_step(), new_step()
+    for seed in range(2):
+        first.make({"discard": batch(decisions(seed=seed))})
+    tensors = step_tensors(first)
+    load_step_tensors(second, tensors)
+    for tensor in tensors.values():
+        tensor.fill_(1)
+    for seed in range(2, 4):
+        part = {"discard": batch(decisions(seed=seed))}
+        assert first.make(part) == second.make(part)
+    assert not has_moved(step_tensors(first), step_tensors(second))
+
+
+def test_tensors_of_other_nets_are_refused() -> None:
+    step = LearningStep(CONFIG, {"discard": ActorCritic(small_net())}, CPU)
+    with pytest.raises(ValueError, match="the stored discard net does not match this recipe: delete"):
+        load_step_tensors(new_step(), step_tensors(step))

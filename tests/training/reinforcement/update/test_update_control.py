@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.entropy import EntropyConfig
+from suphx.training.reinforcement.update.head_batch import Figures, Step
+from suphx.training.reinforcement.update.learner_config import LearnerConfig
+from suphx.training.reinforcement.update.update_control import UpdateControl, mean_figures
+from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, decisions
+
+HEADS = (DISCARD, CHOW)
+
+
+def found(parts: Sequence[Sequence[Step]], entropy: float = 1.0) -> list[list[Figures]]:
+    return [[{head: {"entropy": entropy} for head in step} for step in own] for own in parts]
+
+
+def new_control(config: LearnerConfig = CONFIG) -> UpdateControl:
+    return UpdateControl(config, HEADS)
+
+
+def test_one_learner_gets_all_rows_in_one_step() -> None:
+    [[step]] = new_control().parts({DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=0)})
+    assert set(step) == {"discard"}
+    assert len(step["discard"].decisions) == 65
+    assert step["discard"].weight == 1
+    assert step["discard"].learns_policy
+
+
+def test_parts_of_several_learners_are_whole_trajectories_and_weigh_one_together() -> None:
+    for batch in BATCHES:
+        parts = new_control(replace(CONFIG, num_learners=2)).parts(batch)
+        assert len(parts) == 2
+        for head, name in ((DISCARD, "discard"), (CHOW, "chow")):
+            if head not in batch:
+                continue
+            own = [steps[0][name] for steps in parts]
+            assert sum(part.weight for part in own) == pytest.approx(1)
+            assert sum(len(part.decisions) for part in own if part.weight) == len(batch[head])
+            assert all(part.decisions.is_last[-1] or not part.weight for part in own)
+            assert all(len(part.decisions) for part in own)
+
+
+def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough() -> None:
+    config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100, batch_rows=32))
+    control = new_control(config)
+    batch = {DISCARD: decisions(n=64), CHOW: decisions(CHOW, n=40)}
+    [steps] = control.parts(batch)
+    assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
+        [{"discard": False}] * 2 + [{"chow": False}] * 2
+    )
+    for _ in range(2):
+        parts = control.parts(batch)
+        control.count(parts, found(parts))
+    [steps] = control.parts(batch)
+    assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
+        [{"discard": True}] + [{"chow": False}] * 2  # 128 and 80 decisions so far
+    )
+
+
+def test_alpha_follows_the_entropy_of_the_updates_of_the_policy() -> None:
+    control = new_control(replace(CONFIG, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0)))
+    parts = control.parts({DISCARD: decisions()})
+    assert parts[0][0]["discard"].alpha == 0.2
+    assert control.count(parts, found(parts))["discard"] == {"entropy": 1.0, "alpha": 0.2, "entropy_target": 1.5}
+    assert control.parts({DISCARD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
+
+
+def test_settings_change_from_update_to_update() -> None:
+    control = new_control(replace(CONFIG, **GUARDED, num_learners=1))
+    rates, weights = [], []
+    for seed in range(8):
+        parts = control.parts({DISCARD: decisions(seed=seed)})
+        rates.append(parts[0][-1]["discard"].rate_share)
+        weights.append(parts[0][-1]["discard"].start_weight)
+        control.count(parts, found(parts))
+    assert control.num_updates == 8
+    assert weights[:4] == [0] * 4  # 200 decisions for the critic alone
+    assert weights[4:] == pytest.approx([0.1 * 0.5 ** (updates / 2) for updates in range(4)])
+    assert rates[4:] == [control._config.rate_share_after(updates) for updates in range(4)]
+
+
+def test_permuted_rewards_differ_from_update_to_update() -> None:
+    control = new_control(replace(CONFIG, permute_rewards=True))
+    batch = {DISCARD: decisions()}
+    orders = []
+    for _ in range(2):
+        parts = control.parts(batch)
+        orders.append(parts[0][0]["discard"].decisions.rewards)
+        control.count(parts, found(parts))
+    assert [sum(order) for order in orders] == [sum(batch[DISCARD].rewards)] * 2
+    assert not np.array_equal(orders[0], orders[1])
+    assert not np.array_equal(orders[0], batch[DISCARD].rewards)
+
+
+def test_a_restored_control_goes_on_with_the_same_settings() -> None:
+    first, second = (new_control(replace(CONFIG, **GUARDED)) for _ in range(2))
+    for seed in range(5):
+        parts = first.parts({DISCARD: decisions(seed=seed)})
+        first.count(parts, found(parts, 1.0 - 0.1 * seed))
+    second.restore(first.state())
+    assert second.state() == first.state()
+    parts, same = first.parts({DISCARD: decisions()}), second.parts({DISCARD: decisions()})
+    assert first.count(parts, found(parts)) == second.count(same, found(same))
+    assert first.num_updates == second.num_updates == 6
+
+
+def test_an_update_without_decisions_is_refused() -> None:
+    with pytest.raises(ValueError, match="an update needs decisions of one head at least: the batches are empty"):
+        new_control().parts({DISCARD: decisions(n=0)})
+
+
+def test_figures_are_means_over_rows_and_steps() -> None:
+    [first], [second] = new_control(replace(CONFIG, num_learners=2)).parts({DISCARD: decisions(n=4)})
+    parts = [[first, first], [second, second]]
+    values = [[1.0, 5.0], [2.0, 8.0]]
+    figures: list[list[Figures]] = [[{"discard": {"kl": value}} for value in own] for own in values]
+    assert mean_figures(parts, figures) == {"discard": {"kl": pytest.approx((1.5 + 6.5) / 2)}}
