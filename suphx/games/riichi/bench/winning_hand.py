@@ -15,6 +15,7 @@ from suphx.games.riichi.engine.simulator import deal_next, finish_kyoku
 from suphx.games.riichi.hand.score import base_points, pay_win
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.table.action import RON, TSUMO
+from suphx.games.riichi.table.meld import meld_size
 from suphx.games.riichi.table.rules import apply_rules, tenhou
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -27,7 +28,7 @@ from suphx.games.riichi.table.table import (
     PON_MELD,
     TABLE,
 )
-from suphx.games.riichi.table.tile import kind_of_face
+from suphx.games.riichi.table.tile import is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA, URA
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, Records
@@ -137,11 +138,11 @@ def describe_win(t: Any) -> Win:
 
 def _describe_meld(t: Any, seat: int, m: int, bag: _TileBag) -> tuple[int, list[int]]:
     type_, kind = int(t["meld_type"][seat, m]), int(t["meld_kind"][seat, m])
-    kinds = [kind, kind + 1, kind + 2] if type_ == CHI_MELD else [kind] * (3 if type_ == PON_MELD else 4)
+    kinds = [kind, kind + 1, kind + 2] if type_ == CHI_MELD else [kind] * meld_size(type_)
     is_red_left = bool(t["meld_red"][seat, m])
     ids = []
     for each in kinds:
-        is_red = is_red_left and each < 27 and each % 9 == 4
+        is_red = is_red_left and is_five(each)
         is_red_left &= not is_red
         ids.append(bag.take(each, is_red=is_red))
     return type_, sorted(ids)
@@ -163,4 +164,4 @@ class _TileBag:
 
 
 def _has_red(bits: int, kind: int) -> bool:
-    return kind < 27 and kind % 9 == 4 and bool(bits >> kind // 9 & 1)
+    return is_five(kind) and bool(bits >> kind // 9 & 1)

@@ -30,8 +30,8 @@ from suphx.games.riichi.table.action import (
 )
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.table import CHI_MELD, CLAIM, ROB_KAN, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, is_simple, kind_of_face
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.tile import is_simple, kind_of_face
+from suphx.games.riichi.table.wall import dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
 
@@ -151,7 +151,7 @@ def _keep_value(t: Table, seat: int, kind: int) -> int:
     """Return a small number: how much rather one keeps a kind when progress is equal (dora, yakuhai, middle tiles)."""
     value = 0
     for i in range(t.num_dora):
-        if dora_of_indicator(t.wall[DORA - 2 * i] >> 2) == kind:
+        if dora_kind(t.wall, i) == kind:
             value += 40
     if is_yakuhai(t, seat, kind):
         value += 8

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, PON_MELD, Table
+from suphx.games.riichi.table.meld import add_meld
+from suphx.games.riichi.table.table import CALLED_FLAG, Table
 from suphx.games.riichi.table.tile import kind_of_face
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import dora_indicator
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
 
@@ -15,18 +16,13 @@ def fill_unseen(t: Table, seat: int, unseen: I8) -> None:
     for kind in range(34):
         unseen[kind] = 4 - t.hand[seat, kind]
     for i in range(t.num_dora):
-        unseen[t.wall[DORA - 2 * i] >> 2] -= 1
+        unseen[dora_indicator(t.wall, i) >> 2] -= 1
     for other in range(4):
         for i in range(t.river_length[other]):
             if not t.river_flags[other, i] & CALLED_FLAG:
                 unseen[kind_of_face(t.river[other, i])] -= 1
         for i in range(t.num_melds[other]):
-            kind = t.meld_kind[other, i]
-            if t.meld_type[other, i] == CHI_MELD:
-                for j in range(3):
-                    unseen[kind + j] -= 1
-            else:
-                unseen[kind] -= 3 if t.meld_type[other, i] == PON_MELD else 4
+            add_meld(unseen, t.meld_type[other, i], t.meld_kind[other, i], -1)
 
 
 @jit

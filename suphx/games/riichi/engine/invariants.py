@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, RON, TSUMO, TSUMOGIRI, lowest_of_chi
+from suphx.games.riichi.table.meld import add_meld
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CALL_DISCARD,
     CALLED_FLAG,
-    CHI_MELD,
     CLAIM,
     KYOKU_END,
     OWN_TURN,
-    PON_MELD,
     RIICHI_DISCARD,
     RIICHI_FLAG,
     ROB_KAN,
     Table,
 )
-from suphx.games.riichi.table.tile import NUM_FACES, NUM_TILES, face_of_id, is_simple, kind_of_face
+from suphx.games.riichi.table.tile import NUM_FACES, NUM_TILES, face_of_id, is_five, is_simple, kind_of_face
 from suphx.games.riichi.table.wall import DORA, RINSHAN
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records
@@ -131,14 +130,9 @@ def _recolour(counts: I64, suit: int, num_red: int) -> None:
 
 @jit
 def _count_meld(t: Table, seat: int, i: int, counts: I64) -> None:
-    kind = t.meld_kind[seat, i]
-    if t.meld_type[seat, i] == CHI_MELD:
-        for step in range(3):
-            counts[kind + step] += 1
-    else:
-        counts[kind] += 3 if t.meld_type[seat, i] == PON_MELD else 4
+    add_meld(counts, t.meld_type[seat, i], t.meld_kind[seat, i], 1)
     if t.meld_red[seat, i]:
-        _recolour(counts, kind // 9, t.meld_red[seat, i])
+        _recolour(counts, t.meld_kind[seat, i] // 9, t.meld_red[seat, i])
 
 
 @jit
@@ -268,7 +262,7 @@ def _turn_violation(t: Table) -> int:
     seat = t.actor
     for face in range(TSUMOGIRI):
         kind = kind_of_face(face)
-        is_red = t.red[seat] >> (kind // 9) & 1 if kind < 27 and kind % 9 == 4 else 0
+        is_red = t.red[seat] >> (kind // 9) & 1 if is_five(kind) else 0
         held = is_red if face >= 34 else t.hand[seat, kind] - is_red
         # The drawn tile's own face stands for another copy of it: the drawn one is TSUMOGIRI.
         held -= t.drawn == face
@@ -296,7 +290,7 @@ def _claim_violation(t: Table) -> int:
         if t.legal[action] and hand[kind] < 2:
             return _HELD
     for action in range(CHI, PASS):
-        lowest = kind - (action - CHI) % 3
+        lowest = lowest_of_chi(kind, action)
         for other in range(lowest, lowest + 3):
             if t.legal[action] and other != kind and (other // 9 != kind // 9 or hand[other] == 0):
                 return _HELD

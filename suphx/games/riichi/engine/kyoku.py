@@ -37,6 +37,7 @@ from suphx.games.riichi.table.action import (
     RON,
     TSUMO,
     TSUMOGIRI,
+    chi_position,
 )
 from suphx.games.riichi.table.rule_flag import (
     DRAW_BY_FOUR_RIICHI,
@@ -67,7 +68,7 @@ from suphx.games.riichi.table.table import (
     TSUMOGIRI_FLAG,
     Table,
 )
-from suphx.games.riichi.table.tile import face_of_id, kind_of_face
+from suphx.games.riichi.table.tile import face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import RINSHAN
 from suphx.kernel.jit import jit
 
@@ -339,7 +340,7 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
         has_red = _use(t, seat, kind, 2, action == PON_RED)
     else:
         meld_type = CHI_MELD
-        position = (action - CHI) % 3
+        position = chi_position(action)
         lowest = kind - position
         t.forbidden = chi_forbidden(kind, position, t.rule_flags)
         has_red = 0
@@ -362,7 +363,7 @@ def _use(t: Table, seat: int, kind: int, count: int, takes_red: bool) -> int:
     """Move ``count`` tiles of a kind out of a hand, the red one too if wanted; return the red ones among them."""
     t.hand[seat, kind] -= count
     bit = 1 << (kind // 9)
-    if takes_red and kind < 27 and kind % 9 == 4 and t.red[seat] & bit:
+    if takes_red and is_five(kind) and t.red[seat] & bit:
         t.red[seat] &= ~bit
         return 1
     return 0
@@ -441,7 +442,7 @@ def _make_closed_kan(t: Table, seat: int, kind: int) -> int:
 def _add_to_pon(t: Table, seat: int, kind: int) -> int:
     """Lay the fourth tile to a pon; return its face."""
     face = kind
-    if kind < 27 and kind % 9 == 4 and t.red[seat] >> (kind // 9) & 1:
+    if is_five(kind) and t.red[seat] >> (kind // 9) & 1:
         face = 34 + kind // 9
     _give(t, seat, face)
     for i in range(t.num_melds[seat]):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from suphx.games.riichi.engine.legal import dealer_of, score_win
+from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.hand.score import STICK, base_points, pay_honba, pay_liable, pay_win
+from suphx.games.riichi.table.meld import count_in_meld
 from suphx.games.riichi.table.rule_flag import (
     DOUBLE_DAISUUSHII,
     KAN_URA_DORA,
@@ -14,7 +16,6 @@ from suphx.games.riichi.table.rule_flag import (
 )
 from suphx.games.riichi.table.table import (
     CALLED_FLAG,
-    CHI_MELD,
     EXHAUSTIVE_DRAW,
     KYOKU_END,
     NAGASHI_MANGAN,
@@ -25,8 +26,6 @@ from suphx.games.riichi.table.table import (
 from suphx.games.riichi.table.tile import dora_of_indicator, is_simple, kind_of_face
 from suphx.games.riichi.table.wall import DORA, URA
 from suphx.kernel.jit import jit
-
-_BIG_DRAGONS, _BIG_WINDS = 39, 49
 
 
 @jit
@@ -40,11 +39,7 @@ def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
         dora = dora_of_indicator(t.wall[first_indicator - 2 * i] >> 2)
         total += t.hand[seat, dora] + (t.phase != OWN_TURN and dora == win_kind)
         for m in range(t.num_melds[seat]):
-            kind = t.meld_kind[seat, m]
-            if t.meld_type[seat, m] == CHI_MELD:
-                total += kind <= dora < kind + 3 and (kind < 27 and dora // 9 == kind // 9)
-            elif kind == dora:
-                total += 3 + (t.meld_type[seat, m] > 2)
+            total += count_in_meld(t.meld_type[seat, m], t.meld_kind[seat, m], dora)
     return total
 
 
@@ -118,9 +113,9 @@ def _liable_seat(t: Table, seat: int, yaku: int) -> int:
     """Return the seat that fed the last set of the yakuman, or -1 (rule: pao for big dragons and big winds)."""
     if not t.rule_flags & PAO:
         return -1
-    if yaku >> _BIG_DRAGONS & 1 and t.pao_dragons[seat] >= 0:
+    if yaku >> yaku_number.DAISANGEN & 1 and t.pao_dragons[seat] >= 0:
         return t.pao_dragons[seat]
-    if yaku >> _BIG_WINDS & 1 and t.pao_winds[seat] >= 0:
+    if yaku >> yaku_number.DAISUUSHII & 1 and t.pao_winds[seat] >= 0:
         return t.pao_winds[seat]
     return -1
 
@@ -130,7 +125,7 @@ def _liable_base(t: Table, base: int, yaku: int) -> int:
     """Return the base points that the liable seat answers for: all, or those of its yakuman."""
     if t.rule_flags & PAO_FOR_WHOLE_HAND:
         return base
-    is_double = yaku >> _BIG_WINDS & 1 and t.rule_flags & DOUBLE_DAISUUSHII
+    is_double = yaku >> yaku_number.DAISUUSHII & 1 and t.rule_flags & DOUBLE_DAISUUSHII
     return min(base, 16000 if is_double else 8000)
 
 

@@ -40,7 +40,7 @@ from suphx.games.riichi.table.rule_flag import (
     RIICHI_NEEDS_POINTS,
 )
 from suphx.games.riichi.table.table import ANKAN_MELD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, kind_of_face
+from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, is_five, kind_of_face
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.jit import jit
 
@@ -294,7 +294,7 @@ def _fill_pon(t: Table, seat: int, kind: int) -> None:
 @jit
 def _red_of(t: Table, seat: int, kind: int) -> int:
     """Return 1 when the red five of ``kind`` is in the hand."""
-    if kind < 27 and kind % 9 == 4:
+    if is_five(kind):
         return t.red[seat] >> (kind // 9) & 1
     return 0
 

@@ -19,6 +19,7 @@ PON_RED give the same row: these planes do not show which five is taken from the
 from __future__ import annotations
 
 from suphx.games.riichi.engine.legal import dealer_of, tiles_left
+from suphx.games.riichi.features.layout.meld_masks import meld_masks
 from suphx.games.riichi.features.layout.planes import (
     CountMasks,
     add_tile,
@@ -30,10 +31,10 @@ from suphx.games.riichi.features.layout.planes import (
     set_kinds,
     set_plane,
 )
-from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
+from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, lowest_of_chi
 from suphx.games.riichi.table.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, kind_of_face
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.tile import dora_of_indicator, is_five, kind_of_face
+from suphx.games.riichi.table.wall import dora_indicator, dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
 
@@ -122,7 +123,7 @@ def _fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMas
         other = (seat + relative) % 4
         for i in range(t.num_melds[other]):
             meld_type, kind = t.meld_type[other, i], int(t.meld_kind[other, i])
-            set_counts(row, _MELDS + 16 * relative + 4 * i, _meld_masks(meld_type, kind))
+            set_counts(row, _MELDS + 16 * relative + 4 * i, meld_masks(meld_type, kind))
             seen = _see_meld(seen, meld_type, kind, kind_of_face(t.meld_tile[other, i]))
         for i in range(t.river_length[other]):
             kind = int(kind_of_face(t.river[other, i]))
@@ -130,19 +131,10 @@ def _fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMas
             if i < RIVER_PLANES:
                 set_bit(row, _RIVERS + RIVER_PLANES * relative + i, kind)
     for i in range(min(t.num_dora, MAX_DORA)):
-        indicator = int(t.wall[DORA - 2 * i]) >> 2
+        indicator = dora_indicator(t.wall, i) >> 2
         seen = add_tile(seen, indicator)
         set_bit(row, _DORA + i, dora_of_indicator(indicator))
     return seen
-
-
-@jit
-def _meld_masks(meld_type: int, kind: int) -> CountMasks:
-    """Return the counts of one meld whose lowest kind is ``kind``."""
-    if meld_type == CHI_MELD:
-        return 7 << kind, 0, 0, 0
-    bit = 1 << kind
-    return bit, bit, bit, 0 if meld_type == PON_MELD else bit
 
 
 @jit
@@ -205,12 +197,10 @@ def _fill_claim(t: Table, seat: int, action: int, hand: CountMasks, row: U8) -> 
     set_counts(row, _HAND_AFTER, _hand_after(hand, kind, action))
     _fill_melds_after(t, seat, kind, action, row)
     for i in range(min(t.num_dora, MAX_DORA)):
-        if dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2) == kind:
+        if dora_kind(t.wall, i) == kind:
             set_plane(row, _TILE_IS_DORA)
-    if action >= PON:
-        is_red = t.claimed_face >= 34
-    else:
-        is_red = kind < 27 and kind % 9 == 4 and (t.red[seat] >> (kind // 9)) & 1 != 0
+    has_red = bool(t.red[seat] >> (kind // 9) & 1) if is_five(kind) else False
+    is_red = bool(t.claimed_face >= 34) if action >= PON else has_red
     if is_red:
         set_plane(row, _TILE_IS_RED)
 
@@ -229,7 +219,7 @@ def _claimed_kind(t: Table, action: int) -> int:
 def _hand_after(hand: CountMasks, kind: int, action: int) -> CountMasks:
     """Return the concealed tiles without those that go into the meld."""
     if CHI <= action < PASS:
-        lowest = kind - (action - CHI) % 3
+        lowest = lowest_of_chi(kind, action)
         for other in range(lowest, lowest + 3):
             if other != kind:
                 hand = remove_tiles(hand, other, 1)
@@ -247,14 +237,14 @@ def _fill_melds_after(t: Table, seat: int, kind: int, action: int, row: U8) -> N
     is_kakan = KAKAN <= action < TSUMO
     for i in range(t.num_melds[seat]):
         meld_type, meld_kind = t.meld_type[seat, i], int(t.meld_kind[seat, i])
-        set_counts(row, _MELDS_AFTER + 4 * i, _meld_masks(meld_type, meld_kind))
+        set_counts(row, _MELDS_AFTER + 4 * i, meld_masks(meld_type, meld_kind))
         if is_kakan and meld_type == PON_MELD and meld_kind == kind:
             set_kinds(row, _MELDS_AFTER + 4 * i + 3, 1 << kind)
     if is_kakan:
         return
     meld_type, lowest = MINKAN_MELD, kind
     if CHI <= action < PASS:
-        meld_type, lowest = CHI_MELD, kind - (action - CHI) % 3
+        meld_type, lowest = CHI_MELD, lowest_of_chi(kind, action)
     elif action in (PON, PON_RED):
         meld_type = PON_MELD
-    set_counts(row, _MELDS_AFTER + 4 * int(t.num_melds[seat]), _meld_masks(meld_type, lowest))
+    set_counts(row, _MELDS_AFTER + 4 * int(t.num_melds[seat]), meld_masks(meld_type, lowest))

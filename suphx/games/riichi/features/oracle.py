@@ -21,8 +21,8 @@ from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.features.public.open_tiles import red_kinds
 from suphx.games.riichi.hand.shanten import shanten
 from suphx.games.riichi.table.table import CALL_DISCARD, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, face_of_id
-from suphx.games.riichi.table.wall import DORA, RINSHAN, URA
+from suphx.games.riichi.table.tile import face_of_id
+from suphx.games.riichi.table.wall import RINSHAN, dora_kind, ura_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
 
@@ -107,6 +107,6 @@ def _fill_dead_wall(t: Table, row: U8) -> None:
     for i in range(t.num_kans, 4):
         set_bit(row, _RINSHAN + i - int(t.num_kans), int(t.wall[RINSHAN[i]]) >> 2)
     for i in range(t.num_dora, MAX_DORA):
-        set_bit(row, _KAN_DORA + i - int(t.num_dora), dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2))
+        set_bit(row, _KAN_DORA + i - int(t.num_dora), dora_kind(t.wall, i))
     for i in range(MAX_DORA):
-        set_bit(row, _URA_DORA + i, dora_of_indicator(int(t.wall[URA - 2 * i]) >> 2))
+        set_bit(row, _URA_DORA + i, ura_kind(t.wall, i))

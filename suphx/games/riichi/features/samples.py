@@ -31,6 +31,7 @@ from suphx.games.riichi.table.action import (
     RON,
     TSUMO,
     TSUMOGIRI,
+    chi_position,
 )
 from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rule_flag import copy_rules
@@ -228,5 +229,5 @@ def label_of(t: Table, head: int, candidate: int, action: int) -> int:
     if head == PONG:
         return int(PON <= action <= PON_RED)
     if head == CHOW:
-        return int(CHI <= action < PASS and (action - CHI) % 3 == (candidate - CHI) % 3)
+        return int(CHI <= action < PASS and chi_position(action) == chi_position(candidate))
     return int(action == candidate)

@@ -1,12 +1,13 @@
 """Yaku, han and fu of a winning hand: the best of all its readings.
 
-Yaku have Tenhou's numbers 0-51, so that records compare bit by bit; dora are counted apart.
+Yaku are bit sets of Tenhou's numbers (yaku_number.py), so that records compare bit by bit; dora are counted apart.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.hand.agari import MAX_READINGS, TRIPLET, is_seven_pairs, is_thirteen_orphans, read_hand
 from suphx.games.riichi.hand.score import base_points
 from suphx.games.riichi.table.rule_flag import (
@@ -21,20 +22,9 @@ from suphx.games.riichi.table.rule_flag import (
     YAKUMAN_ADD_UP,
 )
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, PON_MELD
-from suphx.games.riichi.table.tile import is_simple
+from suphx.games.riichi.table.tile import EAST, HAKU, is_simple
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8
-
-YAKU_NAMES = (
-    "menzen tsumo", "riichi", "ippatsu", "chankan", "rinshan kaihou", "haitei", "houtei", "pinfu", "tanyao", "iipeikou",
-    "seat wind east", "seat wind south", "seat wind west", "seat wind north",
-    "round wind east", "round wind south", "round wind west", "round wind north",
-    "haku", "hatsu", "chun", "double riichi", "chiitoitsu", "chanta", "ittsuu", "sanshoku doujun", "sanshoku doukou",
-    "sankantsu", "toitoi", "sanankou", "shousangen", "honroutou", "ryanpeikou", "junchan", "honitsu", "chinitsu",
-    "renhou", "tenhou", "chiihou", "daisangen", "suuankou", "suuankou tanki", "tsuuiisou", "ryuuiisou", "chinroutou",
-    "chuuren poutou", "junsei chuuren poutou", "kokushi musou", "kokushi musou 13 waits", "daisuushii", "shousuushii",
-    "suukantsu",
-)  # fmt: skip
 
 # circumstances of a win, a bit set
 IS_TSUMO, IS_RIICHI, IS_DOUBLE_RIICHI, IS_IPPATSU, IS_RINSHAN, IS_CHANKAN, IS_LAST_TILE, IS_FIRST_TURN = (
@@ -69,11 +59,11 @@ def score_hand(
         all_kinds |= (7 if meld_type[i] == CHI_MELD else 1) << meld_kind[i]
     whole = _whole_hand_yaku(all_kinds, circumstances, is_closed, rules, seat_wind)
     if num_melds == 0 and is_thirteen_orphans(hand):
-        kokushi = (1 << 48) if hand[win_kind] == 2 else (1 << 47)
+        kokushi = 1 << yaku_number.KOKUSHI_MUSOU_13_WAITS if hand[win_kind] == 2 else 1 << yaku_number.KOKUSHI_MUSOU
         return _total(kokushi | whole, is_closed, rules, dora, 30)
     best = (0, 0, 0, 0)
     if num_melds == 0 and is_seven_pairs(hand):
-        best = _total(whole | 1 << 22, True, rules, dora, 25)
+        best = _total(whole | 1 << yaku_number.CHIITOITSU, True, rules, dora, 25)
     readings = np.empty((MAX_READINGS, 5), np.int8)
     num_readings = read_hand(hand, 4 - num_melds, readings)
     sets = np.empty((4, 3), np.int8)
@@ -111,34 +101,34 @@ def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, rules:
     """Return the yaku that need no reading: circumstances, and which kinds there are."""
     yaku = 0
     if circumstances & IS_FIRST_TURN:
-        yaku |= (1 << 37) if seat_wind == 27 else (1 << 38)
+        yaku |= 1 << yaku_number.TENHOU if seat_wind == 27 else 1 << yaku_number.CHIIHOU
     if circumstances & IS_TSUMO and is_closed:
-        yaku |= 1
+        yaku |= 1 << yaku_number.MENZEN_TSUMO
     if circumstances & IS_DOUBLE_RIICHI:
-        yaku |= 1 << 21
+        yaku |= 1 << yaku_number.DOUBLE_RIICHI
     elif circumstances & IS_RIICHI:
-        yaku |= 1 << 1
+        yaku |= 1 << yaku_number.RIICHI
     if circumstances & IS_IPPATSU:
-        yaku |= 1 << 2
+        yaku |= 1 << yaku_number.IPPATSU
     if circumstances & IS_CHANKAN:
-        yaku |= 1 << 3
+        yaku |= 1 << yaku_number.CHANKAN
     if circumstances & IS_RINSHAN:
-        yaku |= 1 << 4
+        yaku |= 1 << yaku_number.RINSHAN_KAIHOU
     elif circumstances & IS_LAST_TILE:
-        yaku |= (1 << 5) if circumstances & IS_TSUMO else (1 << 6)
+        yaku |= 1 << yaku_number.HAITEI if circumstances & IS_TSUMO else 1 << yaku_number.HOUTEI
     if all_kinds & _ENDS == 0 and (is_closed or rules & OPEN_TANYAO):
-        yaku |= 1 << 8
+        yaku |= 1 << yaku_number.TANYAO
     if all_kinds & ~_ENDS == 0:
-        yaku |= 1 << 31
+        yaku |= 1 << yaku_number.HONROUTOU
     suits = (all_kinds & 0x1FF != 0) + (all_kinds >> 9 & 0x1FF != 0) + (all_kinds >> 18 & 0x1FF != 0)
     if suits == 1:
-        yaku |= (1 << 34) if all_kinds & _HONOURS else (1 << 35)
+        yaku |= 1 << yaku_number.HONITSU if all_kinds & _HONOURS else 1 << yaku_number.CHINITSU
     if suits == 0:
-        yaku |= 1 << 42
+        yaku |= 1 << yaku_number.TSUUIISOU
     if all_kinds & ~_GREEN == 0:
-        yaku |= 1 << 43
+        yaku |= 1 << yaku_number.RYUUIISOU
     if all_kinds & ~(_ENDS & ~_HONOURS) == 0:
-        yaku |= 1 << 44
+        yaku |= 1 << yaku_number.CHINROUTOU
     return yaku
 
 
@@ -181,20 +171,20 @@ def _set_yaku(sets: I8, pair: int, all_kinds: int, is_closed: bool, seat_wind: i
             num_triplets += 1
     yaku = _honour_yaku(triplets, pair, seat_wind, round_wind)
     if is_closed and equal_runs > 0:
-        yaku |= (1 << 32) if equal_runs == 2 else (1 << 9)
+        yaku |= 1 << yaku_number.RYANPEIKOU if equal_runs == 2 else 1 << yaku_number.IIPEIKOU
     for suit in range(0, 27, 9):
         if all_runs >> suit & 0x49 == 0x49:
-            yaku |= 1 << 24
+            yaku |= 1 << yaku_number.ITTSUU
     if all_runs & all_runs >> 9 & all_runs >> 18 & 0x1FF:
-        yaku |= 1 << 25
+        yaku |= 1 << yaku_number.SANSHOKU_DOUJUN
     if triplets & triplets >> 9 & triplets >> 18 & 0x1FF:
-        yaku |= 1 << 26
+        yaku |= 1 << yaku_number.SANSHOKU_DOUKOU
     if kans == 3:
-        yaku |= 1 << 27
+        yaku |= 1 << yaku_number.SANKANTSU
     if kans == 4:
-        yaku |= 1 << 51
+        yaku |= 1 << yaku_number.SUUKANTSU
     if num_triplets == 4:
-        yaku |= 1 << 28
+        yaku |= 1 << yaku_number.TOITOI
     if num_triplets < 4:
         yaku |= _outside_yaku(sets, pair, all_kinds)
     return yaku
@@ -212,7 +202,7 @@ def _outside_yaku(sets: I8, pair: int, all_kinds: int) -> int:
                 return 0
         elif is_simple(kind):
             return 0
-    return (1 << 23) if all_kinds & _HONOURS else (1 << 33)
+    return 1 << yaku_number.CHANTA if all_kinds & _HONOURS else 1 << yaku_number.JUNCHAN
 
 
 @jit
@@ -220,24 +210,24 @@ def _honour_yaku(triplets: int, pair: int, seat_wind: int, round_wind: int) -> i
     """Return the yaku of wind and dragon triplets."""
     yaku = 0
     if triplets >> seat_wind & 1:
-        yaku |= 1 << (10 + seat_wind - 27)
+        yaku |= 1 << (yaku_number.SEAT_WIND_EAST + seat_wind - EAST)
     if triplets >> round_wind & 1:
-        yaku |= 1 << (14 + round_wind - 27)
+        yaku |= 1 << (yaku_number.ROUND_WIND_EAST + round_wind - EAST)
     dragons = winds = 0
     for kind in range(27, 31):
         winds += triplets >> kind & 1
     for kind in range(31, 34):
         if triplets >> kind & 1:
             dragons += 1
-            yaku |= 1 << (18 + kind - 31)
+            yaku |= 1 << (yaku_number.HAKU + kind - HAKU)
     if dragons == 3:
-        yaku |= 1 << 39
+        yaku |= 1 << yaku_number.DAISANGEN
     elif dragons == 2 and pair >= 31:
-        yaku |= 1 << 30
+        yaku |= 1 << yaku_number.SHOUSANGEN
     if winds == 4:
-        yaku |= 1 << 49
+        yaku |= 1 << yaku_number.DAISUUSHII
     elif winds == 3 and 27 <= pair < 31:
-        yaku |= 1 << 50
+        yaku |= 1 << yaku_number.SHOUSUUSHII
     return yaku
 
 
@@ -250,7 +240,7 @@ def _nine_gates(hand: I8, all_kinds: int, has_no_meld: bool, win_kind: int) -> i
     if all_kinds != 0x1FF << first or hand[first] < 3 or hand[first + 8] < 3:
         return 0
     extra_at_win = hand[win_kind] - (3 if win_kind == first or win_kind == first + 8 else 1)
-    return (1 << 46) if extra_at_win == 1 else (1 << 45)
+    return 1 << yaku_number.JUNSEI_CHUUREN_POUTOU if extra_at_win == 1 else 1 << yaku_number.CHUUREN_POUTOU
 
 
 @jit
@@ -295,11 +285,11 @@ def _reading_total(
     wait = _wait_fu(reading, place, win_kind)
     yaku = shape
     if concealed_triplets == 3:
-        yaku |= 1 << 29
+        yaku |= 1 << yaku_number.SANANKOU
     elif concealed_triplets == 4:
-        yaku |= (1 << 41) if place < 0 else (1 << 40)
+        yaku |= 1 << yaku_number.SUUANKOU_TANKI if place < 0 else 1 << yaku_number.SUUANKOU
     if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & PINFU_TSUMO):
-        return _total(yaku | 1 << 7, True, rules, dora, 20 if is_tsumo else 30)
+        return _total(yaku | 1 << yaku_number.PINFU, True, rules, dora, 20 if is_tsumo else 30)
     fu += wait
     if is_tsumo:
         if rules & RINSHAN_TSUMO_FU or not circumstances & IS_RINSHAN:
@@ -327,15 +317,15 @@ def _wait_fu(reading: I8, place: int, win_kind: int) -> int:
 @jit
 def _total(yaku: int, is_closed: bool, rules: int, dora: int, fu: int) -> tuple[int, int, int, int]:
     """Settle which yaku stand beside which, and add up han."""
-    yakuman = yaku & 0xFFFE000000000  # numbers 37-51
+    yakuman = yaku & yaku_number.ALL_YAKUMAN
     if yakuman:
-        if yakuman >> 49 & 1:
-            yakuman &= ~(1 << 50)
+        if yakuman >> yaku_number.DAISUUSHII & 1:
+            yakuman &= ~(1 << yaku_number.SHOUSUUSHII)
         return yakuman, 0, 0, _count_yakuman(yakuman, rules)
-    if yaku >> 31 & 1:
-        yaku &= ~(1 << 23 | 1 << 33)
+    if yaku >> yaku_number.HONROUTOU & 1:
+        yaku &= ~(1 << yaku_number.CHANTA | 1 << yaku_number.JUNCHAN)
     han = 0
-    for number in range(36):
+    for number in range(yaku_number.RENHOU):
         if yaku >> number & 1:
             han += _han_of(number, is_closed)
     if han == 0:
@@ -345,14 +335,14 @@ def _total(yaku: int, is_closed: bool, rules: int, dora: int, fu: int) -> tuple[
 
 @jit
 def _count_yakuman(yakuman: int, rules: int) -> int:
-    """Return how many yakuman a bit set of yaku 37-51 is worth."""
+    """Return how many yakuman a bit set of yakuman is worth."""
     count = 0
-    for number in range(37, 52):
+    for number in range(yaku_number.FIRST_YAKUMAN, 52):
         count += yakuman >> number & 1
-    doubles = yakuman >> 41 & int(rules & DOUBLE_SUUANKOU_TANKI != 0)
-    doubles += yakuman >> 46 & int(rules & DOUBLE_JUNSEI_CHUUREN != 0)
-    doubles += yakuman >> 48 & int(rules & DOUBLE_KOKUSHI_13_WAITS != 0)
-    doubles += yakuman >> 49 & int(rules & DOUBLE_DAISUUSHII != 0)
+    doubles = yakuman >> yaku_number.SUUANKOU_TANKI & int(rules & DOUBLE_SUUANKOU_TANKI != 0)
+    doubles += yakuman >> yaku_number.JUNSEI_CHUUREN_POUTOU & int(rules & DOUBLE_JUNSEI_CHUUREN != 0)
+    doubles += yakuman >> yaku_number.KOKUSHI_MUSOU_13_WAITS & int(rules & DOUBLE_KOKUSHI_13_WAITS != 0)
+    doubles += yakuman >> yaku_number.DAISUUSHII & int(rules & DOUBLE_DAISUUSHII != 0)
     if rules & YAKUMAN_ADD_UP:
         return count + doubles
     return 2 if doubles else 1
@@ -361,14 +351,14 @@ def _count_yakuman(yakuman: int, rules: int) -> int:
 @jit
 def _han_of(number: int, is_closed: bool) -> int:
     """Return the han of a yaku: chanta, ittsuu, sanshoku, junchan, honitsu, chinitsu lose one when open."""
-    if number == 35:
+    if number == yaku_number.CHINITSU:
         return 6 if is_closed else 5
-    if number == 33 or number == 34:
+    if number == yaku_number.JUNCHAN or number == yaku_number.HONITSU:
         return 3 if is_closed else 2
-    if number == 32:
+    if number == yaku_number.RYANPEIKOU:
         return 3
-    if number == 23 or number == 24 or number == 25:
+    if number == yaku_number.CHANTA or number == yaku_number.ITTSUU or number == yaku_number.SANSHOKU_DOUJUN:
         return 2 if is_closed else 1
-    if number == 21 or number == 22 or (26 <= number <= 31):
+    if number == yaku_number.DOUBLE_RIICHI or number == yaku_number.CHIITOITSU:
         return 2
-    return 1
+    return 2 if yaku_number.SANSHOKU_DOUKOU <= number <= yaku_number.HONROUTOU else 1

@@ -24,9 +24,10 @@ from suphx.games.riichi.hand.shanten import waiting_kinds
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, TenpaiDeal, deal_tenpai
 from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_table
-from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, PON_MELD, TABLE, Table
-from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, kind_of_face
-from suphx.games.riichi.table.wall import DORA, RINSHAN
+from suphx.games.riichi.table.meld import meld_size
+from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, TABLE, Table
+from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, is_five, kind_of_face
+from suphx.games.riichi.table.wall import DORA, RINSHAN, dora_indicator
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
 from suphx.kernel.record import I8, I64, Records
@@ -87,7 +88,7 @@ def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
     """Put the ids of hidden tiles first in ``ids`` (136,) and return how many they are; the visible ones follow."""
     ids[:] = _HIDDEN
     for i in range(t.num_dora):
-        ids[t.wall[DORA - 2 * i]] = _VISIBLE
+        ids[dora_indicator(t.wall, i)] = _VISIBLE
     for other in range(4):
         for i in range(t.river_length[other]):
             if not t.river_flags[other, i] & CALLED_FLAG:
@@ -95,7 +96,7 @@ def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
         for i in range(t.num_melds[other]):
             _show_meld(t, other, i, ids)
     for kind in range(34):
-        red = t.red[seat] >> (kind // 9) & 1 if kind < 27 and kind % 9 == 4 else 0
+        red = t.red[seat] >> (kind // 9) & 1 if is_five(kind) else 0
         for _ in range(t.hand[seat, kind] - red):
             _show(ids, kind, t.red_fives)
         if red:
@@ -119,10 +120,10 @@ def _show_meld(t: Table, seat: int, i: int, ids: I64) -> None:
     red = t.meld_red[seat, i]
     if t.meld_type[seat, i] == CHI_MELD:
         for step in range(3):
-            is_red = red != 0 and (kind + step) % 9 == 4
+            is_red = red != 0 and is_five(kind + step)
             _show(ids, 34 + kind // 9 if is_red else kind + step, t.red_fives)
     else:
-        for n in range(3 if t.meld_type[seat, i] == PON_MELD else 4):
+        for n in range(meld_size(t.meld_type[seat, i])):
             _show(ids, 34 + kind // 9 if n < red else kind, t.red_fives)
 
 
@@ -217,7 +218,7 @@ def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
     for n in range(NUM_TILES):
         is_over = n < used or n >= num_hidden
         for i in range(t.num_dora):
-            is_over &= t.wall[DORA - 2 * i] != ids[n]
+            is_over &= dora_indicator(t.wall, i) != ids[n]
         if is_over:
             t.wall[place if place < t.next_draw else RINSHAN[place - t.next_draw]] = ids[n]
             place += 1

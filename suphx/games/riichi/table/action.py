@@ -6,6 +6,7 @@ Combined moves are two decisions: riichi and then its discard, a claim and then 
 from __future__ import annotations
 
 from suphx.games.riichi.table.tile import face_name
+from suphx.kernel.jit import jit
 
 NUM_ACTIONS = 120
 
@@ -29,6 +30,18 @@ LEAVE = 120  # the seat disconnected
 RETURN = 121  # the seat came back
 
 
+@jit
+def chi_position(action: int) -> int:
+    """Return where the claimed tile stands in the run of a chi: 0 lowest, 1 middle, 2 highest."""
+    return (action - CHI) % 3
+
+
+@jit
+def lowest_of_chi(kind: int, action: int) -> int:
+    """Return the lowest kind of the run that a chi of the claimed ``kind`` makes."""
+    return kind - (action - CHI) % 3
+
+
 def action_name(action: int) -> str:
     """Return a readable name: ``"discard 0p"``, ``"ankan 5z"``, ``"chi middle red"``."""
     if action < TSUMOGIRI:
@@ -38,7 +51,7 @@ def action_name(action: int) -> str:
     if KAKAN <= action < TSUMO:
         return f"kakan {face_name(action - KAKAN)}"
     if CHI <= action < PASS:
-        position = ("low", "middle", "high")[(action - CHI) % 3]
+        position = ("low", "middle", "high")[chi_position(action)]
         return f"chi {position}{' red' if action >= CHI_RED else ''}"
     return _NAMES.get(action, f"unknown action {action}")
 

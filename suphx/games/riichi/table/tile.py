@@ -37,6 +37,12 @@ def face_of_id(tile_id: int, red_fives: int) -> int:
 
 
 @jit
+def is_five(kind: int) -> bool:
+    """Tell whether a kind is one of the three fives, of which one tile may be red."""
+    return kind < 27 and kind % 9 == 4
+
+
+@jit
 def is_simple(kind: int) -> bool:
     """Tell whether a kind is neither a terminal nor an honour."""
     return kind < 27 and 0 < kind % 9 < 8

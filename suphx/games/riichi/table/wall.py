@@ -5,6 +5,7 @@ A wall is int16 (136,) tile ids in drawing order (table.py). Tenhou's own walls 
 
 from __future__ import annotations
 
+from suphx.games.riichi.table.tile import dora_of_indicator
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import mix
 from suphx.kernel.record import I16
@@ -16,6 +17,24 @@ DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2
 URA = 131
 
 _MASK32 = 0xFFFFFFFF
+
+
+@jit
+def dora_indicator(wall: I16, i: int) -> int:
+    """Return the tile id of the dora indicator ``i`` (0-4)."""
+    return wall[DORA - 2 * i]
+
+
+@jit
+def dora_kind(wall: I16, i: int) -> int:
+    """Return the kind that the dora indicator ``i`` makes dora."""
+    return dora_of_indicator(int(wall[DORA - 2 * i]) >> 2)
+
+
+@jit
+def ura_kind(wall: I16, i: int) -> int:
+    """Return the kind that the ura indicator under the dora indicator ``i`` makes dora."""
+    return dora_of_indicator(int(wall[URA - 2 * i]) >> 2)
 
 
 @jit

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from suphx.games.riichi.hand.yaku import (
-    YAKU_NAMES,
-    score_hand,
-)
+from suphx.games.riichi.hand.yaku import score_hand
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.rules import Rules, rule_flags, tenhou
 from suphx.games.riichi.table.tile import parse_kinds
 from tests.games.riichi.builders.table_builder import counts_of, melds_of

@@ -13,8 +13,8 @@ from suphx.games.riichi.hand.yaku import (
     IS_RIICHI,
     IS_RINSHAN,
     IS_TSUMO,
-    YAKU_NAMES,
 )
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.rules import Rules
 from tests.games.riichi.builders.scored_hand import EAST, SOUTH, WEST, Score, score
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.action import ANKAN, KAKAN, RIICHI
 from suphx.games.riichi.table.table import (
     CALL_DISCARD,

@@ -16,7 +16,7 @@ from mahjong.hand_calculating.hand_config import HandConfig, HandConstants, Opti
 from mahjong.hand_calculating.yaku_config import YAKU_ID_TO_TENHOU_ID
 from mahjong.meld import Meld
 
-from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from riichienv import Conditions, HandEvaluator, Meld, MeldType, Wind
 
-from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.table.rules import mahjong_soul
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from tests.games.riichi.peers.generated_win import Win, generate_win

@@ -5,11 +5,11 @@ from __future__ import annotations
 from suphx.games.riichi.engine.legal import dealer_of
 from suphx.games.riichi.features.layout.planes import CountMasks
 from suphx.games.riichi.features.public.claim import claimed_kind
-from suphx.games.riichi.table.action import CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
+from suphx.games.riichi.table.action import CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, lowest_of_chi
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, is_simple
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.tile import is_five, is_simple
+from suphx.games.riichi.table.wall import dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, field
 
@@ -72,7 +72,7 @@ def fill_holding(t: Table, seat: int, action: int, unseen: CountMasks, holding: 
 def _fill_dora(t: Table, holding: Holding) -> None:
     holding.dora[:] = 0
     for i in range(t.num_dora):
-        holding.dora[dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2)] += 1
+        holding.dora[dora_kind(t.wall, i)] += 1
 
 
 @jit
@@ -99,13 +99,13 @@ def _fill_melds(t: Table, seat: int, action: int, holding: Holding) -> None:
     elif action < MINKAN:
         _add_meld(holding, PON_MELD, kind, claimed_red + int(action == PON_RED))
     else:
-        _add_meld(holding, CHI_MELD, kind - (action - CHI) % 3, claimed_red + int(action >= CHI_RED))
+        _add_meld(holding, CHI_MELD, lowest_of_chi(kind, action), claimed_red + int(action >= CHI_RED))
 
 
 @jit
 def _held_red(t: Table, seat: int, kind: int) -> int:
     """Return 1 when the red five of ``kind`` is in the hand."""
-    if kind < 27 and kind % 9 == 4:
+    if is_five(kind):
         return int(t.red[seat]) >> kind // 9 & 1
     return 0
 
@@ -136,7 +136,7 @@ def _take(t: Table, action: int, holding: Holding) -> None:
     kind = int(claimed_kind(t, action))
     suit = kind // 9
     if CHI <= action < PASS:
-        lowest = kind - (action - CHI) % 3
+        lowest = lowest_of_chi(kind, action)
         for other in range(lowest, lowest + 3):
             holding.hand[other] -= other != kind
         if action >= CHI_RED:

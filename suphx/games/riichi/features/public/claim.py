@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suphx.games.riichi.engine.legal import chi_forbidden, is_closed, pon_forbidden
+from suphx.games.riichi.features.layout.meld_masks import meld_masks
 from suphx.games.riichi.features.layout.paper_layout import CLAIM, CLAIM_UKEIRE_BORDERS, NUM_CLAIM_SHANTEN
 from suphx.games.riichi.features.layout.planes import (
     ALL_KINDS,
@@ -17,11 +18,11 @@ from suphx.games.riichi.features.layout.planes import (
     set_kinds,
     set_plane,
 )
-from suphx.games.riichi.features.public.open_tiles import count_dora, dora_masks, meld_masks, melded_dora, red_kinds
+from suphx.games.riichi.features.public.open_tiles import count_dora, dora_masks, melded_dora, red_kinds
 from suphx.games.riichi.features.public.progress import NO_DISCARD, fill_progress
 from suphx.games.riichi.features.public.situation import own_discards, yakuhai_kinds
 from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO
+from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, chi_position
 from suphx.games.riichi.table.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
@@ -100,7 +101,7 @@ def claimed_kind(t: Table, action: int) -> int:
 def _form(action: int) -> int:
     """Return the place of the claim among the planes "claim"."""
     if CHI <= action < PASS:
-        return (action - CHI) % 3
+        return chi_position(action)
     if action == MINKAN:
         return _MINKAN
     if action >= PON:

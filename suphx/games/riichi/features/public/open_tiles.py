@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suphx.games.riichi.engine.legal import is_closed
+from suphx.games.riichi.features.layout.meld_masks import meld_masks
 from suphx.games.riichi.features.layout.paper_layout import (
     MAX_DORA,
     MAX_DORA_HELD,
@@ -30,8 +31,8 @@ from suphx.games.riichi.table.table import (
     TSUMOGIRI_FLAG,
     Table,
 )
-from suphx.games.riichi.table.tile import dora_of_indicator, face_of_id, kind_of_face
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.tile import face_of_id, kind_of_face
+from suphx.games.riichi.table.wall import dora_indicator, dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
 
@@ -76,7 +77,7 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
         seen, red = _fill_river(t, other, relative, seen, row)
         seen_red |= red
     for i in range(min(int(t.num_dora), MAX_DORA)):
-        tile = int(t.wall[DORA - 2 * i])
+        tile = int(dora_indicator(t.wall, i))
         seen = add_tile(seen, tile >> 2)
         if face_of_id(tile, t.red_fives) >= 34:
             seen_red |= 1 << (tile >> 2)
@@ -95,20 +96,11 @@ def red_kinds(suits: int) -> int:
 
 
 @jit
-def meld_masks(meld_type: int, kind: int) -> CountMasks:
-    """Return the counts of one meld whose lowest kind is ``kind``."""
-    if meld_type == CHI_MELD:
-        return 7 << kind, 0, 0, 0
-    bit = 1 << kind
-    return bit, bit, bit, 0 if meld_type == PON_MELD else bit
-
-
-@jit
 def dora_masks(t: Table) -> CountMasks:
     """Return how many times each kind is dora, as count masks; the fifth indicator for one kind changes nothing."""
     masks = (0, 0, 0, 0)
     for i in range(min(int(t.num_dora), MAX_DORA)):
-        masks = add_tile(masks, dora_of_indicator(int(t.wall[DORA - 2 * i]) >> 2))
+        masks = add_tile(masks, dora_kind(t.wall, i))
     return masks
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
 from suphx.games.riichi.table.action import (
@@ -39,7 +39,7 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
+from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces, is_five
 from suphx.games.riichi.table.wall import DORA
 from suphx.kernel.record import Records
 
@@ -140,7 +140,7 @@ def hand_text(table: Any, seat: int) -> str:
     faces: list[int] = []
     for kind in range(34):
         count = int(table["hand"][seat, kind])
-        if count and kind < 27 and kind % 9 == 4 and table["red"][seat] >> kind // 9 & 1:
+        if count and is_five(kind) and table["red"][seat] >> kind // 9 & 1:
             faces.append(34 + kind // 9)
             count -= 1
         faces += [kind] * count

@@ -19,7 +19,6 @@ from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_P
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.table.action import (
     ANKAN,
-    CHI,
     CHI_RED,
     KAKAN,
     LEAVE,
@@ -33,6 +32,7 @@ from suphx.games.riichi.table.action import (
     TSUMO,
     TSUMOGIRI,
     action_name,
+    lowest_of_chi,
 )
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -310,7 +310,7 @@ class _Playback:
         self._stage = _KAN if action == MINKAN else _OWN_TURN
 
     def _chi_faces(self, seat: int, action: int, kind: int) -> list[int]:
-        lowest = kind - (action - CHI) % 3
+        lowest = lowest_of_chi(kind, action)
         self._need(seat, action, (seat - self._turn) % 4 == 1 and 0 <= lowest % 9 <= 6 and lowest // 9 == kind // 9 < 3)
         faces = [face for face in range(lowest, lowest + 3) if face != kind]
         return [_red(face) if action >= CHI_RED and face % 9 == 4 else face for face in faces]

@@ -15,7 +15,7 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.yaku import YAKU_NAMES
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.log.game_text import kyoku_name
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
@@ -35,7 +35,7 @@ from suphx.games.riichi.table.table import (
     TABLE,
     TRIPLE_RON_DRAW,
 )
-from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id, kind_of_face
+from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA, URA
 
 SEATS = 4
@@ -115,7 +115,7 @@ def _hand(table: Any, seat: int) -> list[int]:
     faces: list[int] = []
     for kind in range(NUM_KINDS):
         count = int(table["hand"][seat, kind])
-        if count and kind < 27 and kind % 9 == 4 and table["red"][seat] >> kind // 9 & 1:
+        if count and is_five(kind) and table["red"][seat] >> kind // 9 & 1:
             faces.append(NUM_KINDS + kind // 9)
             count -= 1
         faces += [kind] * count
@@ -129,7 +129,7 @@ def _meld(table: Any, seat: int, index: int) -> dict[str, Any]:
     kinds = [lowest, lowest + 1, lowest + 2] if meld == CHI_MELD else [lowest] * (3 if meld == PON_MELD else 4)
     faces = list(kinds)
     for _ in range(num_red):
-        five = next(i for i, face in enumerate(faces) if face < 27 and face % 9 == 4)
+        five = next(i for i, face in enumerate(faces) if is_five(face))
         faces[five] = NUM_KINDS + faces[five] // 9
     if meld == ANKAN_MELD:
         return {"faces": faces, "taken": None, "is_hidden": True}

@@ -12,6 +12,7 @@ from typing import assert_never
 
 import numpy as np
 
+from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.kyoku_builder import INDICATOR_PLACES, URA_PLACES
 from suphx.games.riichi.records.log.kyoku_playback import (
@@ -56,7 +57,7 @@ _ROOM_BITS = {room: bits for bits, room in ROOMS.items()} | {"": 0}
 _YAKU_ORDER = (1, 21, 2, 3, 4, 5, 6, 0, 7, 36, 8, 9, *range(14, 18), *range(10, 14), 18, 19, 20, *range(22, 36))
 _CLOSED_HAN = {21: 2, **dict.fromkeys(range(22, 32), 2), 32: 3, 33: 3, 34: 3, 35: 6}
 _OPEN_HAN = _CLOSED_HAN | {23: 1, 24: 1, 25: 1, 33: 2, 34: 2, 35: 5}
-_RIICHI_YAKU = 1 << 1 | 1 << 21
+_RIICHI_YAKU = 1 << yaku_number.RIICHI | 1 << yaku_number.DOUBLE_RIICHI
 _FIRST_YAKUMAN, _LAST_YAKUMAN = 37, 51
 
 
