@@ -1,4 +1,4 @@
-"""Names that settings choose from: where and how nets are computed; device.py and formulation.py carry it out."""
+"""Names that settings choose from: where and how nets are computed; device.py and convolution.py carry it out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ Precision = Literal["auto", "bf16", "fp32"]
 
 Compilation = Literal["auto", "none", "default", "max-autotune"]
 
-Formulation = Literal["conv1d", "channels_last", "matmul"]
+Convolution = Literal["conv1d", "channels_last", "matmul"]
 
-FASTEST: Formulation = "channels_last"
+FASTEST: Convolution = "channels_last"
 """Measured on a CPU with bf16; on a GPU it is the arrangement that the tensor cores of cuDNN want."""
 
 
-def check_formulation(name: str) -> None:
-    """Raise ValueError unless ``name`` is a formulation."""
-    if name not in get_args(Formulation):
-        raise ValueError(f"formulation is {name!r}: use one of {', '.join(get_args(Formulation))}")
+def check_convolution(name: str) -> None:
+    """Raise ValueError unless ``name`` is a convolution."""
+    if name not in get_args(Convolution):
+        raise ValueError(f"convolution is {name!r}: use one of {', '.join(get_args(Convolution))}")

@@ -214,7 +214,7 @@ _FREE_KEYS = (
     "stream.prefetch_batches",
     *(
         f"supervised.{name}"
-        for name in ("compilation", "device", "formulation", "report_every", "save_seconds", "threads")
+        for name in ("compilation", "device", "convolution", "report_every", "save_seconds", "threads")
     ),
 )
 

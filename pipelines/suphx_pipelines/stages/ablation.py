@@ -25,7 +25,7 @@ from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.training.data.dataset import num_samples
 from suphx.training.data.head_data import HeadData, head_data
-from suphx.training.loop.compute import predict
+from suphx.training.loop.prediction import predict
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import EncoderName, Recipe

@@ -41,7 +41,7 @@ def bench_inference(case: NetCase, batches: Sequence[int], *, say: Callable[[str
             say(f"inference with batches of {size:,}")
             config = InferenceConfig(
                 precision=case.precision,
-                formulation=case.formulation,
+                convolution=case.convolution,
                 compilation=case.compilation,
                 batch_sizes=(size,),
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from suphx.games.riichi import Layout, Samples, find_encoder, head_index
-from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
+from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
 from suphx.models.nets.net_config import NetConfig, Normalization, Size
 from suphx.models.nets.policy import PolicyNet, num_weights
@@ -38,7 +38,7 @@ class NetCase:
     encoder: str = "suphx"
     normalization: Normalization = "batch"
     precision: Precision = "auto"
-    formulation: Formulation = FASTEST
+    convolution: Convolution = FASTEST
     compilation: Compilation = "auto"
     threads: int = 1
     """Of torch, on a CPU."""
@@ -112,7 +112,7 @@ class NetCase:
             "parameters": num_weights(self.new_net()),
             "normalization": self.normalization,
             "precision": "bf16" if self.is_bf16 else "fp32",
-            "formulation": self.formulation,
+            "convolution": self.convolution,
             "compilation": resolve_compilation(self.compilation, device),
             "batches": [figures(rate) for rate in rates],
         }

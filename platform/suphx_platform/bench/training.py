@@ -113,7 +113,7 @@ def _job(case: NetCase, samples: Samples, size: int) -> HeadTraining:
             report_every=_STEPS_A_LAP,
             threads=case.threads,
             precision=case.precision,
-            formulation=case.formulation,
+            convolution=case.convolution,
             compilation=case.compilation,
             device=case.device,
         ),

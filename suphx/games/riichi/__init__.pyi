@@ -95,12 +95,12 @@ from .features.lookahead.lookup import load_lookup as load_lookup
 from .features.oracle import ORACLE as ORACLE
 from .features.oracle_row import seen_rows as seen_rows
 from .features.samples import Samples as Samples, encode_kyokus as encode_kyokus
-from .features.standing import (
+from .features.game_progress import (
     NUM_KYOKU as NUM_KYOKU,
-    NUM_STANDING_INPUTS as NUM_STANDING_INPUTS,
-    STANDING_VERSION as STANDING_VERSION,
-    Standings as Standings,
-    encode_standings as encode_standings,
+    NUM_GAME_PROGRESS_INPUTS as NUM_GAME_PROGRESS_INPUTS,
+    GAME_PROGRESS_VERSION as GAME_PROGRESS_VERSION,
+    GameProgress as GameProgress,
+    encode_game_progress as encode_game_progress,
 )
 from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits as permute_suits
 

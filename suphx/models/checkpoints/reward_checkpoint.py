@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from suphx.games.riichi import STANDING_VERSION
+from suphx.games.riichi import GAME_PROGRESS_VERSION
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
@@ -28,8 +28,8 @@ class RewardHeader:
     """Rules that the training games followed."""
     step: int
     """Optimiser steps so far."""
-    standing_version: int = STANDING_VERSION
-    """Of the lines that it reads (features/standing.py)."""
+    game_progress_version: int = GAME_PROGRESS_VERSION
+    """Of the lines that it reads (features/game_progress.py)."""
     metrics: dict[str, float] = field(default_factory=dict)
     """Figures on validation games."""
     extra: dict[str, Any] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
         net = RewardPredictorConfig(**fields.pop("net"))
         header = RewardHeader(**fields | {"net": net, "points": tuple(fields["points"])})
         predictor = RewardPredictor(header.net, header.points)
-        fits = header.standing_version == STANDING_VERSION
+        fits = header.game_progress_version == GAME_PROGRESS_VERSION
         if fits:
             predictor.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -63,8 +63,8 @@ def load_reward_predictor(path: Path) -> tuple[RewardPredictor, RewardHeader]:
         raise ValueError(f"{path} is damaged ({reason}): restore it or train again") from error
     if not fits:
         raise ValueError(
-            f"{path} reads lines of version {header.standing_version}, this program makes version "
-            f"{STANDING_VERSION}: train again"
+            f"{path} reads lines of version {header.game_progress_version}, this program makes version "
+            f"{GAME_PROGRESS_VERSION}: train again"
         )
     if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
         raise ValueError(f"{path} has weights that are not finite numbers: restore it or train again")

@@ -18,7 +18,7 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from suphx.models.computation import FASTEST, Compilation, Formulation, Precision, check_formulation
+from suphx.models.computation import FASTEST, Compilation, Convolution, Precision, check_convolution
 from suphx.models.device import compiled, resolve_compilation, uses_bf16
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm
 from suphx.models.nets.resnet import ConvNorm
@@ -40,15 +40,15 @@ class InferenceConfig:
 
     precision: Precision = "auto"
     """fp32, bf16 (weights as well), or auto: bf16 where the hardware has it."""
-    formulation: Formulation = FASTEST
-    """How convolutions are computed (formulation.py)."""
+    convolution: Convolution = FASTEST
+    """How convolutions are computed (convolution.py)."""
     compilation: Compilation = "auto"
     """none, default or max-autotune (torch.compile: seconds or minutes a batch size); auto: default on a GPU only."""
     batch_sizes: tuple[int, ...] = ()
     """Rows of a batch, ascending; rows are padded to the next one. Empty: by device."""
 
     def __post_init__(self) -> None:
-        check_formulation(self.formulation)
+        check_convolution(self.convolution)
         for name, allowed in (("precision", get_args(Precision)), ("compilation", get_args(Compilation))):
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use one of {', '.join(allowed)}")
@@ -103,8 +103,8 @@ class InferenceNet:
 
     def _prepare(self, net: PolicyNet) -> PolicyNet:
         folded = fold_batch_norm(net).to(self.device, torch.bfloat16 if self.is_bf16 else torch.float32)
-        folded.use(self.config.formulation).requires_grad_(False)
-        if self.config.formulation == "channels_last":
+        folded.use(self.config.convolution).requires_grad_(False)
+        if self.config.convolution == "channels_last":
             for module in folded.modules():
                 if isinstance(module, ConvNorm):  # weights in the order that the convolution reads them in
                     weight = module.conv.weight

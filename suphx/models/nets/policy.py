@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from suphx.games.riichi import DISCARD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, row_bytes
-from suphx.models.computation import FASTEST, Formulation, check_formulation
-from suphx.models.nets.formulation import as_columns
+from suphx.models.computation import FASTEST, Convolution, check_convolution
+from suphx.models.nets.convolution import as_columns
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.resnet import ConvNorm, ResidualTrunk
 from suphx.models.packed.unpack import unpack_rows
@@ -73,16 +73,16 @@ class PolicyNet(nn.Module):
         return row_bytes(self.num_planes) + (row_bytes(num_oracle) if num_oracle else 0)
 
     @property
-    def formulation(self) -> Formulation:
+    def convolution(self) -> Convolution:
         """How convolutions are computed."""
-        return self.trunk.stem.formulation
+        return self.trunk.stem.convolution
 
-    def use(self, formulation: Formulation) -> Self:
-        """Compute convolutions by ``formulation`` from now on; return this net. ValueError for an unknown one."""
-        check_formulation(formulation)
+    def use(self, convolution: Convolution) -> Self:
+        """Compute convolutions by ``convolution`` from now on; return this net. ValueError for an unknown one."""
+        check_convolution(convolution)
         for module in self.modules():
             if isinstance(module, ConvNorm | ColumnHead):
-                module.formulation = formulation
+                module.convolution = convolution
         return self
 
     def _compute_dtype(self, device: str) -> torch.dtype:
@@ -96,14 +96,14 @@ class ColumnHead(nn.Module):
 
     def __init__(self, config: NetConfig) -> None:
         super().__init__()
-        self.formulation: Formulation = FASTEST
+        self.convolution: Convolution = FASTEST
         self.conv = nn.Conv1d(config.channels, 1, kernel_size=1, bias=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, 34] for features in the present formulation."""
-        if self.formulation == "conv1d":
+        """Return [n, 34] for features in the present convolution."""
+        if self.convolution == "conv1d":
             return cast(Tensor, self.conv(features)).squeeze(1)
-        return functional.linear(as_columns(features, self.formulation), self.conv.weight.squeeze(2)).squeeze(2)
+        return functional.linear(as_columns(features, self.convolution), self.conv.weight.squeeze(2)).squeeze(2)
 
     @property
     def last(self) -> nn.Module:
@@ -122,8 +122,8 @@ class CallHead(nn.Module):
         self.logits = nn.Linear(config.head_hidden_2, num_outputs)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Return [n, num_outputs] for features in the present formulation."""
-        columns = as_columns(torch.relu(self.conv(features)), self.conv.formulation)
+        """Return [n, num_outputs] for features in the present convolution."""
+        columns = as_columns(torch.relu(self.conv(features)), self.conv.convolution)
         hidden = torch.relu(self.hidden_1(columns.transpose(1, 2).flatten(1)))
         return cast(Tensor, self.logits(torch.relu(self.hidden_2(hidden))))
 
@@ -151,7 +151,7 @@ def fold_batch_norm(net: PolicyNet) -> PolicyNet:
         if isinstance(target, ConvNorm) and isinstance(source, ConvNorm):
             state[f"{name}.conv.weight"], state[f"{name}.conv.bias"] = source.folded_weights()
     folded.load_state_dict(state)
-    return folded.eval().use(net.formulation).to(next(net.parameters()).device)
+    return folded.eval().use(net.convolution).to(next(net.parameters()).device)
 
 
 def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
@@ -165,7 +165,7 @@ def add_oracle_planes(net: PolicyNet, num_oracle_planes: int) -> PolicyNet:
     state = net.state_dict()
     state[_STEM] = functional.pad(state[_STEM], (0, 0, 0, num_oracle_planes))
     wide.load_state_dict(state)
-    return wide.train(net.training).use(net.formulation).to(next(net.parameters()).device)
+    return wide.train(net.training).use(net.convolution).to(next(net.parameters()).device)
 
 
 def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
@@ -177,4 +177,4 @@ def drop_oracle_planes(net: PolicyNet) -> PolicyNet:
     state = net.state_dict()
     state[_STEM] = state[_STEM][:, : net.num_planes]
     public.load_state_dict(state)
-    return public.train(net.training).use(net.formulation).to(next(net.parameters()).device)
+    return public.train(net.training).use(net.convolution).to(next(net.parameters()).device)

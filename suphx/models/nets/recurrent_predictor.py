@@ -23,7 +23,7 @@ class PredictorWeights(NamedTuple):
     """Weights of a ``RewardPredictor`` as float32 arrays, matrices as [in, out]."""
 
     inputs_1: F32
-    """[NUM_STANDING_INPUTS, 3 * units]: reset, update and new gate, as torch has them."""
+    """[NUM_GAME_PROGRESS_INPUTS, 3 * units]: reset, update and new gate, as torch has them."""
     units_1: F32
     """[units, 3 * units]."""
     input_biases_1: F32
@@ -78,7 +78,7 @@ _GRU_NAMES = {
 
 @jit
 def predict_next(weights: PredictorWeights, line: F32, units: F32) -> float:
-    """Read one more ``line`` [NUM_STANDING_INPUTS] of a game, change ``units`` [2, units] and return the prediction.
+    """Read one more ``line`` [NUM_GAME_PROGRESS_INPUTS], change ``units`` [2, units] and return the prediction.
 
     ``units`` are zero before the first line.
     """

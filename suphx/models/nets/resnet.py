@@ -1,6 +1,6 @@
 """The residual trunk of the paper's Figures 4 and 5: a 3x1 convolution, then blocks of two 3x1 convolutions and a skip.
 
-A plane is 34x1, so a 3x1 convolution has three taps along the columns; formulation.py has the ways to compute it.
+A plane is 34x1, so a 3x1 convolution has three taps along the columns; convolution.py has the ways to compute it.
 The paper is silent on normalisation and activation: here BatchNorm (or none) and ReLU.
 """
 
@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_weights
 
-from suphx.models.computation import FASTEST, Formulation
-from suphx.models.nets.formulation import arrange, arrange_columns, convolve
+from suphx.models.computation import FASTEST, Convolution
+from suphx.models.nets.convolution import arrange, arrange_columns, convolve
 from suphx.models.nets.net_config import Normalization
 from suphx.models.packed.packed_stem import convolve_packed
 
@@ -23,25 +23,25 @@ class ChannelNorm(nn.BatchNorm1d):
     """BatchNorm of features that have their channels second, whatever comes after; its state is ``BatchNorm1d``'s."""
 
     def _check_input_dim(self, input: Tensor) -> None:
-        """Take features of any formulation."""
+        """Take features of any convolution."""
 
 
 class ConvNorm(nn.Module):
-    """A convolution along the 34 columns and its normalisation, of features in the present ``formulation``.
+    """A convolution along the 34 columns and its normalisation, of features in the present ``convolution``.
 
     Without normalisation the convolution has a bias instead.
     """
 
     def __init__(self, num_in: int, num_out: int, normalization: Normalization) -> None:
         super().__init__()
-        self.formulation: Formulation = FASTEST
+        self.convolution: Convolution = FASTEST
         is_plain = normalization == "none"
         self.conv = nn.Conv1d(num_in, num_out, kernel_size=3, padding=1, bias=is_plain)
         self.norm: nn.Module = nn.Identity() if is_plain else ChannelNorm(num_out)
 
     def forward(self, features: Tensor) -> Tensor:
         """Return the normalised convolution of ``features``."""
-        return self._normalize(convolve(features, self.conv.weight, self.conv.bias, self.formulation))
+        return self._normalize(convolve(features, self.conv.weight, self.conv.bias, self.convolution))
 
     def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU, without unpacking them.
@@ -55,10 +55,10 @@ class ConvNorm(nn.Module):
             result = result + self.conv.bias
         has_autocast = torch.is_autocast_enabled("cpu")
         dtype = torch.get_autocast_dtype("cpu") if has_autocast else self.conv.weight.dtype
-        return self._normalize(arrange_columns(result.to(dtype), self.formulation))
+        return self._normalize(arrange_columns(result.to(dtype), self.convolution))
 
     def _normalize(self, features: Tensor) -> Tensor:
-        if self.formulation == "matmul":
+        if self.convolution == "matmul":
             return cast(Tensor, self.norm(features.flatten(0, 1))).view_as(features)
         return cast(Tensor, self.norm(features))
 
@@ -99,7 +99,7 @@ class ResidualBlock(nn.Module):
 
 
 class ResidualTrunk(nn.Module):
-    """Stem and blocks: from planes to features in the formulation that all its convolutions have."""
+    """Stem and blocks: from planes to features in the convolution that all its convolutions have."""
 
     def __init__(self, num_planes: int, channels: int, num_blocks: int, normalization: Normalization) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class ResidualTrunk(nn.Module):
 
     def forward(self, planes: Tensor) -> Tensor:
         """Return the features of every column of ``planes`` [n, num_planes, 34]."""
-        return self._after_stem(self.stem(arrange(planes, self.stem.formulation)))
+        return self._after_stem(self.stem(arrange(planes, self.stem.convolution)))
 
     def forward_packed(self, parts: Sequence[Tensor], num_planes: Sequence[int]) -> Tensor:
         """Return the same for bit-packed planes on the CPU (see ``ConvNorm.forward_packed``)."""

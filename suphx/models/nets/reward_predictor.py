@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from torch import Tensor, nn
 
-from suphx.games.riichi import NUM_STANDING_INPUTS
+from suphx.games.riichi import NUM_GAME_PROGRESS_INPUTS
 from suphx.models.nets.recurrent_predictor import NUM_LAYERS, PredictorWeights, predictor_weights
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 
@@ -20,10 +20,10 @@ Points: TypeAlias = tuple[float, float, float, float]
 
 
 class RewardPredictor(nn.Module):
-    """Lines of a game (features/standing.py) to what it will be worth.
+    """Lines of a game (features/game_progress.py) to what it will be worth.
 
     >>> predictor = RewardPredictor(RewardPredictorConfig(), (90, 45, 0, -135))
-    >>> predictor(lines).shape  # float32 [512, 11, NUM_STANDING_INPUTS]: 512 seats, 10 kyoku
+    >>> predictor(lines).shape  # float32 [512, 11, NUM_GAME_PROGRESS_INPUTS]: 512 seats, 10 kyoku
     torch.Size([512, 11])
     """
 
@@ -32,7 +32,7 @@ class RewardPredictor(nn.Module):
         super().__init__()
         self.config, self.points = config, points
         self.mean, self.spread = point_scale(points)
-        self.gru = nn.GRU(NUM_STANDING_INPUTS, config.gru_units, num_layers=NUM_LAYERS, batch_first=True)
+        self.gru = nn.GRU(NUM_GAME_PROGRESS_INPUTS, config.gru_units, num_layers=NUM_LAYERS, batch_first=True)
         self.hidden = nn.Linear(config.gru_units, config.hidden_units)
         self.output = nn.Linear(config.hidden_units, 1)
         nn.init.zeros_(self.output.weight)  # it begins by expecting the mean of all places

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32
-from suphx.games.riichi import NUM_STANDING_INPUTS, KyokuStore, Standings, encode_standings
+from suphx.games.riichi import NUM_GAME_PROGRESS_INPUTS, GameProgress, KyokuStore, encode_game_progress
 from suphx.kernel.record import I8, I32, I64
 
 HANCHAN_WINDS = 2
@@ -23,7 +23,7 @@ class HistoryBatch:
     """The four seats of some games, game by game, seat by seat."""
 
     lines: F32
-    """float32 [4 * games, t, NUM_STANDING_INPUTS]; zeros behind the end of a game."""
+    """float32 [4 * games, t, NUM_GAME_PROGRESS_INPUTS]; zeros behind the end of a game."""
     lengths: I64
     """int64 [4 * games]: lines of each, K + 1."""
     placements: I8
@@ -34,7 +34,7 @@ class HistoryBatch:
 class GameHistories:
     """Games one after another."""
 
-    standings: Standings
+    progress: GameProgress
     """Of all games: K + 1 lines for each, the first one at its start."""
     first_lines: I64
     """int64 [games + 1]: where each begins."""
@@ -60,8 +60,8 @@ class GameHistories:
     def batch(self, games: NDArray[np.integer]) -> HistoryBatch:
         """Return all seats of ``games`` side by side."""
         lengths = self.lengths[games]
-        encoded = encode_standings(self.standings.take(self.lines_of(games)))
-        lines = np.zeros((len(games), 4, int(lengths.max(initial=0)), NUM_STANDING_INPUTS), np.float32)
+        encoded = encode_game_progress(self.progress.take(self.lines_of(games)))
+        lines = np.zeros((len(games), 4, int(lengths.max(initial=0)), NUM_GAME_PROGRESS_INPUTS), np.float32)
         row, column = _places(lengths)
         lines[row, :, column] = encoded
         return HistoryBatch(
@@ -89,7 +89,7 @@ def game_histories(store: KyokuStore) -> GameHistories:
             "give records of whole hanchans"
         )
     return GameHistories(
-        standings=_standings(kyokus, firsts[chosen], counts[chosen], finals[chosen]),
+        progress=_standings(kyokus, firsts[chosen], counts[chosen], finals[chosen]),
         first_lines=np.concatenate([[0], np.cumsum(counts[chosen] + 1)]),
         placements=placements_of(finals[chosen]),
         game_ids=[store.game_ids[game] for game in chosen],
@@ -103,7 +103,7 @@ def placements_of(scores: I32) -> I8:
     return (np.argsort(order, axis=1) + 1).astype(np.int8)
 
 
-def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) -> Standings:
+def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) -> GameProgress:
     """Return how games stood: at the start of each deal, and at their end."""
     game, number = _places(counts + 1)
     is_over = number == counts[game]
@@ -112,7 +112,7 @@ def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) 
     round_scores = np.diff(scores, axis=0, prepend=scores[:1])
     round_scores[number == 0] = 0
     columns = {name: np.asarray(kyokus[name][deal], np.int32) for name in ("kyoku", "honba", "kyotaku")}
-    return Standings(round_scores=round_scores, scores=scores, is_over=is_over, **columns)
+    return GameProgress(round_scores=round_scores, scores=scores, is_over=is_over, **columns)
 
 
 def _places(lengths: I64) -> tuple[I64, I64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.trajectory import KyokuEnds
-from suphx.games.riichi import Standings, encode_standings
+from suphx.games.riichi import GameProgress, encode_game_progress
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64
 from suphx.models.nets.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next
@@ -54,7 +54,7 @@ class GlobalReward:
         """Return float32 [n, 4]: what the deal changed for each seat, in points of a game."""
         changes = np.zeros((len(ends.tables), 4), np.float32)
         if len(changes):
-            lines, starts = encode_standings(_after(ends)), encode_standings(_before(ends))
+            lines, starts = encode_game_progress(_after(ends)), encode_game_progress(_before(ends))
             finals = self._finals(ends)
             _fill_changes(
                 self._prediction.weights, ends.tables, ends.numbers == 0, starts, lines, finals, self._units,
@@ -78,8 +78,8 @@ class GlobalReward:
         return by_place[ends.placements]
 
 
-def _before(ends: KyokuEnds) -> Standings:
-    return Standings(
+def _before(ends: KyokuEnds) -> GameProgress:
+    return GameProgress(
         round_scores=np.zeros_like(ends.scores_before),
         scores=ends.scores_before,
         kyoku=ends.kyoku,
@@ -89,8 +89,8 @@ def _before(ends: KyokuEnds) -> Standings:
     )
 
 
-def _after(ends: KyokuEnds) -> Standings:
-    return Standings(
+def _after(ends: KyokuEnds) -> GameProgress:
+    return GameProgress(
         round_scores=ends.next_scores - ends.scores_before,
         scores=ends.next_scores,
         kyoku=ends.next_kyoku,

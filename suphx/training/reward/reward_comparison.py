@@ -29,7 +29,7 @@ def compared_predictions(
     """
     points = np.array(predictor.points)
     lines = histories.lines_of(test)
-    places = placements_of(histories.standings.scores[lines])
+    places = placements_of(histories.progress.scores[lines])
     table = _paid_by_place_and_kyoku(histories, train, predictor.points)
     return {
         "net": predict_games(predictor, histories, test),
@@ -72,13 +72,13 @@ def example_games(predictor: RewardPredictor, histories: GameHistories, games: I
     examples = []
     for game in games:
         lines = histories.lines_of(np.array([game]))
-        standings = histories.standings.take(lines)
+        progress = histories.progress.take(lines)
         examples.append(
             {
                 "game": histories.game_ids[game],
-                "kyoku": standings.kyoku[:-1].tolist(),
-                "honba": standings.honba[:-1].tolist(),
-                "scores": standings.scores.tolist(),
+                "kyoku": progress.kyoku[:-1].tolist(),
+                "honba": progress.honba[:-1].tolist(),
+                "scores": progress.scores.tolist(),
                 "predictions": predict_games(predictor, histories, np.array([game])).tolist(),
                 "paid": paid(histories, np.array([game]), predictor.points)[0].tolist(),
             }
@@ -88,14 +88,14 @@ def example_games(predictor: RewardPredictor, histories: GameHistories, games: I
 
 def _kyoku_of(histories: GameHistories, lines: I64) -> I64:
     """Return the kyoku that comes next at each line, NUM_KYOKU where the game is over."""
-    kyoku = np.minimum(histories.standings.kyoku[lines], NUM_KYOKU - 1)
-    return np.where(histories.standings.is_over[lines], NUM_KYOKU, kyoku).astype(np.int64)
+    kyoku = np.minimum(histories.progress.kyoku[lines], NUM_KYOKU - 1)
+    return np.where(histories.progress.is_over[lines], NUM_KYOKU, kyoku).astype(np.int64)
 
 
 def _paid_by_place_and_kyoku(histories: GameHistories, games: I64, points: Points) -> F64:
     """Return [NUM_KYOKU + 1, 4]; where ``games`` tell nothing, as if the game ended now."""
     lines = histories.lines_of(games)
-    places = placements_of(histories.standings.scores[lines])
+    places = placements_of(histories.progress.scores[lines])
     where = (np.repeat(_kyoku_of(histories, lines), 4), places.reshape(-1) - 1)
     sums, counts = np.zeros((NUM_KYOKU + 1, 4)), np.zeros((NUM_KYOKU + 1, 4))
     np.add.at(sums, where, paid(histories, games, points).reshape(-1))

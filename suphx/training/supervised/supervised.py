@@ -36,9 +36,9 @@ from suphx.training.data.feed import Batch, BatchFeed
 from suphx.training.data.head_data import HeadData
 from suphx.training.data.stream_config import StreamConfig
 from suphx.training.loop.clock import Clock
-from suphx.training.loop.compute import net_logits, predict
 from suphx.training.loop.loss_watch import DivergedError, LossWatch
 from suphx.training.loop.optimizer import new_optimizer
+from suphx.training.loop.prediction import net_logits, predict
 from suphx.training.loop.schedule import learning_rate_factor
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.worker_group import WorkerGroup
@@ -55,7 +55,7 @@ STATE_FILE = "training_state.safetensors"
 # threads may change the last digits.
 _FREE_FIELDS = (
     *("report_every", "save_seconds", "num_workers", "prefetch_batches"),
-    *("threads", "device", "formulation", "compilation"),
+    *("threads", "device", "convolution", "compilation"),
 )
 
 
@@ -194,7 +194,7 @@ class _Trainer:
             self.device = torch.device("cuda", torch.cuda.current_device())
         self.bf16 = uses_bf16(job.config.precision, self.device)
         self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
-        self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.formulation)
+        self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.convolution)
         self.joined: nn.Module = self.net
         self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
         self.losses = LossWatch(self.device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.models.computation import FASTEST, Compilation, DeviceName, Formulation, Precision
+from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ class SupervisedConfig:
     precision: Precision = "auto"
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the hardware supports it, which is twice as fast
     there."""
-    formulation: Formulation = FASTEST
-    """How convolutions are computed (models/nets/formulation.py): conv1d, channels_last or matmul. The results are the
+    convolution: Convolution = FASTEST
+    """How convolutions are computed (models/nets/convolution.py): conv1d, channels_last or matmul. The results are the
     same."""
     compilation: Compilation = "auto"
     """Mode of torch.compile: none, default or max-autotune; auto: default on a GPU, none elsewhere."""
@@ -90,7 +90,7 @@ class SupervisedConfig:
         self._check("weak_share", 0 < self.weak_share <= 1, "use a share above 0, up to 1")
         self._check("yes_weight", self.yes_weight > 0, "use a positive number, 1 for no weight")
         self._check("precision", self.precision in get_args(Precision), "use auto, bf16 or fp32")
-        self._check("formulation", self.formulation in get_args(Formulation), "use conv1d, channels_last or matmul")
+        self._check("convolution", self.convolution in get_args(Convolution), "use conv1d, channels_last or matmul")
         self._check("compilation", self.compilation in get_args(Compilation), "use auto, none, default or max-autotune")
         self._check("device", self.device in get_args(DeviceName), "use auto, cpu or cuda")
         if not (self.max_epochs or self.max_steps or self.max_minutes or self.total_minutes):

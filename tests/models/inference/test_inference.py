@@ -8,7 +8,7 @@ from torch import nn
 
 from suphx.games.riichi.features.head import CHOW, DISCARD
 from suphx.games.riichi.features.layout.planes import row_bytes
-from suphx.models.computation import Formulation
+from suphx.models.computation import Convolution
 from suphx.models.inference.inference import InferenceConfig, InferenceNet, plan_batches
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -35,15 +35,15 @@ def plain_logits(net: PolicyNet, rows: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("head", [DISCARD, CHOW])
-@pytest.mark.parametrize("formulation", get_args(Formulation))
+@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("batch_sizes", [(), (4, 16)])
 @pytest.mark.parametrize("num_rows", [0, 3, 37, 600])
 def test_it_answers_like_the_plain_net(
-    head: int, formulation: Formulation, batch_sizes: tuple[int, ...], num_rows: int
+    head: int, convolution: Convolution, batch_sizes: tuple[int, ...], num_rows: int
 ) -> None:
     torch.manual_seed(1)
     net, rows = random_net(head), random_rows(num_rows)
-    config = InferenceConfig(precision="fp32", formulation=formulation, batch_sizes=batch_sizes)
+    config = InferenceConfig(precision="fp32", convolution=convolution, batch_sizes=batch_sizes)
     logits = InferenceNet(net, CPU, config)(rows)
     torch.testing.assert_close(logits, plain_logits(net, rows), rtol=1e-4, atol=1e-4)
 
@@ -70,7 +70,7 @@ def test_the_net_that_it_was_made_from_stays_as_it_is() -> None:
     before = {name: value.clone() for name, value in net.state_dict().items()}
     InferenceNet(net, CPU, InferenceConfig(precision="bf16"))(random_rows(5))
     assert net.training
-    assert net.formulation == "channels_last"
+    assert net.convolution == "channels_last"
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     assert all(parameter.requires_grad for parameter in net.parameters())
 
@@ -111,7 +111,7 @@ def test_rows_are_cut_into_batch_sizes_that_waste_little(num_rows: int, plan: li
     [
         ({"precision": "fp8"}, "precision is 'fp8': use one of auto, bf16, fp32"),
         ({"compilation": "all"}, "compilation is 'all': use one of auto, none, default, max-autotune"),
-        ({"formulation": "fft"}, "formulation is 'fft': use one of conv1d"),
+        ({"convolution": "fft"}, "convolution is 'fft': use one of conv1d"),
         ({"batch_sizes": (4, 2)}, "different numbers of at least 1, ascending"),
         ({"batch_sizes": (0, 2)}, "different numbers of at least 1, ascending"),
     ],
@@ -135,16 +135,16 @@ def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("formulation", get_args(Formulation))
+@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("compilation", ["none", "default"])
 @pytest.mark.parametrize("precision", ["bf16", "fp32"])
 @pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")
-def test_a_gpu_answers_like_the_cpu(formulation: Formulation, compilation: str, precision: str) -> None:
+def test_a_gpu_answers_like_the_cpu(convolution: Convolution, compilation: str, precision: str) -> None:
     torch.manual_seed(1)
     net = random_net(num_planes=838)
     config = InferenceConfig(
         precision=precision,  # type: ignore[arg-type]
-        formulation=formulation,
+        convolution=convolution,
         compilation=compilation,  # type: ignore[arg-type]
         batch_sizes=(4, 16),
     )

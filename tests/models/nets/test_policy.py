@@ -8,7 +8,7 @@ from torch import nn
 
 from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, NUM_OUTPUTS, RIICHI
 from suphx.games.riichi.features.layout.planes import row_bytes
-from suphx.models.computation import Formulation
+from suphx.models.computation import Convolution
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet, add_oracle_planes, drop_oracle_planes, fold_batch_norm, num_weights
 from suphx.models.packed.unpack import unpack_rows
@@ -112,10 +112,10 @@ def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet
 
 
 @pytest.mark.parametrize("head", [DISCARD, RIICHI])
-@pytest.mark.parametrize("formulation", get_args(Formulation))
+@pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("trains", [True, False])
-def test_logits_and_gradients_do_not_depend_on_formulation_and_packing(
-    head: int, formulation: Formulation, trains: bool
+def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
+    head: int, convolution: Convolution, trains: bool
 ) -> None:
     net = trained_a_little(head, 9, TINY).train(trains)
     rows = random_rows(16, 9)
@@ -125,7 +125,7 @@ def test_logits_and_gradients_do_not_depend_on_formulation_and_packing(
         return [logits.detach(), *torch.autograd.grad(logits.square().sum(), list(net.parameters()))]
 
     wanted = logits_and_gradients(unpack_rows(rows, 9))
-    net.use(formulation)
+    net.use(convolution)
     for planes in (unpack_rows(rows, 9), rows):
         for result, want in zip(logits_and_gradients(planes), wanted, strict=True):
             torch.testing.assert_close(result, want, rtol=1e-3, atol=1e-3 * float(want.abs().max() + 1))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.standing import NUM_STANDING_INPUTS
+from suphx.games.riichi.features.game_progress import NUM_GAME_PROGRESS_INPUTS
 from suphx.models.nets.recurrent_predictor import predict_next
 from suphx.models.nets.reward_predictor import Points, RewardPredictor, weights_of
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
@@ -13,7 +13,7 @@ from tests.models.small_predictor import small_predictor
 
 
 def random_lines(games: int, length: int) -> np.ndarray:
-    return np.random.default_rng(1).normal(size=(games, length, NUM_STANDING_INPUTS)).astype(np.float32)
+    return np.random.default_rng(1).normal(size=(games, length, NUM_GAME_PROGRESS_INPUTS)).astype(np.float32)
 
 
 def test_the_net_and_the_kernel_give_what_the_formulas_say() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from suphx.games.riichi.features.standing import Standings, encode_standings
+from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
 from suphx.kernel.record import Records
@@ -52,8 +52,8 @@ def test_a_deal_that_ends_the_game_is_paid_by_place() -> None:
 def test_another_deal_changes_the_prediction_from_that_of_its_start() -> None:
     number = int(np.flatnonzero(AFTER["phase"] != GAME_END)[0])
     lines = [
-        encode_standings(
-            Standings(
+        encode_game_progress(
+            GameProgress(
                 round_scores=scores,
                 scores=table["scores"],
                 kyoku=table["kyoku"].astype(np.int32),

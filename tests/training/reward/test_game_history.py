@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.game_progress import encode_game_progress
 from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.features.standing import encode_standings
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.records.log.game_statistics import placement_of
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
@@ -35,7 +35,7 @@ def test_a_game_has_a_line_at_its_start_and_after_each_kyoku(store: KyokuStore) 
     for number in range(12):
         game = store.games[number]
         kyokus = store.kyokus[game["first_kyoku"] : game["first_kyoku"] + game["num_kyoku"]]
-        lines = histories.standings.take(histories.lines_of(np.array([number])))
+        lines = histories.progress.take(histories.lines_of(np.array([number])))
         assert len(lines) == len(kyokus) + 1
         np.testing.assert_array_equal(lines.scores[:-1], kyokus["scores"])
         np.testing.assert_array_equal(lines.scores[-1], game["final_scores"])
@@ -52,7 +52,7 @@ def test_a_batch_has_all_seats_side_by_side(store: KyokuStore) -> None:
     batch = histories.batch(games)
     assert batch.lengths.tolist() == [length for game in games for length in [histories.lengths[game]] * 4]
     for row, (game, seat) in enumerate((game, seat) for game in games for seat in range(4)):
-        own = encode_standings(histories.standings.take(histories.lines_of(np.array([game]))))[:, seat]
+        own = encode_game_progress(histories.progress.take(histories.lines_of(np.array([game]))))[:, seat]
         np.testing.assert_array_equal(batch.lines[row, : len(own)], own)
         assert not batch.lines[row, len(own) :].any()
         assert batch.placements[row] == histories.placements[game, seat]

@@ -7,8 +7,8 @@ import pytest
 
 from suphx.experience.trajectory import KyokuEnds
 from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
 from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.features.standing import Standings, encode_standings
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.training.reward.global_reward import GlobalReward
@@ -61,7 +61,7 @@ def twin_predictions(game: int) -> np.ndarray:
         "kyotaku": np.concatenate([start, ends.next_kyotaku[own]]),
         "is_over": np.concatenate([[False], ends.placements[own].any(axis=1)]),
     }
-    lines = encode_standings(Standings(**columns)).astype(np.float64)
+    lines = encode_game_progress(GameProgress(**columns)).astype(np.float64)
     state = {name: tensor.numpy() for name, tensor in PREDICTOR.state_dict().items()}
     seats = [gru_twin.predictions(state, lines[:, seat], PREDICTOR.mean, PREDICTOR.spread) for seat in range(4)]
     return np.stack(seats, axis=1)

@@ -16,8 +16,8 @@ from suphx.games.riichi.features.head import DISCARD, RIICHI
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, load_header
 from suphx.models.nets.net_config import NetConfig
-from suphx.training.loop.compute import predict
 from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.prediction import predict
 from suphx.training.supervised.supervised import Report, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job

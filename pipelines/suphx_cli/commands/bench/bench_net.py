@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from suphx.games.riichi import HEAD_NAMES
-from suphx.models.computation import Compilation, DeviceName, Formulation, Precision
+from suphx.models.computation import Compilation, Convolution, DeviceName, Precision
 from suphx.models.nets.net_config import Normalization
 from suphx_cli.arguments.net_names import ENCODERS, SIZES
 from suphx_cli.arguments.parsing import positive, seconds
@@ -69,8 +69,8 @@ def _net_options() -> argparse.ArgumentParser:
         help="number format (default: auto, which is bf16 if the hardware supports it)",
     )
     parser.add_argument(
-        "--formulation",
-        choices=get_args(Formulation),
+        "--convolution",
+        choices=get_args(Convolution),
         default="channels_last",
         help="how convolutions are computed (default: channels_last)",
     )
@@ -121,7 +121,7 @@ def _case(args: argparse.Namespace) -> NetCase:
         encoder=args.encoder,
         normalization=args.normalization,
         precision=args.precision,
-        formulation=args.formulation,
+        convolution=args.convolution,
         compilation=args.compile,
         threads=args.threads,
         seconds=args.seconds,

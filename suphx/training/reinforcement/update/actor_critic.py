@@ -19,7 +19,7 @@ from suphx.games.riichi import ORACLE, seen_rows
 from suphx.models.nets.critic import CriticNet
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.compute import net_logits
+from suphx.training.loop.prediction import net_logits
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 
 ROWS, CRITIC_ROWS, TEACHER_ROWS = "rows", "critic_rows", "teacher_rows"

@@ -19,9 +19,9 @@ from torch.optim import AdamW
 
 from suphx.experience.trajectory import Decisions
 from suphx.models.device import uses_bf16
-from suphx.training.loop.compute import net_logits
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.optimizer import new_optimizer
+from suphx.training.loop.prediction import net_logits
 from suphx.training.reinforcement.distillation import distillation_loss
 from suphx.training.reinforcement.policy_gradient import decision_loss, kl_divergence
 from suphx.training.reinforcement.update.actor_critic import ROWS, TEACHER_ROWS, ActorCritic

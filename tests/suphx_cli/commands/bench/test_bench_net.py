@@ -30,10 +30,10 @@ def check_rates(values: dict[str, Any], batches: list[int]) -> None:
 
 
 def test_inference_reports_rates_beside_the_peak(capsys: pytest.CaptureFixture[str]) -> None:
-    values = bench(capsys, "inference", *FAST, "--batch", "8", "4", "--precision", "fp32", "--formulation", "conv1d")
+    values = bench(capsys, "inference", *FAST, "--batch", "8", "4", "--precision", "fp32", "--convolution", "conv1d")
     check_rates(values, [4, 8])
     assert (values["device"], values["threads"], values["size"], values["head"]) == ("cpu", 1, "tiny", "discard")
-    assert (values["precision"], values["formulation"], values["compilation"]) == ("fp32", "conv1d", "none")
+    assert (values["precision"], values["convolution"], values["compilation"]) == ("fp32", "conv1d", "none")
     assert values["planes"] == "mini (288)"
     assert values["flop_per_row"] == 2 * 34 * (3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32)
     assert values["parameters"] == 3 * 288 * 32 + 3 * 2 * 3 * 32 * 32 + 32 + 7 * 2 * 32

@@ -15,7 +15,7 @@ import numpy as np
 
 from suphx.games.riichi.features.layout.lookahead_layout import LEVELS
 from suphx.games.riichi.features.layout.planes import count_bits
-from suphx.games.riichi.features.lookahead.holding import Holding
+from suphx.games.riichi.features.lookahead.hand_summary import HandSummary
 from suphx.games.riichi.hand.score import base_points, pay_win
 from suphx.games.riichi.table.rules import rule_flags, tenhou
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
@@ -58,7 +58,7 @@ class WinLevels:
 def load_win_levels() -> WinLevels:
     """Return the table, computed from the rules of payment.
 
-    Points are Tenhou's whatever the rules of a table (open tanyao aside, see Holding): planes mean the same everywhere.
+    Points are Tenhou's whatever the rules of a table (open tanyao aside, see HandSummary): planes keep their meaning.
     """
     return _load_win_levels()
 
@@ -78,11 +78,11 @@ def _load_win_levels() -> WinLevels:
 
 
 @jit
-def _level(table: WinLevels, holding: Holding, is_tsumo: int, han: int, dora: int, fu: int) -> int:
+def _level(table: WinLevels, summary: HandSummary, is_tsumo: int, han: int, dora: int, fu: int) -> int:
     """Return the level of a win; 0 without a yaku."""
     if han == 0:
         return 0
-    return int(table.levels[holding.is_dealer, is_tsumo, min(han + dora + holding.meld_dora, MAX_HAN), fu // 5])
+    return int(table.levels[summary.is_dealer, is_tsumo, min(han + dora + summary.meld_dora, MAX_HAN), fu // 5])
 
 
 @jit
@@ -103,9 +103,9 @@ def kinds_han(kinds: int, open_tanyao: int) -> tuple[int, int]:
 
 
 @jit
-def _honours_han(holding: Holding, sets: int, pair: int) -> int:
+def _honours_han(summary: HandSummary, sets: int, pair: int) -> int:
     """Return the han of winds and dragons."""
-    han = (sets >> holding.seat_wind & 1) + (sets >> holding.round_wind & 1)
+    han = (sets >> summary.seat_wind & 1) + (sets >> summary.round_wind & 1)
     dragons = count_bits(sets >> 31)
     han += dragons
     if dragons == 3:
@@ -119,16 +119,16 @@ def _honours_han(holding: Holding, sets: int, pair: int) -> int:
 
 
 @jit
-def _sets_han(holding: Holding, sets: int) -> int:
+def _sets_han(summary: HandSummary, sets: int) -> int:
     """Return the han of triplets and kans, concealed or not."""
     han = 0
     if count_bits(sets) == 4:
         han += 2
     if sets & sets >> 9 & sets >> 18 & 0x1FF:
         han += 2
-    if holding.num_kans == 3:
+    if summary.num_kans == 3:
         han += 2
-    elif holding.num_kans == 4:
+    elif summary.num_kans == 4:
         han += _YAKUMAN
     return han
 
@@ -148,11 +148,11 @@ def _is_outside(runs: int, sets: int, pair: int) -> bool:
 
 
 @jit
-def _equal_runs_han(holding: Holding, reading: Reading) -> int:
+def _equal_runs_han(summary: HandSummary, reading: Reading) -> int:
     """Return the han of twice and of two times twice the same run, in a hand without chi."""
     if reading.doubles == 0:
         return 0
-    is_four_times_one = holding.num_sets == 4 and reading.sets == 0 and count_bits(reading.runs) == 1
+    is_four_times_one = summary.num_sets == 4 and reading.sets == 0 and count_bits(reading.runs) == 1
     return 3 if count_bits(reading.doubles) == 2 or is_four_times_one else 1
 
 
@@ -169,59 +169,59 @@ def _is_nine_gates(reading: Reading, kinds: int) -> bool:
 
 
 @jit
-def _shape_han(holding: Holding, reading: Reading) -> tuple[int, int]:
+def _shape_han(summary: HandSummary, reading: Reading) -> tuple[int, int]:
     """Return the han of a reading, closed and open, that the last tile does not change; no riichi, tsumo, dora."""
-    runs = reading.runs | holding.meld_runs
-    sets = reading.sets | holding.meld_sets
+    runs = reading.runs | summary.meld_runs
+    sets = reading.sets | summary.meld_sets
     kinds = runs | runs << 1 | runs << 2 | sets | 1 << reading.pair
-    both = _honours_han(holding, sets, reading.pair) + _sets_han(holding, sets)
+    both = _honours_han(summary, sets, reading.pair) + _sets_han(summary, sets)
     of_runs = _runs_han(runs)
-    closed, open_ = kinds_han(kinds, holding.open_tanyao)
+    closed, open_ = kinds_han(kinds, summary.open_tanyao)
     if kinds & ~ENDS and _is_outside(runs, sets, reading.pair):
         of_outside = 2 if kinds & _HONOURS else 3
         closed += of_outside
         open_ += of_outside - 1
-    closed += both + 2 * of_runs + _equal_runs_han(holding, reading)
-    if holding.num_sets == 4 and _is_nine_gates(reading, kinds):
+    closed += both + 2 * of_runs + _equal_runs_han(summary, reading)
+    if summary.num_sets == 4 and _is_nine_gates(reading, kinds):
         closed += _YAKUMAN
     return closed, open_ + both + of_runs
 
 
 @jit
-def _common_fu(holding: Holding, reading: Reading) -> int:
+def _common_fu(summary: HandSummary, reading: Reading) -> int:
     """Return the fu without those of the last tile, all concealed triplets taken as such."""
     pair = reading.pair
-    fu = 20 + holding.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
-    return fu + 2 * ((pair == holding.seat_wind) + (pair == holding.round_wind) + (pair >= 31))
+    fu = 20 + summary.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
+    return fu + 2 * ((pair == summary.seat_wind) + (pair == summary.round_wind) + (pair >= 31))
 
 
 @jit
-def _drawn_level(table: WinLevels, holding: Holding, reading: Reading, han: int, missing: int) -> int:
+def _drawn_level(table: WinLevels, summary: HandSummary, reading: Reading, han: int, missing: int) -> int:
     """Return the level of a win by tsumo on one of the kinds ``missing``; ``han`` is that of the shape."""
-    concealed = count_bits(reading.sets) + holding.num_ankan
+    concealed = count_bits(reading.sets) + summary.num_ankan
     if concealed == 3:
         han += 2
     elif concealed == 4:
         han += _YAKUMAN
-    fu = _common_fu(holding, reading)
+    fu = _common_fu(summary, reading)
     runs = reading.runs
-    if holding.is_closed:
+    if summary.is_closed:
         han += 2
         two_sided = (runs & ~_HIGHEST_RUNS) | (runs & ~_LOWEST_RUNS) << 2
         if fu == 20 and missing & two_sided:
-            return _level(table, holding, 1, han + 1, reading.dora, 20)
+            return _level(table, summary, 1, han + 1, reading.dora, 20)
     narrow = 1 << reading.pair | runs << 1 | (runs & _LOWEST_RUNS) << 2 | (runs & _HIGHEST_RUNS)
     fu += 4 if missing & narrow else 2
-    return _level(table, holding, 1, han, reading.dora, (fu + 9) // 10 * 10)
+    return _level(table, summary, 1, han, reading.dora, (fu + 9) // 10 * 10)
 
 
 @jit
 def _called_level(
-    table: WinLevels, holding: Holding, reading: Reading, han: int, missing: tuple[int, int, int], num_missing: int
+    table: WinLevels, summary: HandSummary, reading: Reading, han: int, missing: tuple[int, int, int], num_missing: int
 ) -> int:
     """Return the best level of a win by ron without riichi; ``han`` is that of the shape."""
-    stays_closed = holding.is_closed and num_missing == 1
-    if han == 0 and not stays_closed and count_bits(reading.sets) + holding.num_ankan < 3:
+    stays_closed = summary.is_closed and num_missing == 1
+    if han == 0 and not stays_closed and count_bits(reading.sets) + summary.num_ankan < 3:
         return 0  # no yaku
     runs = reading.runs
     best = 0
@@ -234,35 +234,35 @@ def _called_level(
             others |= int(j != i) << missing[j]
         bit = 1 << kind
         if kind == reading.pair:
-            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, 0, 2))
+            best = max(best, _ron_level(table, summary, reading, han, num_missing, others, 0, 0, 2))
         if reading.sets & bit:
-            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, 0, bit, 0))
+            best = max(best, _ron_level(table, summary, reading, han, num_missing, others, 0, bit, 0))
         if runs & bit:
             wait = 2 if bit & _HIGHEST_RUNS else 0
-            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit, 0, wait))
+            best = max(best, _ron_level(table, summary, reading, han, num_missing, others, bit, 0, wait))
         if runs << 1 & bit:
-            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 1, 0, 2))
+            best = max(best, _ron_level(table, summary, reading, han, num_missing, others, bit >> 1, 0, 2))
         if runs << 2 & bit:
             wait = 2 if bit >> 2 & _LOWEST_RUNS else 0
-            best = max(best, _ron_level(table, holding, reading, han, num_missing, others, bit >> 2, 0, wait))
+            best = max(best, _ron_level(table, summary, reading, han, num_missing, others, bit >> 2, 0, wait))
     return best
 
 
 @jit
 def _ron_level(
-    table: WinLevels, holding: Holding, reading: Reading, han: int, num_missing: int, others: int,
+    table: WinLevels, summary: HandSummary, reading: Reading, han: int, num_missing: int, others: int,
     last_run: int, last_set: int, wait: int,
 ) -> int:  # fmt: skip
     """Return the level when the last tile completes ``last_run`` or ``last_set`` (a bit), or else the pair.
 
     ``others``: bit set of the kinds of the other missing tiles, one of which a closed hand must call.
     """
-    fu = _common_fu(holding, reading) + wait
-    concealed = count_bits(reading.sets) + holding.num_ankan
+    fu = _common_fu(summary, reading) + wait
+    concealed = count_bits(reading.sets) + summary.num_ankan
     if last_set:
         concealed -= 1
         fu -= 4 if last_set & ENDS else 2
-    if holding.is_closed and num_missing > 1:
+    if summary.is_closed and num_missing > 1:
         callable_runs = reading.runs & (others | others >> 1 | others >> 2) & ~(last_run & ~reading.doubles)
         if callable_runs == 0:
             callable_sets = reading.sets & others & ~last_set
@@ -274,35 +274,35 @@ def _ron_level(
         han += 2
     elif concealed == 4:
         han += _YAKUMAN
-    if holding.is_closed and num_missing == 1:
+    if summary.is_closed and num_missing == 1:
         if fu == 20:
-            return _level(table, holding, 0, han + 1, reading.dora, 30)
+            return _level(table, summary, 0, han + 1, reading.dora, 30)
         fu += 10
     elif fu == 20:
         fu = 30
-    return _level(table, holding, 0, han, reading.dora, (fu + 9) // 10 * 10)
+    return _level(table, summary, 0, han, reading.dora, (fu + 9) // 10 * 10)
 
 
 @jit
 def win_levels(
-    table: WinLevels, holding: Holding, reading: Reading, missing: tuple[int, int, int], num_missing: int
+    table: WinLevels, summary: HandSummary, reading: Reading, missing: tuple[int, int, int], num_missing: int
 ) -> tuple[int, int]:
     """Return the levels of a win drawn and called, in this reading: a hand has the best level of all its readings.
 
     The first ``num_missing`` (1-3) of the kinds ``missing``, sorted, are new.
     """
-    closed, open_ = _shape_han(holding, reading)
+    closed, open_ = _shape_han(summary, reading)
     bits = 0
     for i in range(num_missing):
         bits |= 1 << missing[i]
-    drawn = _drawn_level(table, holding, reading, closed if holding.is_closed else open_, bits)
-    han = closed if holding.is_closed and num_missing == 1 else open_
-    return drawn, _called_level(table, holding, reading, han, missing, num_missing)
+    drawn = _drawn_level(table, summary, reading, closed if summary.is_closed else open_, bits)
+    han = closed if summary.is_closed and num_missing == 1 else open_
+    return drawn, _called_level(table, summary, reading, han, missing, num_missing)
 
 
 @jit
-def pairs_levels(table: WinLevels, holding: Holding, kinds: int, dora: int, num_missing: int) -> tuple[int, int]:
+def pairs_levels(table: WinLevels, summary: HandSummary, kinds: int, dora: int, num_missing: int) -> tuple[int, int]:
     """Return the levels of seven pairs drawn and called: nothing can be called but the last tile."""
     han = 2 + kinds_han(kinds, 1)[0]
-    drawn = _level(table, holding, 1, han + 2, dora, 25)
-    return drawn, _level(table, holding, 0, han, dora, 25) if num_missing == 1 else 0
+    drawn = _level(table, summary, 1, han + 2, dora, 25)
+    return drawn, _level(table, summary, 0, han, dora, 25) if num_missing == 1 else 0

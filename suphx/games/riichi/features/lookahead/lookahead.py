@@ -19,7 +19,7 @@ from suphx.games.riichi.features.layout.lookahead_layout import (
 )
 from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
 from suphx.games.riichi.features.layout.planes import ALL_KINDS, CountMasks, set_kinds
-from suphx.games.riichi.features.lookahead.holding import NO_CLAIM, fill_holding
+from suphx.games.riichi.features.lookahead.hand_summary import NO_CLAIM, fill_hand_summary
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.features.lookahead.win_search import (
     ANY_SHIFT,
@@ -94,7 +94,7 @@ def find_ways(
     many ways the missing tiles of a win can be drawn.
     """
     search = searches[0]
-    fill_holding(t, seat, action, unseen, search)
+    fill_hand_summary(t, seat, action, unseen, search)
     if not search_wins(lookup, search):
         return False
     _add_ways(search, ways)

@@ -11,8 +11,8 @@ import numpy as np
 
 from suphx.games.riichi.features.layout.lookahead_layout import HIGH_LEVEL, MAX_CHANGED, NUM_LEVELS
 from suphx.games.riichi.features.layout.planes import count_bits
+from suphx.games.riichi.features.lookahead.hand_summary import HandSummary
 from suphx.games.riichi.features.lookahead.hand_value import ENDS, Reading, pairs_levels, win_levels
-from suphx.games.riichi.features.lookahead.holding import Holding
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.features.lookahead.suit_targets import (
     DOUBLES_SHIFT,
@@ -62,7 +62,7 @@ _WAYS = np.array([[1, n, n * (n - 1) // 2, n * (n - 1) * (n - 2) // 6, 0] for n 
 _REPEATED = np.array([0, 1, 1 | 1 << _KIND_BITS, 1 | 1 << _KIND_BITS | 1 << 2 * _KIND_BITS, 0])
 
 
-class Search(Holding):
+class Search(HandSummary):
     """A hand, what a search of it needs, and what it finds."""
 
     targets: I64 = field("i8", MAX_STATES, 4)  # of all suits; no hand of 14 tiles has more than 1,700

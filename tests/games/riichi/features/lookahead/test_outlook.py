@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.lookahead.outlook import Outlook, look_ahead
+from suphx.games.riichi.features.lookahead.win_chances import WinChances, look_ahead
 from suphx.games.riichi.table.action import PON
 from tests.games.riichi.builders.hand_table import table_with
 from tests.games.riichi.builders.tile_kind import kind
@@ -11,12 +11,12 @@ from tests.games.riichi.builders.tile_kind import kind
 FAR = "147m258p19s123456z"
 
 
-def outlook(tiles: str, indicator: str = "9s", kyoku: int = 0, pon: str = "") -> Outlook:
+def chances(tiles: str, indicator: str = "9s", kyoku: int = 0, pon: str = "") -> WinChances:
     return look_ahead(table_with(tiles, indicator, kyoku, pon=pon), 1)
 
 
 def test_a_straight_with_two_pairs_waits_for_four_tiles() -> None:
-    seen = outlook("123456789m1199p5s")
+    seen = chances("123456789m1199p5s")
     of_5s = kind("5s")
     # riichi, tsumo, straight; 9p makes 30 fu, 4 han
     assert seen.points[of_5s, 0] == 7_700
@@ -28,12 +28,12 @@ def test_a_straight_with_two_pairs_waits_for_four_tiles() -> None:
 
 
 def test_points_of_the_dealer_are_half_as_much_again() -> None:
-    assert outlook("123456789m1199p5s", kyoku=1).points[kind("5s"), 0] == 8_000  # 11,700
+    assert chances("123456789m1199p5s", kyoku=1).points[kind("5s"), 0] == 8_000  # 11,700
 
 
 def test_dora_count_for_what_they_are_worth_in_the_hand_won() -> None:
     # three dora when the last tile is 9p
-    assert outlook("123456789m1199p5s", indicator="8p").points[kind("5s"), 0] == 12_000
+    assert chances("123456789m1199p5s", indicator="8p").points[kind("5s"), 0] == 12_000
 
 
 def test_a_red_five_counts_while_it_stays_in_the_hand() -> None:
@@ -46,21 +46,21 @@ def test_a_red_five_counts_while_it_stays_in_the_hand() -> None:
 
 def test_without_riichi_a_hand_needs_a_yaku_of_its_own() -> None:
     of_7z = kind("7z")
-    closed = outlook("123m456789p11p23s7z", indicator="5z")
+    closed = chances("123m456789p11p23s7z", indicator="5z")
     assert (closed.points[of_7z, 0], closed.called_points[of_7z, 0]) == (2_600, 1_000)  # pinfu
-    own_wind = outlook("123m456p11p23s7z", indicator="5z", pon="2z")
+    own_wind = chances("123m456p11p23s7z", indicator="5z", pon="2z")
     assert (own_wind.points[of_7z, 0], own_wind.called_points[of_7z, 0]) == (1_000, 1_000)
-    none = outlook("123m456p11p23s7z", indicator="5z", pon="4z")
+    none = chances("123m456p11p23s7z", indicator="5z", pon="4z")
     assert (none.points[of_7z, 0], none.called_points[of_7z, 0]) == (0, 0)
 
 
 def test_nothing_is_in_reach_of_a_bad_hand() -> None:
-    seen = outlook(FAR)
+    seen = chances(FAR)
     assert not seen.points[:, :2].any()
 
 
 def test_without_a_discard_all_kinds_have_the_same_numbers() -> None:
-    seen = outlook("123456789m1199p")
+    seen = chances("123456789m1199p")
     assert (seen.points == seen.points[0]).all()
     assert seen.chances[20, 0] == pytest.approx(4 / 122)
 

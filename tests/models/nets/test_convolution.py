@@ -5,15 +5,15 @@ from typing import get_args
 import pytest
 import torch
 
-from suphx.models.computation import Formulation, check_formulation
-from suphx.models.nets.formulation import arrange, arrange_columns, as_columns, convolve
+from suphx.models.computation import Convolution, check_convolution
+from suphx.models.nets.convolution import arrange, arrange_columns, as_columns, convolve
 
-FORMULATIONS = get_args(Formulation)
+CONVOLUTIONS = get_args(Convolution)
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
 @pytest.mark.parametrize("has_bias", [True, False])
-def test_every_formulation_is_the_same_convolution(formulation: Formulation, has_bias: bool) -> None:
+def test_every_way_to_convolve_gives_the_same(convolution: Convolution, has_bias: bool) -> None:
     torch.manual_seed(1)
     planes, weight = torch.rand(3, 5, 34), torch.rand(4, 5, 3)
     bias = torch.rand(4) if has_bias else None
@@ -24,16 +24,16 @@ def test_every_formulation_is_the_same_convolution(formulation: Formulation, has
         wanted[:, out, column] = (seen * weight[out, :, first - column + 1 : last - column + 2]).sum((1, 2))
     if bias is not None:
         wanted += bias[:, None]
-    result = as_columns(convolve(arrange(planes, formulation), weight, bias, formulation), formulation)
+    result = as_columns(convolve(arrange(planes, convolution), weight, bias, convolution), convolution)
     torch.testing.assert_close(result, wanted.transpose(1, 2))
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_columns_are_arranged_like_planes(formulation: Formulation) -> None:
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+def test_columns_are_arranged_like_planes(convolution: Convolution) -> None:
     planes = torch.rand(3, 6, 34)
-    arranged = arrange_columns(planes.transpose(1, 2).contiguous(), formulation)
-    assert torch.equal(arranged, arrange(planes, formulation))
-    assert arranged.stride() == arrange(planes, formulation).stride()
+    arranged = arrange_columns(planes.transpose(1, 2).contiguous(), convolution)
+    assert torch.equal(arranged, arrange(planes, convolution))
+    assert arranged.stride() == arrange(planes, convolution).stride()
 
 
 def test_channels_last_features_stay_so_through_a_convolution() -> None:
@@ -42,14 +42,14 @@ def test_channels_last_features_stay_so_through_a_convolution() -> None:
     assert result.is_contiguous(memory_format=torch.channels_last)
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_further_channels_of_zeros_change_nothing(formulation: Formulation) -> None:
+@pytest.mark.parametrize("convolution", CONVOLUTIONS)
+def test_further_channels_of_zeros_change_nothing(convolution: Convolution) -> None:
     planes, weight = torch.rand(3, 5, 34), torch.rand(4, 5, 3)
     more = torch.cat([planes, torch.zeros(3, 3, 34)], dim=1)
-    exact = convolve(arrange(planes, formulation), weight, None, formulation)
-    torch.testing.assert_close(convolve(arrange(more, formulation), weight, None, formulation), exact)
+    exact = convolve(arrange(planes, convolution), weight, None, convolution)
+    torch.testing.assert_close(convolve(arrange(more, convolution), weight, None, convolution), exact)
 
 
-def test_an_unknown_formulation_is_refused() -> None:
+def test_an_unknown_convolution_is_refused() -> None:
     with pytest.raises(ValueError, match="'winograd': use one of conv1d, channels_last, matmul"):
-        check_formulation("winograd")
+        check_convolution("winograd")

@@ -18,7 +18,7 @@ from suphx.kernel.record import I32
 
 F32: TypeAlias = NDArray[np.float32]
 
-STANDING_VERSION = 1
+GAME_PROGRESS_VERSION = 1
 """Goes up whenever a number of a line changes its meaning or place."""
 NUM_KYOKU = 12
 """East 1 to West 4; later ones look like West 4."""
@@ -28,12 +28,12 @@ _START_POINTS = 25_000.0
 _COUNT = 4.0  # of honba and of kyotaku
 _ROUND_SCORES, _SCORES, _DEALER, _HONBA, _KYOTAKU, _KYOKU = 0, 4, 8, 12, 13, 14
 _OVER = _KYOKU + NUM_KYOKU
-NUM_STANDING_INPUTS = _OVER + 1
+NUM_GAME_PROGRESS_INPUTS = _OVER + 1
 """Numbers of a line: 4 round scores, 4 scores, 4 dealer, honba, kyotaku, 12 kyoku, game over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
+class GameProgress:
     """How games stand, one line each, by seat."""
 
     round_scores: I32
@@ -57,18 +57,18 @@ class Standings:
         return type(self)(**{field.name: getattr(self, field.name)[lines] for field in fields(self)})
 
 
-def encode_standings(standings: Standings) -> F32:
-    """Return float32 [n, 4, NUM_STANDING_INPUTS]: each line as each of the four seats sees it, itself first.
+def encode_game_progress(progress: GameProgress) -> F32:
+    """Return float32 [n, 4, NUM_GAME_PROGRESS_INPUTS]: each line as each of the four seats sees it, itself first.
 
     The other seats follow in turn (shimocha, toimen, kamicha), so that nothing tells one seat of the table from another
     but where the dealer sits.
     """
-    lines = np.zeros((len(standings), 4, NUM_STANDING_INPUTS), np.float32)
+    lines = np.zeros((len(progress), 4, NUM_GAME_PROGRESS_INPUTS), np.float32)
     round_scores, scores, kyoku, honba, kyotaku = (
-        np.asarray(getattr(standings, name), np.int32)
+        np.asarray(getattr(progress, name), np.int32)
         for name in ("round_scores", "scores", "kyoku", "honba", "kyotaku")
     )
-    _fill_lines(round_scores, scores, kyoku, honba, kyotaku, standings.is_over, lines)
+    _fill_lines(round_scores, scores, kyoku, honba, kyotaku, progress.is_over, lines)
     return lines
 
 

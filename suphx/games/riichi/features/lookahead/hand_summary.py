@@ -16,7 +16,7 @@ from suphx.kernel.record import I8, field
 NO_CLAIM = -1
 
 
-class Holding:
+class HandSummary:
     """What a seat holds and knows, as one part of a record (win_search.py)."""
 
     # concealed, by kind
@@ -44,62 +44,62 @@ class Holding:
 
 
 @jit
-def fill_holding(t: Table, seat: int, action: int, unseen: CountMasks, holding: Holding) -> None:
+def fill_hand_summary(t: Table, seat: int, action: int, unseen: CountMasks, summary: HandSummary) -> None:
     """Fill what ``seat`` holds at ``t``, after the claim or kan ``action`` if it is not NO_CLAIM."""
     dealer = int(dealer_of(t))
-    holding.seat_wind = 27 + (seat - dealer) % 4
-    holding.round_wind = 27 + int(t.kyoku) // 4
-    holding.open_tanyao = t.rule_flags & OPEN_TANYAO != 0
-    holding.is_dealer = seat == dealer
-    _fill_dora(t, holding)
-    _fill_melds(t, seat, action, holding)
-    holding.hand[:] = t.hand[seat]
-    holding.red = t.red[seat]
+    summary.seat_wind = 27 + (seat - dealer) % 4
+    summary.round_wind = 27 + int(t.kyoku) // 4
+    summary.open_tanyao = t.rule_flags & OPEN_TANYAO != 0
+    summary.is_dealer = seat == dealer
+    _fill_dora(t, summary)
+    _fill_melds(t, seat, action, summary)
+    summary.hand[:] = t.hand[seat]
+    summary.red = t.red[seat]
     if action != NO_CLAIM:
-        _take(t, action, holding)
+        _take(t, action, summary)
     column = num_tiles = 0
     for kind in range(34):
-        holding.unseen[kind] = (
+        summary.unseen[kind] = (
             (unseen[0] >> kind & 1) + (unseen[1] >> kind & 1) + (unseen[2] >> kind & 1) + (unseen[3] >> kind & 1)
         )
-        holding.columns[kind] = column
-        column += holding.hand[kind] > 0
-        num_tiles += holding.hand[kind]
-    holding.has_discard = num_tiles % 3 == 2
+        summary.columns[kind] = column
+        column += summary.hand[kind] > 0
+        num_tiles += summary.hand[kind]
+    summary.has_discard = num_tiles % 3 == 2
 
 
 @jit
-def _fill_dora(t: Table, holding: Holding) -> None:
-    holding.dora[:] = 0
+def _fill_dora(t: Table, summary: HandSummary) -> None:
+    summary.dora[:] = 0
     for i in range(t.num_dora):
-        holding.dora[dora_kind(t.wall, i)] += 1
+        summary.dora[dora_kind(t.wall, i)] += 1
 
 
 @jit
-def _fill_melds(t: Table, seat: int, action: int, holding: Holding) -> None:
+def _fill_melds(t: Table, seat: int, action: int, summary: HandSummary) -> None:
     """Fill what the melds give, the new one included."""
-    holding.num_sets, holding.is_closed = 4, 1
-    holding.meld_runs = holding.meld_sets = holding.num_ankan = holding.num_kans = 0
-    holding.meld_fu = holding.meld_dora = 0
+    summary.num_sets, summary.is_closed = 4, 1
+    summary.meld_runs = summary.meld_sets = summary.num_ankan = summary.num_kans = 0
+    summary.meld_fu = summary.meld_dora = 0
     added = int(claimed_kind(t, action)) if KAKAN <= action < TSUMO else -1
     for i in range(t.num_melds[seat]):
         meld_type, kind, red = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i]), int(t.meld_red[seat, i])
         if meld_type == PON_MELD and kind == added:
             meld_type = KAKAN_MELD
             red += _held_red(t, seat, kind)
-        _add_meld(holding, meld_type, kind, red)
+        _add_meld(summary, meld_type, kind, red)
     if action == NO_CLAIM or added >= 0:
         return
     kind = int(claimed_kind(t, action))
     claimed_red = int(t.claimed_face >= 34)
     if action < KAKAN:
-        _add_meld(holding, ANKAN_MELD, kind, _held_red(t, seat, kind))
+        _add_meld(summary, ANKAN_MELD, kind, _held_red(t, seat, kind))
     elif action == MINKAN:
-        _add_meld(holding, MINKAN_MELD, kind, claimed_red + _held_red(t, seat, kind))
+        _add_meld(summary, MINKAN_MELD, kind, claimed_red + _held_red(t, seat, kind))
     elif action < MINKAN:
-        _add_meld(holding, PON_MELD, kind, claimed_red + int(action == PON_RED))
+        _add_meld(summary, PON_MELD, kind, claimed_red + int(action == PON_RED))
     else:
-        _add_meld(holding, CHI_MELD, lowest_of_chi(kind, action), claimed_red + int(action >= CHI_RED))
+        _add_meld(summary, CHI_MELD, lowest_of_chi(kind, action), claimed_red + int(action >= CHI_RED))
 
 
 @jit
@@ -111,38 +111,38 @@ def _held_red(t: Table, seat: int, kind: int) -> int:
 
 
 @jit
-def _add_meld(holding: Holding, meld_type: int, kind: int, red: int) -> None:
+def _add_meld(summary: HandSummary, meld_type: int, kind: int, red: int) -> None:
     """Add what one meld gives."""
-    holding.num_sets -= 1
-    holding.meld_dora += red
+    summary.num_sets -= 1
+    summary.meld_dora += red
     if meld_type == CHI_MELD:
-        holding.is_closed = 0
-        holding.meld_runs |= 1 << kind
-        holding.meld_dora += holding.dora[kind] + holding.dora[kind + 1] + holding.dora[kind + 2]
+        summary.is_closed = 0
+        summary.meld_runs |= 1 << kind
+        summary.meld_dora += summary.dora[kind] + summary.dora[kind + 1] + summary.dora[kind + 2]
         return
     is_kan = meld_type != PON_MELD
     is_ankan = meld_type == ANKAN_MELD
-    holding.is_closed &= is_ankan
-    holding.meld_sets |= 1 << kind
-    holding.num_ankan += is_ankan
-    holding.num_kans += is_kan
-    holding.meld_fu += (2 if is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
-    holding.meld_dora += holding.dora[kind] * (4 if is_kan else 3)
+    summary.is_closed &= is_ankan
+    summary.meld_sets |= 1 << kind
+    summary.num_ankan += is_ankan
+    summary.num_kans += is_kan
+    summary.meld_fu += (2 if is_simple(kind) else 4) * (2 if is_ankan else 1) * (4 if is_kan else 1)
+    summary.meld_dora += summary.dora[kind] * (4 if is_kan else 3)
 
 
 @jit
-def _take(t: Table, action: int, holding: Holding) -> None:
+def _take(t: Table, action: int, summary: HandSummary) -> None:
     """Take the concealed tiles of a claim or kan out of the hand."""
     kind = int(claimed_kind(t, action))
     suit = kind // 9
     if CHI <= action < PASS:
         lowest = lowest_of_chi(kind, action)
         for other in range(lowest, lowest + 3):
-            holding.hand[other] -= other != kind
+            summary.hand[other] -= other != kind
         if action >= CHI_RED:
-            holding.red &= ~(1 << suit)
+            summary.red &= ~(1 << suit)
         return
     count = 2 if action in (PON, PON_RED) else 3 if action == MINKAN else 1 if KAKAN <= action < TSUMO else 4
-    holding.hand[kind] -= count
+    summary.hand[kind] -= count
     if kind == 9 * suit + 4 and action != PON:
-        holding.red &= ~(1 << suit)
+        summary.red &= ~(1 << suit)

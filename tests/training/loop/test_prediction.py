@@ -8,7 +8,7 @@ from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.loop.compute import predict
+from suphx.training.loop.prediction import predict
 
 
 def samples(count: int) -> Samples:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suphx.games.riichi.features.layout.lookahead_layout import LEVELS, MAX_CHANGED
 from suphx.games.riichi.features.layout.paper_layout import PUBLIC
 from suphx.games.riichi.features.layout.planes import count_masks
-from suphx.games.riichi.features.lookahead.holding import NO_CLAIM
+from suphx.games.riichi.features.lookahead.hand_summary import NO_CLAIM
 from suphx.games.riichi.features.lookahead.lookahead import find_ways
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.lookahead.win_search import CALLED, DRAWN, MAX_COLUMNS, SEARCH
@@ -21,11 +21,11 @@ from suphx.kernel.record import I64, Records
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class WinChances:
     """What giving up each kind leads to: arrays (34, 3), by kind and new tiles (1, 2, 3); see lookahead.py.
 
-    >>> outlook = look_ahead(table, seat)
-    >>> outlook.points[kind_of_9p].max(), outlook.chances[kind_of_9p, 0]
+    >>> chances = look_ahead(table, seat)
+    >>> chances.points[kind_of_9p].max(), chances.chances[kind_of_9p, 0]
     """
 
     points: I64
@@ -40,8 +40,8 @@ class Outlook:
     """The same by ron without riichi."""
 
 
-def look_ahead(table: np.void, seat: int, action: int = NO_CLAIM) -> Outlook:
-    """Return the outlook of ``seat`` (0-3) at one TABLE record, after the claim or kan ``action`` if there is one.
+def look_ahead(table: np.void, seat: int, action: int = NO_CLAIM) -> WinChances:
+    """Return the chances of ``seat`` (0-3) at one TABLE record, after the claim or kan ``action`` if there is one.
 
     Where the hand has no tile to discard all kinds have the same numbers. ValueError for another seat.
     """
@@ -61,7 +61,7 @@ def look_ahead(table: np.void, seat: int, action: int = NO_CLAIM) -> Outlook:
     reached = search["reached"] if is_found else np.zeros_like(search["reached"])
     by_kind = np.where(columns >= 0, shares[..., columns], 0).swapaxes(1, 2)
     points = [_points(reached[family], columns) for family in (DRAWN, CALLED)]
-    return Outlook(points[0], points[1], by_kind[0], by_kind[1], by_kind[2])
+    return WinChances(points[0], points[1], by_kind[0], by_kind[1], by_kind[2])
 
 
 def _points(reached: I64, columns: I64) -> I64:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.standing import NUM_STANDING_INPUTS, Standings, encode_standings
+from suphx.games.riichi.features.game_progress import NUM_GAME_PROGRESS_INPUTS, GameProgress, encode_game_progress
 
 
-def standings(count: int, seed: int = 0) -> Standings:
+def progress(count: int, seed: int = 0) -> GameProgress:
     rng = np.random.default_rng(seed)
     moved = rng.integers(-80, 81, size=(count, 4)) * 100
-    return Standings(
+    return GameProgress(
         round_scores=moved.astype(np.int32),
         scores=(25_000 + 3 * moved).astype(np.int32),
         kyoku=rng.integers(0, 12, size=count).astype(np.int32),
@@ -19,7 +19,7 @@ def standings(count: int, seed: int = 0) -> Standings:
     )
 
 
-def line_twin(given: Standings, n: int, seat: int) -> list[float]:
+def line_twin(given: GameProgress, n: int, seat: int) -> list[float]:
     seats = [(seat + i) % 4 for i in range(4)]
     goes_on = not given.is_over[n]
     kyoku = int(given.kyoku[n])
@@ -35,17 +35,17 @@ def line_twin(given: Standings, n: int, seat: int) -> list[float]:
 
 
 def test_each_seat_sees_itself_first() -> None:
-    given = standings(40)
-    lines = encode_standings(given)
-    assert lines.shape == (40, 4, NUM_STANDING_INPUTS)
+    given = progress(40)
+    lines = encode_game_progress(given)
+    assert lines.shape == (40, 4, NUM_GAME_PROGRESS_INPUTS)
     expected = [[line_twin(given, n, seat) for seat in range(4)] for n in range(40)]
     np.testing.assert_allclose(lines, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("turn", [1, 2, 3])
 def test_a_table_that_is_turned_looks_the_same_to_whoever_sits_there(turn: int) -> None:
-    given = standings(40)
-    turned = Standings(
+    given = progress(40)
+    turned = GameProgress(
         round_scores=np.roll(given.round_scores, turn, axis=1),
         scores=np.roll(given.scores, turn, axis=1),
         kyoku=given.kyoku,
@@ -54,12 +54,14 @@ def test_a_table_that_is_turned_looks_the_same_to_whoever_sits_there(turn: int) 
         is_over=given.is_over,
     )
     dealer = slice(8, 12)  # the kyoku says which seat deals, whatever the seats are called
-    lines, other = encode_standings(given), encode_standings(turned)
+    lines, other = encode_game_progress(given), encode_game_progress(turned)
     lines[:, :, dealer] = other[:, :, dealer] = 0
     np.testing.assert_array_equal(np.roll(lines, turn, axis=1), other)
 
 
 def test_lines_are_taken_in_any_order() -> None:
-    given = standings(5)
+    given = progress(5)
     assert len(given.take(np.array([3, 1]))) == 2
-    np.testing.assert_array_equal(encode_standings(given)[[3, 1]], encode_standings(given.take(np.array([3, 1]))))
+    np.testing.assert_array_equal(
+        encode_game_progress(given)[[3, 1]], encode_game_progress(given.take(np.array([3, 1])))
+    )
