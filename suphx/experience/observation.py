@@ -41,7 +41,7 @@ class PolicyOutputs:
     actions: I16
     """int16 [n]: a kind to discard; 1 = yes, 0 = no for the other heads."""
     scores: F32
-    """float32 [n]: for yes or no, above 0.5 exactly where the answer is yes, and higher the surer it is."""
+    """float32 [n]: how sure a yes is, 0.5 … 1; of several at one table the highest counts. Unused for discards."""
     log_probs: F32
     """float32 [n]: log-probability of a sampled action; 0 for answers that were not sampled."""
     versions: I32

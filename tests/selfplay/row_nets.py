@@ -5,32 +5,31 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.observation import F32, Observations, PolicyOutputs
+from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD
-from suphx.games.riichi.selfplay.decision import decide
+from suphx.games.riichi.selfplay.decision import HeadAnswers, decide, discard_answers
 from suphx.kernel.record import I16, I64, U8, Records
 
 YES_SHARE = 0.3
 
 
-def forward(head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
+def forward(observations: Observations, lines: I64) -> HeadAnswers:
     """Answer as the forward of the decision flow."""
-    fractions = row_fractions(rows)
-    if head == DISCARD:
+    fractions = row_fractions(observations.rows)
+    if observations.head == DISCARD:
         scores = (fractions[:, None] * (7 + np.arange(34))) % 1
-        return np.where(masks > 0, scores, -1).astype(np.float32)
-    return np.where(fractions < YES_SHARE, 0.5 + fractions, 0).astype(np.float32)
+        return discard_answers(np.where(observations.masks > 0, scores, -1).argmax(axis=1))
+    is_yes = fractions < YES_SHARE
+    return is_yes.astype(np.int16), np.where(is_yes, 0.5 + fractions, 0).astype(np.float32)
 
 
 def answer(observations: Observations, version: int = 0) -> PolicyOutputs:
     """Answer the observations of a group in the same way; log-probs tell the rows apart."""
-    scores = forward(observations.head, observations.rows, observations.masks, observations.uniforms)
-    is_discard = observations.head == DISCARD
-    actions = scores.argmax(axis=1) if is_discard else scores > 0.5
+    actions, scores = forward(observations, np.zeros(0, np.int64))
     return PolicyOutputs(
-        actions=actions.astype(np.int16),
-        scores=np.zeros(len(scores), np.float32) if is_discard else scores,
+        actions=actions,
+        scores=scores,
         log_probs=-row_fractions(observations.rows).astype(np.float32),
         versions=np.full(len(scores), version, np.int32),
     )

@@ -29,7 +29,7 @@ from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import actions_at
-from suphx.selfplay.agents.answer import yes_scores
+from suphx.selfplay.agents.answer import yes_answers
 from suphx.selfplay.agents.choice import Answers
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.parts.engine_counts import EngineCounts
@@ -316,8 +316,8 @@ def _unlearned(
     if head == DISCARD:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
-    scores = yes_scores(logits, observations.uniforms, calibration, answers)
-    return replace(whole, scores=scores, actions=(scores > 0.5).astype(np.int16))
+    actions, scores = yes_answers(logits, observations.uniforms, calibration, answers)
+    return replace(whole, actions=actions, scores=scores)
 
 
 def _empty_outputs(n: int) -> PolicyOutputs:

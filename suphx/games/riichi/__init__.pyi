@@ -113,11 +113,10 @@ from .bots.baseline import (
 from .bots.random_play import play_random as play_random
 from .selfplay.deal_in import COST_POINTS as COST_POINTS
 from .selfplay.decision import (
+    HeadAnswers as HeadAnswers,
     UNDECIDED as UNDECIDED,
     decide as decide,
-    decide_calls as decide_calls,
-    fill_discards as fill_discards,
-    observe_discards as observe_discards,
+    discard_answers as discard_answers,
     play_to_observation as play_to_observation,
 )
 from .selfplay.table_group import (

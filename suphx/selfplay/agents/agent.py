@@ -13,18 +13,19 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from suphx.experience.sampling_uniform import F32
+from suphx.experience.observation import Observations
 from suphx.games.riichi import (
     DISCARD,
     HEAD_NAMES,
     Encoder,
+    HeadAnswers,
     Suits,
     choose_random,
     choose_tsumogiri,
     choose_ukeire,
     decide,
+    discard_answers,
     find_encoder,
     head_index,
     load_suits,
@@ -37,7 +38,7 @@ from suphx.models.checkpoints.checkpoint import CheckpointHeader, load_header
 from suphx.models.inference.packed_net import PackedNet
 from suphx.models.nets.policy import PolicyNet, fold_batch_norm, num_weights
 from suphx.models.sampling import actions_at, masked_logits
-from suphx.selfplay.agents.answer import yes_scores
+from suphx.selfplay.agents.answer import yes_answers
 from suphx.selfplay.agents.checkpoint_folder import WEAK, WORDS, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import BASELINES, Answers
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -147,19 +148,21 @@ class NetAgent:
         return logits.float().cpu()
 
     @torch.inference_mode()
-    def forward(self, head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
+    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
         """Answer for the nets (decision.py, ``Forward``)."""
+        head = observations.head
         net = self._nets[head]
-        rows = seen_rows(rows, net.num_planes, self._num_oracle_planes[head])
+        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
         answers = self._answers[head]
         if head == DISCARD:
-            logits, legal = self.discard_logits(rows), torch.from_numpy(masks)
-            if answers != "sampled":
-                return masked_logits(logits, legal).numpy()
-            kinds, _ = actions_at(logits, legal, torch.from_numpy(uniforms))
-            return one_hot(kinds, logits.shape[1]).numpy()
+            logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
+            if answers == "sampled":
+                kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
+            else:
+                kinds = masked_logits(logits, legal).argmax(dim=1)
+            return discard_answers(kinds.numpy())
         logits = net(torch.from_numpy(rows).to(self._device))
-        return yes_scores(logits.float().cpu().numpy(), uniforms, self._calibrations[head], answers)
+        return yes_answers(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], answers)
 
 
 def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:

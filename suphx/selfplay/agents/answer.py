@@ -1,27 +1,34 @@
-"""From the logits of a yes-or-no net to a score that the decision flow compares with one half (paper, Figure 1)."""
+"""From the logits of a yes-or-no net to its answer and how sure it is (paper, Figure 1)."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.kernel.record import I16
 from suphx.models.calibration import Calibration
 from suphx.selfplay.agents.choice import Answers
 
 Floats = NDArray[np.float32]
 
 
-def yes_scores(logits: Floats, uniforms: Floats, calibration: Calibration, answers: Answers) -> Floats:
-    """Return float32 [n]: above 0.5 where the answer is yes, and the higher the surer the net is.
+def yes_answers(
+    logits: Floats, uniforms: Floats, calibration: Calibration, answers: Answers
+) -> tuple[I16, Floats]:  # fmt: skip
+    """Return the answers int16 [n], 1 = yes and 0 = no, and their scores float32 [n].
 
-    ``logits`` [n, 2]; ``uniforms`` [n] in 0 … 1: where in its distribution a sampled answer lies (no comes first).
+    ``logits`` [n, 2]; ``uniforms`` [n] in 0 … 1: where in its distribution a sampled answer lies (no comes first). The
+    score of a yes is 0.5 … 1, and higher the surer the net is.
     """
     yes = _sigmoid((logits[:, 1] - logits[:, 0]) / calibration.temperature)
     if answers == "sampled":
-        return np.where(uniforms >= 1 - yes, 0.5 + yes / 2, 0).astype(np.float32)
-    border = calibration.yes_threshold if answers == "matched" else 0.5
-    below, above = 0.5 * yes / border, 0.5 + 0.5 * (yes - border) / (1 - border)
-    return np.where(yes <= border, below, above).astype(np.float32)
+        is_yes = uniforms >= 1 - yes
+        scores = np.where(is_yes, 0.5 + yes / 2, 0)
+    else:
+        border = calibration.yes_threshold if answers == "matched" else 0.5
+        below, above = 0.5 * yes / border, 0.5 + 0.5 * (yes - border) / (1 - border)
+        is_yes, scores = yes > border, np.where(yes <= border, below, above)
+    return is_yes.astype(np.int16), scores.astype(np.float32)
 
 
 def _sigmoid(values: Floats) -> NDArray[np.float64]:

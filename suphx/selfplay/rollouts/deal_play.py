@@ -16,18 +16,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import F32
+from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
     DISCARD,
     KYOKU_END,
     NUM_OUTPUTS,
     UNDECIDED,
-    decide_calls,
+    HeadAnswers,
+    decide,
+    discard_answers,
     end_kyoku,
-    fill_discards,
     load_suits,
-    observe_discards,
     play_to_observation,
 )
 from suphx.kernel.jit import jit
@@ -98,10 +98,7 @@ def play_deals(
         actions = np.concatenate([actions, np.full(newcomers.size, UNDECIDED, np.int16)])
         play_to_observation(deals, suits, live, actions)
         live = live[deals["phase"][live] != KYOKU_END]
-        actions = decide_calls(deals, live, agent.encoder, agent.forward)
-        rows, masks, owners = observe_discards(deals, live, actions, agent.encoder)
-        if owners.size:
-            fill_discards(deals, live, owners, chooser.choose(rows, masks, live[owners]), actions)
+        actions = decide(deals, live, agent.encoder, chooser.forward)
     _end_kyokus(deals)
     return chooser.finish()
 
@@ -128,7 +125,13 @@ class _Chooser:
         self._temperature = temperature
         self._kept: list[SeatDecisions] = []
 
-    def choose(self, rows: U8, masks: U8, lines: I64) -> I64:
+    def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
+        """Answer for all nets (decision.py, ``Forward``)."""
+        if observations.head != DISCARD:
+            return self._agent.forward(observations, lines)
+        return discard_answers(self._choose(observations.rows, observations.masks, lines))
+
+    def _choose(self, rows: U8, masks: U8, lines: I64) -> I64:
         """Return the kind to discard of each row; ``lines``: its deal."""
         is_own = self._deals["actor"][lines] == self._seats[lines]
         logits = self._logits(rows, is_own, lines)
@@ -166,7 +169,8 @@ class _Chooser:
 
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)
-        rows, masks, _ = observe_discards(self._deals[:0], none, np.zeros(0, np.int16), self._agent.encoder)
+        rows = np.zeros((0, self._agent.encoder.layout(DISCARD).row_bytes), np.uint8)
+        masks = np.zeros((0, NUM_OUTPUTS[DISCARD]), np.uint8)
         return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 
 

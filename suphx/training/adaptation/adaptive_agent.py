@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from suphx.games.riichi import MAX_SEED, decide_calls, fill_discards, observe_discards
+from suphx.experience.observation import Observations
+from suphx.games.riichi import DISCARD, MAX_SEED, HeadAnswers, decide, discard_answers
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
@@ -61,14 +62,15 @@ class AdaptiveAgent:
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
-        actions = decide_calls(tables, indices, self._agent.encoder, self._agent.forward)
-        rows, masks, owners = observe_discards(tables, indices, actions, self._agent.encoder)
-        if owners.size:
-            lines = indices[owners]
-            has_choice = masks.sum(axis=1) > 1
-            self._fit(tables, lines[has_choice])
-            fill_discards(tables, indices, owners, self._choose(tables, lines, rows, masks), actions)
-        return actions
+
+        def forward(observations: Observations, lines: I64) -> HeadAnswers:
+            if observations.head != DISCARD:
+                return self._agent.forward(observations, lines)
+            masks = observations.masks
+            self._fit(tables, lines[masks.sum(axis=1) > 1])
+            return discard_answers(self._choose(tables, lines, observations.rows, masks))
+
+        return decide(tables, indices, self._agent.encoder, forward)
 
     def _fit(self, tables: Records, lines: I64) -> None:
         """See to it that the actor of each of the tables ``lines`` has a net for this kyoku."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from suphx.experience.observation import Observations
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import HEAD_NAMES, PONG, RIICHI
@@ -132,11 +133,13 @@ def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path)
     assert all(RIICHI_ACTION in pair for pair in pairs if pair[0] != pair[1])
     agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI).row_bytes), np.uint8)
     assert isinstance(agent, NetAgent)
-    uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((0, 0), np.uint8)
-    says_yes = agent.forward(RIICHI, rows, no_masks, uniforms) > 0.5
+    uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((200, 0), np.uint8)
+    nobody, lines = np.zeros(200, np.int32), np.arange(200)
+    says_yes, _ = agent.forward(Observations(RIICHI, rows, no_masks, nobody, uniforms), lines)
     assert 0 < says_yes.mean() < 1
     call = np.zeros((200, MINI.layout(PONG).row_bytes), np.uint8)
-    assert len(set((agent.forward(PONG, call, no_masks, uniforms) > 0.5).tolist())) == 1
+    calls, _ = agent.forward(Observations(PONG, call, no_masks, nobody, uniforms), lines)
+    assert len(set(calls.tolist())) == 1
 
 
 def test_the_weak_weights_are_an_agent_of_their_own(tmp_path: Path) -> None:

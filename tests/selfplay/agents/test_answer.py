@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suphx.models.calibration import Calibration
-from suphx.selfplay.agents.answer import yes_scores
+from suphx.selfplay.agents.answer import yes_answers
 from suphx.selfplay.agents.choice import Answers
 
 PLACES = np.random.default_rng(1).random(50_000, np.float32)
@@ -20,8 +20,8 @@ def logits_of(yes: np.ndarray) -> np.ndarray:
 )
 def test_yes_is_above_its_border(answers: Answers, threshold: float, says_yes: list[bool]) -> None:
     yes = np.array([0.1, 0.3, 0.8])
-    scores = yes_scores(logits_of(yes), PLACES[:3], Calibration(yes_threshold=threshold), answers)
-    assert (scores > 0.5).tolist() == says_yes
+    actions, scores = yes_answers(logits_of(yes), PLACES[:3], Calibration(yes_threshold=threshold), answers)
+    assert (actions == 1).tolist() == (scores > 0.5).tolist() == says_yes
     assert np.all(np.diff(scores) > 0)
     assert scores.min() >= 0
     assert scores.max() <= 1
@@ -29,11 +29,19 @@ def test_yes_is_above_its_border(answers: Answers, threshold: float, says_yes: l
 
 def test_without_a_threshold_the_score_is_the_probability_after_the_temperature() -> None:
     logits = np.array([[0.0, 2.0], [1.0, -1.0]], np.float32)
-    scores = yes_scores(logits, PLACES[:2], Calibration(temperature=2.0), "probable")
+    _, scores = yes_answers(logits, PLACES[:2], Calibration(temperature=2.0), "probable")
     assert scores == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.exp(1))])
 
 
 @pytest.mark.parametrize("chance", [0.03, 0.4, 0.9])
 def test_sampled_answers_are_yes_as_often_as_the_probability_says(chance: float) -> None:
-    scores = yes_scores(logits_of(np.full(len(PLACES), chance)), PLACES, Calibration(), "sampled")
-    assert (scores > 0.5).mean() == pytest.approx(chance, abs=0.01)
+    actions, scores = yes_answers(logits_of(np.full(len(PLACES), chance)), PLACES, Calibration(), "sampled")
+    assert actions.mean() == pytest.approx(chance, abs=0.01)
+    assert np.array_equal(scores > 0.5, actions == 1)
+
+
+def test_a_sampled_yes_of_hardly_any_probability_is_a_yes() -> None:
+    uniforms = np.array([0.5, np.nextafter(np.float32(1), np.float32(0))], np.float32)
+    actions, scores = yes_answers(logits_of(np.full(2, 6e-8)), uniforms, Calibration(), "sampled")
+    assert actions.tolist() == [0, 1]
+    assert scores.tolist() == [0, 0.5], "the score alone does not show it"

@@ -14,7 +14,7 @@ from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows
 from suphx.games.riichi.hidden.determinisation import determinise
-from suphx.games.riichi.selfplay.decision import UNDECIDED, gather_observations
+from suphx.games.riichi.selfplay.decision import UNDECIDED, observe_head
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.models.checkpoints.checkpoint import load_header
@@ -77,8 +77,8 @@ def test_at_gamma_0_what_is_hidden_changes_no_bit_of_any_answer(tables: Records)
         logits = {}
         for gamma in (0.0, 0.5):
             for name, dealt in (("true", tables), ("other", others)):
-                rows, *_ = gather_observations(dealt, everybody(tables), undecided, MINI, net.head, gamma=gamma)
-                seen = seen_rows(rows, net.num_planes, ORACLE.num_planes)
+                asked = observe_head(dealt, everybody(tables), undecided, MINI, net.head, gamma=gamma)
+                seen = seen_rows(asked.observations.rows, net.num_planes, ORACLE.num_planes)
                 logits[gamma, name] = net(torch.from_numpy(seen)).detach().numpy()
         assert logits[0.0, "true"].tobytes() == logits[0.0, "other"].tobytes()
         num_rows += len(logits[0.0, "true"])

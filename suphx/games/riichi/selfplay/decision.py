@@ -1,23 +1,30 @@
 """The decision flow of the paper's Figure 1, over a batch of tables that wait for their actors.
 
 Own turn: win rule, kong net for every possible kan, riichi net, discard net. Another seat's discard: win rule, then
-the chow, pong and kong nets judge every possible claim; of those that say yes the most confident one is proposed.
-The nets are asked once a head for all tables together.
+the kong, pong and chow nets judge every possible claim; of those that they want the surest one is proposed.
+
+This is the only implementation. ``rule_action`` decides what needs no net, ``observe_head`` says what a head is asked,
+and ``apply_answers`` turns its answers into actions; heads are applied in the order of ``HEAD_ORDER``. Agents and
+adaptation ask a head only where the heads before it left the table undecided (``decide``). Self-play asks all heads at
+once, one message a decision, and applies the answers in the same order (table_group.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suphx.experience.observation import LATEST, Observations
 from suphx.experience.sampling_uniform import F32, fill_mask_seeds, fill_uniforms
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.features.batch import encode_rows
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, NUM_CHOICES, PONG, RIICHI
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.oracle_row import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
@@ -29,16 +36,31 @@ from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
 
+HEAD_ORDER = (KONG, PONG, CHOW, RIICHI, DISCARD)
+"""Figure 1: which head's answers count first. Of claims and kans that are wanted equally the first one is made."""
 UNDECIDED = -1
 NO_CANDIDATE = -1
 """Of an observation that is about no tile: which tile to discard, and whether to declare riichi."""
 NO_GAMMAS: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
+BOOL = NDArray[np.bool_]
 
-Forward = Callable[[int, U8, U8, F32], np.ndarray]
-"""(head, rows uint8 [n, row_bytes], masks uint8 [n, 34] or [n, 0], uniforms float32 [n]) -> scores float32: above 0.5
-for yes [n], or one score a kind [n, 34] for the discard head, illegal kinds lowest. ``uniforms`` in 0 … 1: the quantile
-of a sampled answer; they depend on the wall's seed and the decision only (sampling_uniform.py)."""
+HeadAnswers = tuple[I16, F32]
+"""Actions int16 [n] and scores float32 [n], as in ``PolicyOutputs`` (experience/observation.py)."""
+
+Forward = Callable[[Observations, I64], HeadAnswers]
+"""(observations of one head, int64 [n]: which of the tables each is of) -> answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeadObservations:
+    """What one head is asked about a batch of tables."""
+
+    observations: Observations
+    owners: I64
+    """int64 [n]: which of the ``indices`` of the tables each row is of."""
+    candidates: I64
+    """int64 [n]: the claim or kan that the row is about, or NO_CANDIDATE."""
 
 
 def decide(
@@ -50,70 +72,68 @@ def decide(
 ) -> I16:
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
-    ``forward`` answers for the nets. A claim or kan or riichi is made when its probability is above one half.
-    ``gammas``: heads that get wide rows (features/oracle_row.py), with the gamma of the masks in these.
+    ``forward`` answers for the nets, once for each head that is asked. ``gammas``: heads that get wide rows
+    (features/oracle_row.py), with the gamma of the masks in these.
     """
-    actions = decide_calls(tables, indices, encoder, forward, gammas)
-    rows, masks, owners = observe_discards(tables, indices, actions, encoder, gammas)
-    if owners.size:
-        uniforms = _uniforms(tables, indices, owners, np.full(owners.size, NO_CANDIDATE), DISCARD)
-        kinds = forward(DISCARD, rows, masks, uniforms).argmax(axis=1)
-        fill_discards(tables, indices, owners, kinds, actions)
-    return actions
-
-
-def decide_calls(
-    tables: Records, indices: I64, encoder: Encoder, forward: Forward, gammas: Mapping[int, float] = NO_GAMMAS
-) -> I16:
-    """Return what ``decide`` does, but UNDECIDED wherever the discard net is to be asked."""
-    actions = np.full(indices.shape, UNDECIDED, np.int16)
+    actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_rules(tables, indices, actions)
-    confidence = np.full(indices.shape, 0.5, np.float32)
-    for head in (KONG, PONG, CHOW):
-        rows, owners, candidates = gather_observations(tables, indices, actions, encoder, head, gamma=gammas.get(head))
-        if owners.size:
-            scores = forward(head, rows, _NO_MASK, _uniforms(tables, indices, owners, candidates, head))
-            choose_best(scores, owners, candidates, confidence, actions)
+    for head in HEAD_ORDER:
+        asked = observe_head(tables, indices, actions, encoder, head, gamma=gammas.get(head))
+        if asked.owners.size:
+            answers = forward(asked.observations, indices[asked.owners])
+            apply_answers(tables, indices, head, asked.owners, asked.candidates, *answers, surest, actions)
     pass_claims(tables, indices, actions)
-    gamma = gammas.get(RIICHI)
-    rows, owners, candidates = gather_observations(tables, indices, actions, encoder, RIICHI, gamma=gamma)
-    if owners.size:
-        says_yes = forward(RIICHI, rows, _NO_MASK, _uniforms(tables, indices, owners, candidates, RIICHI)) > 0.5
-        actions[owners[says_yes]] = RIICHI_ACTION
     return actions
 
 
-def observe_discards(
-    tables: Records, indices: I64, actions: I16, encoder: Encoder, gammas: Mapping[int, float] = NO_GAMMAS
-) -> tuple[U8, U8, I64]:
-    """Return rows and masks [q, 34] of the observations for the discard net, and which of ``indices`` each is of."""
-    rows, owners, _ = gather_observations(tables, indices, actions, encoder, DISCARD, gamma=gammas.get(DISCARD))
-    masks = np.zeros((owners.size, 34), np.uint8)
-    fill_masks(tables, indices, owners, masks)
-    return rows, masks, owners
+def discard_answers(kinds: I64) -> HeadAnswers:
+    """Return the answers of the discard net that choose ``kinds`` int64 [n]."""
+    return kinds.astype(np.int16), np.zeros(len(kinds), np.float32)
 
 
-_NO_MASK = np.zeros((0, 0), np.uint8)
+@jit
+def apply_answers(
+    tables: Records, indices: I64, head: int, owners: I64, candidates: I64, answers: I16, scores: F32, surest: F32,
+    actions: I16,
+) -> BOOL:  # fmt: skip
+    """Put what ``head`` answered into ``actions``; return bool [n]: which rows were asked in Figure 1's order.
+
+    A row does not count if an earlier head decided its table. Only the answer 1 is a yes. ``surest`` float32 (n,), 0 at
+    first: the score of the claim or kan that is proposed so far.
+    """
+    counts = np.ones(len(owners), np.bool_)
+    for q in range(len(owners)):
+        i = owners[q]
+        if head in (KONG, PONG, CHOW):
+            if answers[q] == 1 and (actions[i] == UNDECIDED or scores[q] > surest[i]):
+                actions[i] = candidates[q]
+                surest[i] = scores[q]
+        elif actions[i] != UNDECIDED:
+            counts[q] = False
+        elif head == DISCARD:
+            actions[i] = discard_action(tables[indices[i]], answers[q])
+        elif answers[q] == 1:
+            actions[i] = RIICHI_ACTION
+    return counts
 
 
-def _uniforms(tables: Records, indices: I64, owners: I64, candidates: I64, head: int) -> F32:
-    uniforms = np.empty(owners.size, np.float32)
-    fill_uniforms(tables, indices, owners, candidates, head, uniforms)
-    return uniforms
+@jit
+def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
+    """Pass where no net wants the claim."""
+    for i in range(len(indices)):
+        if actions[i] == UNDECIDED and tables[indices[i]].phase == CLAIM:
+            actions[i] = PASS
 
 
 @jit
 def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I16) -> None:
     """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
-    claims = np.zeros(8, np.int64)
     for i in range(len(indices)):
         t = tables[indices[i]]
         action = int(actions[i])
         while t.phase != KYOKU_END:
             if action == UNDECIDED:
                 action = rule_action(t)
-            if action == UNDECIDED and t.phase == CLAIM and not _has_claim(t, claims):
-                action = PASS
             if action == UNDECIDED:
                 break
             step(t, suits, action)
@@ -121,13 +141,8 @@ def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I1
 
 
 @jit
-def _has_claim(t: Table, claims: I64) -> bool:
-    return list_claims(t, KONG, claims) + list_claims(t, PONG, claims) + list_claims(t, CHOW, claims) > 0
-
-
-@jit
 def apply_rules(tables: Records, indices: I64, actions: I16) -> None:
-    """Decide what needs no net: wins, nine terminals, robbing a kan, turns with one kind to discard."""
+    """Decide what needs no net: wins, nine terminals, robbing a kan, and where there is one choice."""
     for i in range(len(indices)):
         actions[i] = rule_action(tables[indices[i]])
 
@@ -141,36 +156,44 @@ def rule_action(t: Table) -> int:
         return PASS
     if t.legal[NINE_TERMINALS]:
         return NINE_TERMINALS
-    if t.phase != CLAIM and t.num_legal == 1:
+    if t.phase == CLAIM:
+        return PASS if t.num_legal == 1 + t.legal[RON] else UNDECIDED
+    if t.num_legal == 1:
         return int(t.legal.argmax())
     return UNDECIDED
 
 
-def gather_observations(
+def observe_head(
     tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, gamma: float | None = None
-) -> tuple[U8, I64, I64]:
-    """Return the rows of all observations for ``head``, which of ``indices`` each belongs to, and its candidate.
+) -> HeadObservations:
+    """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``gamma``: rows are wide, with masks of this gamma (features/oracle_row.py).
+    ``gamma``: rows are wide, with masks of this gamma (features/oracle_row.py). Policies are LATEST.
     """
-    count = list_observations(tables, indices, actions, head, _NONE, _NONE)
-    owners = np.zeros(count, np.int64)
-    candidates = np.zeros(count, np.int64)
-    list_observations(tables, indices, actions, head, owners, candidates)
+    count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
+    owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    masks, uniforms = np.zeros((count, NUM_CHOICES[head]), np.uint8), np.zeros(count, np.float32)
     rows = np.zeros((count, encoder.layout(head).row_bytes), np.uint8)
-    encode_rows(encoder.id, load_lookup(), head, tables, indices[owners], candidates, rows)
+    if count:
+        _list_observations(tables, indices, actions, head, owners, candidates)
+        lines = indices[owners]
+        encode_rows(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
+        if head == DISCARD:
+            _fill_masks(tables, lines, masks)
+        fill_uniforms(tables, indices, owners, candidates, head, uniforms)
     if gamma is not None:
         seeds = np.zeros(count, np.int64)
         fill_mask_seeds(tables, indices[owners], candidates, head, seeds)
         rows = with_oracle(rows, tables, indices[owners], seeds, gamma=gamma)
-    return rows, owners, candidates
+    policies = np.full(count, LATEST, np.int32)
+    return HeadObservations(Observations(head, rows, masks, policies, uniforms), owners, candidates)
 
 
 _NONE = np.zeros(0, np.int64)
 
 
 @jit
-def list_observations(
+def _list_observations(
     tables: Records, indices: I64, actions: I16, head: int, owners: I64, candidates: I64
 ) -> int:  # fmt: skip
     """Return how many rows ``head`` is asked for undecided tables; fill ``owners`` and ``candidates`` unless empty."""
@@ -202,34 +225,11 @@ def _num_observations(t: Table, head: int, candidates: I64) -> int:
     return list_own_kans(t, candidates) if head == KONG else 0
 
 
-def choose_best(scores: np.ndarray, owners: I64, candidates: I64, confidence: np.ndarray, actions: I16) -> None:
-    """Propose for each owner the candidate whose score is above all before it and above one half, in place."""
-    order = np.argsort(scores, kind="stable")  # the best of an owner comes last and stays
-    better = order[scores[order] > confidence[owners[order]]]
-    actions[owners[better]] = candidates[better]
-    confidence[owners[better]] = scores[better]
-
-
 @jit
-def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
-    """Pass where no net wants the claim."""
-    for i in range(len(indices)):
-        if actions[i] == UNDECIDED and tables[indices[i]].phase == CLAIM:
-            actions[i] = PASS
-
-
-@jit
-def fill_masks(tables: Records, indices: I64, owners: I64, masks: U8) -> None:
-    """Fill uint8 [n, 34] with the kinds that the owners of the observations may discard."""
-    for q in range(len(owners)):
-        fill_discard_mask(tables[indices[owners[q]]], masks[q])
-
-
-@jit
-def fill_discards(tables: Records, indices: I64, owners: I64, kinds: I64, actions: I16) -> None:
-    """Write the discard of each chosen kind."""
-    for q in range(len(owners)):
-        actions[owners[q]] = discard_action(tables[indices[owners[q]]], kinds[q])
+def _fill_masks(tables: Records, lines: I64, masks: U8) -> None:
+    """Fill uint8 [n, 34] with the kinds that the actors of the tables ``lines`` may discard."""
+    for q in range(len(lines)):
+        fill_discard_mask(tables[lines[q]], masks[q])
 
 
 @jit

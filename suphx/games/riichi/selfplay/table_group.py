@@ -20,25 +20,25 @@ from numpy.typing import NDArray
 
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.opponents import OpponentConfig
-from suphx.experience.sampling_uniform import fill_uniforms, uniform_of
+from suphx.experience.sampling_uniform import uniform_of
 from suphx.experience.trajectory import Decisions, KyokuEnds, TrajectoryStore, Unrewarded
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, NUM_CHOICES, PONG, RIICHI
+from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, NUM_CHOICES
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
 from suphx.games.riichi.selfplay.decision import (
+    BOOL,
+    HEAD_ORDER,
     UNDECIDED,
-    choose_best,
-    fill_discards,
-    fill_masks,
-    gather_observations,
+    HeadObservations,
+    apply_answers,
+    observe_head,
     pass_claims,
     play_to_observation,
 )
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
@@ -81,15 +81,6 @@ class Ended:
         return [part.with_rewards(rewards) for part in self.decisions]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is remembered of observations until they are answered."""
-
-    observations: Observations
-    owners: I64
-    candidates: I64
-
-
 class TableGroup:
     """Consumes: outputs. Produces: observations, and the decisions of deals that ended. Waits for nothing."""
 
@@ -118,7 +109,7 @@ class TableGroup:
             )
             for head in config.heads
         ]
-        self._asked: list[_Asked] = []
+        self._asked: list[HeadObservations] = []
         self._num_asks = 0
         self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
@@ -131,28 +122,20 @@ class TableGroup:
         begun = np.arange(self._num_begun)
         undecided = np.full(len(begun), UNDECIDED, np.int16)
         self._asked = []
-        for head in range(len(HEAD_NAMES)):
+        for head in HEAD_ORDER:
             seen = gamma if self._config.sees_hidden and head in self._config.heads else None
-            rows, owners, candidates = gather_observations(
-                self._tables, begun, undecided, self._encoder, head, gamma=seen
-            )
-            if not owners.size:
-                continue
-            masks = np.zeros((owners.size, 34 if head == DISCARD else 0), np.uint8)
-            if head == DISCARD:
-                fill_masks(self._tables, begun, owners, masks)
-            policies, uniforms = np.zeros(owners.size, np.int32), np.zeros(owners.size, np.float32)
-            _fill_policies(self._tables, self._seating, owners, policies)
-            fill_uniforms(self._tables, begun, owners, candidates, head, uniforms)
-            self._asked.append(_Asked(Observations(head, rows, masks, policies, uniforms), owners, candidates))
+            asked = observe_head(self._tables, begun, undecided, self._encoder, head, gamma=seen)
+            if asked.owners.size:
+                _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
+                self._asked.append(asked)
         return [asked.observations for asked in self._asked]
 
     def step(self, outputs: Sequence[PolicyOutputs]) -> Ended:
         """Play on with the outputs for the last ``observe`` until every table waits; return what ended on the way."""
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
         num_answered = self._num_begun
-        used = _decide(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
-        self._keep(outputs, used)
+        counts = _apply_outputs(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
+        self._keep(outputs, counts)
         self._num_asks += 1
         return Ended(*self._play(actions), num_answered)
 
@@ -187,14 +170,14 @@ class TableGroup:
         wanted = (self._num_asks + 1) * self._config.num_tables
         return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
-    def _keep(self, outputs: Sequence[PolicyOutputs], used: Sequence[NDArray[np.bool_]]) -> None:
+    def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL]) -> None:
         """Keep what the learning seats decided, unless there was no choice."""
-        for asked, output, is_used in zip(self._asked, outputs, used, strict=True):
+        for asked, output, is_counted in zip(self._asked, outputs, counts, strict=True):
             for store in self._stores:
                 if store.head != asked.observations.head:
                     continue
                 has_choice = asked.observations.masks.sum(axis=1) != 1
-                chosen = np.flatnonzero(is_used & has_choice & (asked.observations.policies == LATEST))
+                chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
                 if store.has_costs:
                     masks = asked.observations.masks[chosen]
@@ -270,30 +253,20 @@ def _joined(parts: list[KyokuEnds]) -> KyokuEnds:
     return KyokuEnds(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
-def _decide(
-    tables: Records, asked: Sequence[_Asked], outputs: Sequence[PolicyOutputs], actions: I16
-) -> list[NDArray[np.bool_]]:  # fmt: skip
-    """Fill ``actions`` as the decision flow does (decision.py); return which rows of each part counted."""
-    indices = np.arange(len(tables))
-    confidence = np.full(len(tables), 0.5, np.float32)
-    by_head = {part.observations.head: (part, output) for part, output in zip(asked, outputs, strict=True)}
-    used: dict[int, NDArray[np.bool_]] = {}
-    for head in (KONG, PONG, CHOW):
-        if head in by_head:
-            part, output = by_head[head]
-            used[head] = np.ones(part.owners.size, np.bool_)
-            choose_best(output.scores, part.owners, part.candidates, confidence, actions)
+def _apply_outputs(
+    tables: Records, asked: Sequence[HeadObservations], outputs: Sequence[PolicyOutputs], actions: I16
+) -> list[BOOL]:
+    """Fill ``actions`` in the order of Figure 1, in which heads were ``asked``; return which rows of each count."""
+    indices, surest = np.arange(len(tables)), np.zeros(len(tables), np.float32)
+    counts = [
+        apply_answers(
+            tables, indices, part.observations.head, part.owners, part.candidates,
+            output.actions, output.scores, surest, actions,
+        )
+        for part, output in zip(asked, outputs, strict=True)
+    ]  # fmt: skip
     pass_claims(tables, indices, actions)
-    if RIICHI in by_head:
-        part, output = by_head[RIICHI]
-        used[RIICHI] = actions[part.owners] == UNDECIDED
-        actions[part.owners[used[RIICHI] & (output.scores > 0.5)]] = RIICHI_ACTION
-    if DISCARD in by_head:
-        part, output = by_head[DISCARD]
-        used[DISCARD] = open_turns = actions[part.owners] == UNDECIDED
-        kinds = output.actions[open_turns].astype(np.int64)
-        fill_discards(tables, indices, part.owners[open_turns], kinds, actions)
-    return [used[part.observations.head] for part in asked]
+    return counts
 
 
 @jit

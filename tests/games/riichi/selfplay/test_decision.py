@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suphx.experience.observation import F32
+from suphx.experience.observation import Observations
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
-from suphx.games.riichi.selfplay.decision import Forward, decide
+from suphx.games.riichi.selfplay.decision import Forward, HeadAnswers, decide, discard_answers
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -23,7 +23,7 @@ from suphx.games.riichi.table.action import (
 )
 from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rules import tenhou
-from suphx.kernel.record import U8, Records
+from suphx.kernel.record import I64, Records
 from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.builders.tile_kind import kind
 
@@ -39,14 +39,16 @@ class Nets:
         self._discard = discard
         self.asked: list[tuple[int, int]] = []
 
-    def __call__(self, head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
-        self.asked.append((head, len(rows)))
+    def __call__(self, observations: Observations, lines: I64) -> HeadAnswers:
+        head, num_rows = observations.head, len(lines)
+        self.asked.append((head, num_rows))
         if head == DISCARD:
-            scores = np.where(masks == 1, 0.0, -np.inf)
+            scores = np.where(observations.masks == 1, 0.0, -np.inf)
             if self._discard:
                 scores[:, kind(self._discard)] += 1.0
-            return scores
-        return np.array(self._yes.get(head, [0.0] * len(rows)), np.float32)
+            return discard_answers(scores.argmax(axis=1))
+        yes = np.array(self._yes.get(head, [0.0] * num_rows), np.float32)
+        return (yes > 0.5).astype(np.int16), yes
 
 
 def decide_all(tables: Records, forward: Forward) -> list[int]:
@@ -222,11 +224,12 @@ def test_only_the_tables_asked_for_are_decided() -> None:
 def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
-    def forward(head: int, rows: U8, masks: U8, uniforms: F32) -> np.ndarray:
-        if head == DISCARD:
-            return np.where(masks == 1, rng.random(masks.shape), -np.inf)
-        scores: np.ndarray = rng.random(len(rows)).astype(np.float32)
-        return scores
+    def forward(observations: Observations, lines: I64) -> HeadAnswers:
+        if observations.head == DISCARD:
+            masks = observations.masks
+            return discard_answers(np.where(masks == 1, rng.random(masks.shape), -1).argmax(axis=1))
+        scores = rng.random(len(lines)).astype(np.float32)
+        return (scores > 0.5).astype(np.int16), scores
 
     simulator = Simulator(16, tenhou())
     simulator.reset(range(16))
