@@ -25,6 +25,7 @@ BOOL = NDArray[np.bool_]
 _FIRST_CAPACITY = 256
 _NOBODY = -1
 _NO_COSTS = np.zeros((0, 0), np.int16)
+_NONE_OVERRULED = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,10 @@ class Decisions:
     costs: I16
     """int16 [n, 34]: what each discard costs at once (deal_in.py), or [n, 0] if that is not used."""
     actions: I16
+    """int16 [n]: the sampled answers: a kind to discard, or 1 = yes and 0 = no."""
+    is_overruled: BOOL
+    """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
+    went first. All other answers were done: a yes without this mark is an action of the game, a no is none."""
     log_probs: F32
     """Of the behaviour policy."""
     versions: I32
@@ -199,7 +204,8 @@ class TrajectoryStore:
         self._row_bytes = row_bytes
         self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
         self._masks, self._costs = none.masks, none.costs
-        self._actions, self._log_probs, self._versions = none.actions, none.log_probs, none.versions
+        self._actions, self._is_overruled = none.actions, none.is_overruled
+        self._log_probs, self._versions = none.log_probs, none.versions
         self._before = np.zeros(0, np.int64)
         self._free = np.zeros(0, np.int64)
         self._num_free = 0
@@ -218,10 +224,11 @@ class TrajectoryStore:
         outputs: PolicyOutputs,
         chosen: I64,
         costs: I16 = _NO_COSTS,
+        is_overruled: BOOL = _NONE_OVERRULED,
     ) -> None:
         """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
 
-        ``costs`` int16 [chosen, 34], if the store has them.
+        ``costs`` int16 [chosen, 34], if the store has them; ``is_overruled`` bool [n], or [0] for none.
         """
         while self._num_free < len(chosen):
             self._grow()
@@ -235,10 +242,17 @@ class TrajectoryStore:
                 outputs.log_probs,
                 outputs.versions,
             ),
-            *(chosen, costs, self._rows, self._masks, self._costs),
-            *(self._actions, self._log_probs, self._versions, self._before),
+            *(chosen, costs, is_overruled, self._rows, self._masks, self._costs),
+            *(self._actions, self._is_overruled, self._log_probs, self._versions, self._before),
             *(self._last, self._free, self._num_free),
         )
+
+    def overrule(self, tables: I64, seats: I64) -> None:
+        """Mark the last yes of each of ``seats`` at ``tables``, int64 [n] each, that has no mark yet, if there is one.
+
+        For claims that were proposed and kept, and that the end of the claim window then overruled.
+        """
+        _overrule(tables, seats, self._last, self._before, self._actions, self._is_overruled)
 
     def take(self, tables: I64) -> Unrewarded:
         """Return, and forget, what the seats at ``tables`` decided, table by table, seat by seat, in order.
@@ -279,6 +293,7 @@ def no_decisions(head: int, row_bytes: int, num_choices: int, *, has_costs: bool
         masks=np.zeros((0, num_choices), np.uint8),
         costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),
+        is_overruled=np.zeros(0, np.bool_),
         log_probs=np.zeros(0, np.float32),
         versions=np.zeros(0, np.int32),
         rewards=np.zeros(0, np.float32),
@@ -296,15 +311,15 @@ def _lengthen(column: np.ndarray, size: int) -> None:
     column.resize((size, *column.shape[1:]), refcheck=False)
 
 
-_COLUMNS = ("rows", "masks", "costs", "actions", "log_probs", "versions", "before")
+_COLUMNS = ("rows", "masks", "costs", "actions", "is_overruled", "log_probs", "versions", "before")
 _STATE = (*_COLUMNS, "last", "free")
 
 
 @jit
 def _add(
     tables: I64, seats: I64, rows: U8, masks: U8, actions: I16, log_probs: F32, versions: I32, chosen: I64,
-    costs: I16, own_rows: U8, own_masks: U8, own_costs: I16, own_actions: I16, own_log_probs: F32, own_versions: I32,
-    before: I64, last: I64, free: I64, num_free: int,
+    costs: I16, is_overruled: BOOL, own_rows: U8, own_masks: U8, own_costs: I16, own_actions: I16,
+    own_is_overruled: BOOL, own_log_probs: F32, own_versions: I32, before: I64, last: I64, free: I64, num_free: int,
 ) -> int:  # fmt: skip
     """Copy the rows ``chosen`` into free slots and chain them; return how many slots are still free."""
     for n in range(len(chosen)):
@@ -318,11 +333,22 @@ def _add(
         for k in range(own_costs.shape[1]):
             own_costs[slot, k] = costs[n, k]
         own_actions[slot] = actions[i]
+        own_is_overruled[slot] = len(is_overruled) > 0 and is_overruled[i]
         own_log_probs[slot] = log_probs[i]
         own_versions[slot] = versions[i]
         before[slot] = last[tables[i], seats[i]]
         last[tables[i], seats[i]] = slot
     return num_free
+
+
+@jit
+def _overrule(tables: I64, seats: I64, last: I64, before: I64, actions: I16, is_overruled: BOOL) -> None:
+    for n in range(len(tables)):
+        slot = last[tables[n], seats[n]]
+        while slot >= 0 and (actions[slot] != 1 or is_overruled[slot]):
+            slot = before[slot]
+        if slot >= 0:
+            is_overruled[slot] = True
 
 
 @jit

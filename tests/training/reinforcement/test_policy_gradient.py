@@ -265,3 +265,26 @@ def test_wrong_settings_are_refused_with_what_was_given(wrong: dict[str, object]
     name, value = next(iter(wrong.items()))
     with pytest.raises(ValueError, match=f"{name} is '?{value}'?: use"):
         PolicyGradientConfig(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("keeps_overruled", "is_exact"), [(True, True), (False, False)])
+def test_a_yes_that_a_surer_one_overrules_belongs_to_the_gradient(keeps_overruled: bool, is_exact: bool) -> None:
+    """Two claims with the answers yes or no: the first is surer, so it is done if both are wanted."""
+    logits = torch.tensor([[0.0, 0.8], [0.0, 0.3]], dtype=torch.float64, requires_grad=True)
+    payoff = {(0, 0): 1.0, (0, 1): -2.0, (1, 0): 3.0, (1, 1): 3.0}  # a second yes changes nothing beside the first
+    chances = torch.softmax(logits, dim=1)
+    expected = sum(points * chances[0, one] * chances[1, other] for (one, other), points in payoff.items())
+    (exact,) = torch.autograd.grad(torch.as_tensor(expected), logits)
+    sampled = torch.zeros_like(exact)
+    for answers, points in payoff.items():
+        now = logits.detach().clone().requires_grad_()
+        log_probs = torch.log_softmax(now.detach(), dim=1)[torch.arange(2), torch.tensor(answers)]
+        rows = [0, 1] if keeps_overruled or answers != (1, 1) else [0]
+        loss = policy_loss(
+            *(now[rows], torch.zeros(len(rows), 0), torch.tensor(answers)[rows], log_probs[rows]),
+            torch.full((len(rows),), points, dtype=torch.float64),
+            alpha=0.0,
+        ).loss
+        (gradient,) = torch.autograd.grad(len(rows) * loss, now)
+        sampled -= log_probs.sum().exp() * gradient
+    assert bool(torch.allclose(sampled, exact, atol=1e-6)) == is_exact

@@ -29,7 +29,7 @@ from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.oracle_row import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.action import NINE_TERMINALS, PASS, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.games.riichi.table.tile import kind_of_face
@@ -126,8 +126,12 @@ def pass_claims(tables: Records, indices: I64, actions: I16) -> None:
 
 
 @jit
-def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I16) -> None:
-    """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal."""
+def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I16) -> I16:
+    """Apply the actions that are decided; go on as far as the rules decide, or to the end of the deal.
+
+    Return int16 [n, 4]: by seat the claim that was overruled when a claim window closed on the way, else UNDECIDED.
+    """
+    overruled = np.full((len(indices), 4), UNDECIDED, np.int16)
     for i in range(len(indices)):
         t = tables[indices[i]]
         action = int(actions[i])
@@ -136,8 +140,28 @@ def play_to_observation(tables: Records, suits: Suits, indices: I64, actions: I1
                 action = rule_action(t)
             if action == UNDECIDED:
                 break
+            was_window = t.phase == CLAIM
             step(t, suits, action)
+            if was_window and t.phase != CLAIM:
+                _list_overruled(t, overruled[i])
             action = UNDECIDED
+    return overruled
+
+
+@jit
+def _list_overruled(t: Table, overruled: I16) -> None:
+    """Fill what each seat claimed in the window that has closed, but for the seat whose turn that made it."""
+    for seat in range(4):
+        if PON <= t.answers[seat] < PASS and (t.phase == KYOKU_END or seat != t.turn):
+            overruled[seat] = t.answers[seat]
+
+
+@jit
+def claim_head(action: int) -> int:
+    """Return the head that proposes the claim ``action``."""
+    if action == MINKAN:
+        return KONG
+    return PONG if action <= PON_RED else CHOW
 
 
 @jit

@@ -25,7 +25,7 @@ from suphx.experience.trajectory import Decisions, KyokuEnds, TrajectoryStore, U
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, NUM_CHOICES
+from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD, HEAD_NAMES, NUM_CHOICES
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
@@ -35,6 +35,7 @@ from suphx.games.riichi.selfplay.decision import (
     UNDECIDED,
     HeadObservations,
     apply_answers,
+    claim_head,
     observe_head,
     pass_claims,
     play_to_observation,
@@ -135,7 +136,7 @@ class TableGroup:
         actions = np.full(self._config.num_tables, UNDECIDED, np.int16)
         num_answered = self._num_begun
         counts = _apply_outputs(self._tables[:num_answered], self._asked, outputs, actions[:num_answered])
-        self._keep(outputs, counts)
+        self._keep(outputs, counts, actions)
         self._num_asks += 1
         return Ended(*self._play(actions), num_answered)
 
@@ -170,8 +171,13 @@ class TableGroup:
         wanted = (self._num_asks + 1) * self._config.num_tables
         return min(-(-wanted // self._config.first_steps), self._config.num_tables)
 
-    def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL]) -> None:
-        """Keep what the learning seats decided, unless there was no choice."""
+    def _keep(self, outputs: Sequence[PolicyOutputs], counts: Sequence[BOOL], actions: I16) -> None:
+        """Keep what the learning seats decided, unless there was no choice; ``actions`` of the tables are done next.
+
+        What is kept is the sampled answer of each net, which is the action of that decision: whether its yes is done
+        depends on the other answers. It is marked if not (``is_overruled``), and learned from like the others; the
+        gradient then is that of what was played (docs/self-play.md, "Answers that are overruled").
+        """
         for asked, output, is_counted in zip(self._asked, outputs, counts, strict=True):
             for store in self._stores:
                 if store.head != asked.observations.head:
@@ -179,12 +185,20 @@ class TableGroup:
                 has_choice = asked.observations.masks.sum(axis=1) != 1
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
+                is_overruled = _overruled(asked, output, actions)
+                costs = _NO_COSTS
                 if store.has_costs:
                     masks = asked.observations.masks[chosen]
                     costs = deal_in_costs(self._tables, self._suits, asked.owners[chosen], masks)
-                    store.add(asked.owners, seats, asked.observations, output, chosen, costs)
-                else:
-                    store.add(asked.owners, seats, asked.observations, output, chosen)
+                store.add(asked.owners, seats, asked.observations, output, chosen, costs, is_overruled)
+
+    def _overrule(self, overruled: I16) -> None:
+        """Mark the kept decisions whose claims, int16 [tables, 4] by seat, another seat has overruled."""
+        tables, seats = np.nonzero(overruled != UNDECIDED)
+        heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()])
+        for store in self._stores if tables.size else ():
+            own = heads == store.head
+            store.overrule(tables[own], seats[own])
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
         """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""
@@ -192,9 +206,10 @@ class TableGroup:
         parts: list[KyokuEnds] = []
         first: tuple[Unrewarded, ...] | None = None
         while True:
-            play_to_observation(self._tables, self._suits, everyone, actions)
+            overruled = play_to_observation(self._tables, self._suits, everyone, actions)
             ended = np.flatnonzero(self._tables["phase"] == KYOKU_END)
             if first is None:
+                self._overrule(overruled)
                 first = tuple(store.take(ended) for store in self._stores)
             # A deal that begins and ends without an observation has no decisions to take.
             parts.append(self._finish(ended))
@@ -267,6 +282,18 @@ def _apply_outputs(
     ]  # fmt: skip
     pass_claims(tables, indices, actions)
     return counts
+
+
+def _overruled(asked: HeadObservations, output: PolicyOutputs, actions: I16) -> BOOL:
+    """Return which yes of a head a surer one of the same seat overrules, bool [n]; none of riichi and discards."""
+    if asked.observations.head not in CLAIM_HEADS:
+        return _NONE_OVERRULED
+    is_overruled: BOOL = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
+    return is_overruled
+
+
+_NO_COSTS = np.zeros((0, 0), np.int16)
+_NONE_OVERRULED = np.zeros(0, np.bool_)
 
 
 @jit
