@@ -51,6 +51,19 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
     assert taken_actions(store, 2) == [30, 31]
 
 
+def test_the_last_yes_without_a_mark_is_overruled() -> None:
+    store = TrajectoryStore(DISCARD, 2, ROW_BYTES, 34)
+    for action in (1, 1, 0):
+        add(store, [0, 0, 1], [2, 3, 2], [action] * 3)
+    store.overrule(np.array([0, 0, 1]), np.array([2, 2, 1]))
+    store.overrule(np.array([1]), np.array([2]))
+    taken = store.take(np.array([0, 1])).with_rewards(np.zeros((2, 4), np.float32))
+    assert taken.is_overruled.tolist() == [True, True, False, False, False, False, False, True, False]
+    add(store, [0], [2], [1])
+    (again,) = store.take(np.array([0])).with_rewards(np.zeros((1, 4), np.float32)).is_overruled.tolist()
+    assert not again, "a slot that is used again has no mark"
+
+
 def test_permuted_rewards_are_those_of_other_trajectories() -> None:
     store = TrajectoryStore(DISCARD, 50, ROW_BYTES, 34)
     for length in range(3):
@@ -113,7 +126,7 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
         assert lines.actions.tolist() == lines.rows.dense()[:, 0].tolist() == [12, 0]
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
-    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 4 + 4 + 4 + 1) + 5 * 8
+    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
     again = Decisions.from_arrays(DISCARD, whole.arrays())
     for name, array in whole.arrays().items():

@@ -154,6 +154,19 @@ def test_nothing_is_claimed_unless_a_net_says_yes_with_more_than_one_half() -> N
     assert decide_all(deal.tables, Nets({PONG: [0.51]})) == [PON]
 
 
+@pytest.mark.parametrize(("answer", "score", "action"), [(1, 0.5, PON), (1, 0.0, PON), (0, 0.9, PASS)])
+def test_the_answer_and_not_its_score_decides_whether_a_claim_is_made(answer: int, score: float, action: int) -> None:
+    def forward(observations: Observations, lines: I64) -> HeadAnswers:
+        return np.full(len(lines), answer, np.int16), np.full(len(lines), score, np.float32)
+
+    assert decide_all(claim("33m258p19s12346z1p", "3m").tables, forward) == [action]
+
+
+def test_of_equally_sure_kans_the_first_is_made() -> None:
+    deal = Deal(["1111m2222m258p19s", "", "", ""], draws="5z")
+    assert decide_all(deal.tables, Nets({KONG: [0.7, 0.7]})) == [ANKAN]
+
+
 def test_the_most_confident_claim_of_all_nets_is_proposed() -> None:
     deal = claim("33324m258p19s123z", "3m")
     assert deal.is_offered(1, MINKAN)
