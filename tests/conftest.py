@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from suphx.games.riichi.table.rules import Rules
 from suphx_platform.tracking.tracking import TrackingStore
@@ -26,6 +27,13 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in the background)."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# The same examples on every machine, however slow it is, and none that another run found.
+settings.register_profile(
+    "tests", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 
 @pytest.fixture(autouse=True)

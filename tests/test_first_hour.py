@@ -6,13 +6,13 @@ import json
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.free_port import free_port
 from tests.repository import REPOSITORY
 
 PAGE = REPOSITORY / "docs" / "first-hour.md"
@@ -74,12 +74,6 @@ def interrupt(words: list[str], folder: Path, sign: str) -> tuple[int, str]:
     return process.returncode, shown
 
 
-def free_port() -> str:
-    """Return a TCP port that nothing uses now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return str(server.getsockname()[1])
-
-
 @pytest.mark.slow
 def test_the_first_hour_works_as_written(tmp_path: Path) -> None:
     run_id = ""
@@ -89,7 +83,7 @@ def test_the_first_hour_works_as_written(tmp_path: Path) -> None:
         if command in NOT_RUN:
             continue
         if command == "suphx ui":
-            port = free_port()
+            port = str(free_port())
             _, shown = interrupt([*words, "--port", port], tmp_path, "Press Ctrl-C")
             assert f"http://127.0.0.1:{port}" in shown
         elif "learning_rate" in command and command not in seen:

@@ -60,5 +60,5 @@ def test_workers_end_in_silence_wherever_they_are(mark: str, seconds: str, tmp_p
         while not (tmp_path / mark).exists() and process.poll() is None:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert (out, err) == ("stopped\n", "")

@@ -7,7 +7,6 @@ import contextlib
 import importlib.util
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tests.free_port import free_port
 from tests.helm.everything import EVERYTHING, Render, find
 
 SEARCH = "/api/2.0/mlflow/experiments/search?max_results=5"
@@ -64,8 +64,7 @@ def test_without_a_database_all_is_on_the_volume(render: Render) -> None:
 @contextmanager
 def started(server: dict[str, Any], folder: Path, environment: Mapping[str, str]) -> Iterator[int]:
     """Run the server's command on loopback while the block runs; its volume is ``folder``. Yields the port."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+    port = free_port()
     changed = {"host": "127.0.0.1", "port": str(port), "workers": "1"}
     parts = {**options(server), **changed}
     command = [f"--{name}={value.replace('/data', str(folder))}" for name, value in parts.items()]
@@ -89,7 +88,7 @@ def started(server: dict[str, Any], folder: Path, environment: Mapping[str, str]
 
 def await_health(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     """Return when the probe of the deployment would succeed; the kubelet calls a pod by its address."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while ask(port, "/health", host="10.0.0.7:5000")[0] != 200:
         if process.poll() is not None or time.monotonic() > deadline:
             raise RuntimeError(f"MLflow does not start:\n{log.read_text(encoding='utf-8')[-3000:]}")

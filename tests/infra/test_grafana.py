@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 import shutil
-import socket
 import subprocess
 import urllib.error
 import urllib.parse
@@ -22,6 +21,7 @@ import ray
 import yaml
 
 from suphx_platform.selfplay.metrics import COUNTERS, GAUGES
+from tests.free_port import free_port
 from tests.repository import REPOSITORY
 from tests.suphx_platform.selfplay.exported_metric import ON_RAY, AllSeenError, exported
 from tests.suphx_platform.selfplay.small_controller import new_controller
@@ -95,8 +95,7 @@ def test_every_alert_is_tried() -> None:
 @contextmanager
 def prometheus(folder: Path, target: str) -> Iterator[str]:
     """Run a Prometheus that reads ``target`` while the block runs; yields its address."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        address = f"127.0.0.1:{found.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     job = {"job_name": "ray", "static_configs": [{"targets": [target], "labels": {"suphx_run": "here"}}]}
     settings = {"global": {"scrape_interval": "2s"}, "scrape_configs": [job]}
     (folder / "prometheus.yml").write_text(yaml.safe_dump(settings), encoding="utf-8")

@@ -20,7 +20,7 @@ def test_the_caller_and_its_helpers_work_side_by_side() -> None:
     all_here = threading.Barrier(3)
 
     def meet(_: int) -> int:
-        all_here.wait(timeout=10)
+        all_here.wait(timeout=120)
         return threading.get_ident()
 
     assert len(set(map_on_threads(meet, range(3), 3))) == 3
@@ -56,5 +56,5 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
     map_on_threads(lambda item: item, range(4), 2)
     child = multiprocessing.get_context("fork").Process(target=_in_child)
     child.start()
-    child.join(timeout=30)
+    child.join(timeout=300)
     assert child.exitcode == 0

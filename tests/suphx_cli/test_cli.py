@@ -132,7 +132,7 @@ def test_a_closed_pipe_ends_the_command_in_silence(closed: str, tmp_path: Path) 
     command = [sys.executable, "-m", "suphx_cli.cli", *arguments]
     process = subprocess.Popen(command, cwd=tmp_path, text=True, **{closed: writer}, **others)  # type: ignore[call-overload]
     os.close(writer)
-    output = "".join(text for text in process.communicate(timeout=60) if text)
+    output = "".join(text for text in process.communicate(timeout=300) if text)
     assert (process.returncode, output) == (cli.PIPE_CLOSED, "")
 
 
@@ -142,7 +142,7 @@ def test_a_closed_terminal_ends_the_command_in_silence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "suphx_cli.cli", "recipes"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, text=True) as process:
         os.close(output)
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(timeout=300)[1] == ""
     assert process.returncode == cli.PIPE_CLOSED
 
 
@@ -193,7 +193,7 @@ def test_ctrl_c_is_one_line_and_130_wherever_it_comes(program: str, number: int,
     # A shell that runs the tests in the background lets them, and what they start, ignore Ctrl-C.
     program = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + program
     program = program.replace("NUMBER", str(int(number)))
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout, done.stderr) == (cli.STOPPED, "", "suphx: stopped\n")
 
 

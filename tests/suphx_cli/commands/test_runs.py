@@ -148,7 +148,7 @@ def test_the_question_must_be_answered_with_yes(typed: bytes, code: int, runs: P
     command = [sys.executable, "-m", "suphx_cli.cli", "runs", "delete", "laptop-1", "--runs", str(runs)]
     with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         os.write(keyboard, typed)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=300)
     os.close(keyboard)
     os.close(terminal)
     assert process.returncode == code

@@ -8,5 +8,6 @@ from pathlib import Path
 BOT = Path(__file__).with_name("mjai_bot.py")
 
 
-def bot(way: str, seconds: str = "") -> str:
+def bot(way: str, seconds: str = "-120") -> str:
+    """Return the address; ``seconds``: a minus sign and how long a move may take."""
     return f"mjai{seconds}:{sys.executable} -S {BOT} {way}"

@@ -87,6 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self, act: Callable[[], None]) -> None:
         self.cluster.requests.append((self.command, self.path))
+        self.cluster.react(self.command, self.path)
         length = int(self.headers.get("Content-Length") or 0)
         self.body: Any = json.loads(self.rfile.read(length)) if length else None
         fault = next(

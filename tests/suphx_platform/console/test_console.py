@@ -42,7 +42,9 @@ def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[st
     with console.progress("games", total=3) as progress:
         assert list(progress.count("ab")) == ["a", "b"]
         progress.advance(1, "almost there")
-    assert capsys.readouterr().err == "3 of 3 games in 0 s, almost there\n"
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch("3 of 3 games in .* s, almost there", last)
+    assert all("of 3 games, " in line for line in lines)  # of a slow machine
 
 
 def test_a_result_that_json_cannot_hold_is_refused() -> None:
@@ -102,7 +104,7 @@ def test_work_that_reports_nothing_still_gets_lines(
 
     with WatchedConsole().activity("opening the store"):
         assert printed.wait(60)
-    assert capsys.readouterr().err == "opening the store: 0 s\n"
+    assert re.fullmatch(r"(opening the store: \d+ s\n)+", capsys.readouterr().err)
 
 
 class Screen:

@@ -46,7 +46,7 @@ def crew_at_work(cache: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]
 def test_the_crew_and_its_workers_end_when_its_stdin_is_closed(tmp_path: Path) -> None:
     with crew_at_work(tmp_path) as (crew, workers):
         assert workers
-        _, messages = crew.communicate(timeout=60)  # to the end of the workers, which write there too
+        _, messages = crew.communicate(timeout=300)  # to the end of the workers, which write there too
         assert crew.returncode == 1
         assert messages == ""
         assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
@@ -64,6 +64,6 @@ def test_a_killed_worker_is_an_error_that_names_its_group(tmp_path: Path) -> Non
     with crew_at_work(tmp_path) as (crew, workers):
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
-        assert crew.wait(60) == 1
+        assert crew.wait(300) == 1
         assert crew.stderr is not None
         assert crew.stderr.read() == "the process that compiled the kernels of engine ended with SIGKILL\n"

@@ -75,7 +75,7 @@ def test_a_stopped_warmup_is_tidy_and_continues_where_it_was(tmp_path: Path, num
             os.killpg(process.pid, number)  # a terminal sends Ctrl-C to all processes
         else:
             process.send_signal(number)
-        _, messages = process.communicate(timeout=60)
+        _, messages = process.communicate(timeout=300)
     assert process.returncode == 130
     assert messages.splitlines()[-1] == "suphx: stopped"
     assert "Traceback" not in messages

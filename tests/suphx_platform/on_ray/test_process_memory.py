@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import time
 
@@ -9,6 +10,7 @@ from suphx_platform.on_ray.process_memory import cpu_seconds, peak_bytes, privat
 
 
 def test_memory_that_is_written_counts_until_it_is_given_back_and_the_peak_stays() -> None:
+    gc.collect()  # what other tests left would be freed meanwhile
     before = private_bytes()
     block = np.ones(2**26, np.uint8)
     assert private_bytes(os.getpid()) - before > 0.9 * block.nbytes
@@ -20,4 +22,5 @@ def test_memory_that_is_written_counts_until_it_is_given_back_and_the_peak_stays
 
 
 def test_cpu_time_is_that_of_all_threads() -> None:
-    assert abs(cpu_seconds(os.getpid()) - time.process_time()) < 0.1
+    before, measured, after = time.process_time(), cpu_seconds(os.getpid()), time.process_time()
+    assert before - 0.1 < measured < after + 0.1

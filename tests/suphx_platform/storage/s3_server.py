@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -19,8 +18,10 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from tests.free_port import free_port
+
 PROGRAMS = ("ceph", "ceph-mon", "ceph-osd", "monmaptool", "radosgw", "radosgw-admin")
-START_SECONDS = 180
+START_SECONDS = 600
 BUCKET = "suphx"
 ACCESS_KEY, SECRET_KEY = "suphx-test", "suphx-test-secret"
 
@@ -160,10 +161,3 @@ def wait_until(is_ready: Callable[[], bool], what: str, processes: Sequence[subp
         assert all(process.poll() is None for process in processes), f"a server ended while {what} was starting"
         assert time.monotonic() < limit, f"{what} did not start"
         time.sleep(0.2)
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port

@@ -15,10 +15,11 @@ import pytest
 
 from suphx_platform.storage.object_store import PART_BYTES
 from suphx_platform.storage.storage import MANIFEST, Storage, StorageConfig
+from tests.free_port import free_port
 from tests.full_disk import files_limited_to
 from tests.repository import REPOSITORY
 from tests.suphx_platform.storage.faulty_proxy import FaultyProxy, faulty_proxy
-from tests.suphx_platform.storage.s3_server import BUCKET, S3Server, free_port
+from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
 NAME = "run-1/reinforcement"
 SAVE = """
@@ -47,14 +48,31 @@ def kill_in_the_middle(address: str, folder: Path, number: int, has_begun: Calla
     writer.wait()
 
 
+# Stops for good at the first file whose name begins with 2, and says so.
+STOP = """
+import sys
+def stop(event, arguments):
+    if event == "open" and "/many/2" in str(arguments[0]):
+        print("stopped", flush=True)
+        sys.stdin.read()
+sys.addaudithook(stop)
+"""
+
+
 def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(tmp_path: Path) -> None:
     place = tmp_path / "storage"
     storage = Storage(StorageConfig(address=str(place)))
     small = folder_of(tmp_path / "small", num_files=1, num_bytes=10)
     first = storage.save(NAME, small, number=1)
     many = folder_of(tmp_path / "many", num_files=400, num_bytes=1 << 16)
-    kill_in_the_middle(str(place), many, 2, lambda: any(place.glob(f"{NAME}/000000000002.*/*/0*")))
-    assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}")), "the writer was faster"
+    command = [sys.executable, "-c", STOP + SAVE, str(place), str(many), "2"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "stopped\n"
+        writer.kill()
+    assert any(place.glob(f"{NAME}/000000000002.*/*/0*")), "nothing was under way"
+    assert not list(place.glob(f"{NAME}/000000000002.*/{MANIFEST}"))
     assert storage.load_newest(NAME, tmp_path / "loaded") == first
     second = storage.save(NAME, small, number=2)
     left = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}

@@ -19,9 +19,9 @@ from suphx_platform.console.console import Console
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
+from tests.free_port import free_port
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
-from tests.suphx_platform.storage.s3_server import free_port
 
 START_SECONDS = 180
 

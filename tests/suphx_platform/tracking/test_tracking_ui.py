@@ -15,7 +15,7 @@ import pytest
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import page_address, serve_ui, without_password
-from tests.suphx_platform.storage.s3_server import free_port
+from tests.free_port import free_port
 
 
 def test_the_interface_is_not_served_without_a_store(tmp_path: Path) -> None:
@@ -61,9 +61,9 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
         server = url.partition("/#/")[0]
-        with urlopen(f"{server}/ajax-api/2.0/mlflow/runs/get?run_id={run}", timeout=60) as answer:
+        with urlopen(f"{server}/ajax-api/2.0/mlflow/runs/get?run_id={run}", timeout=300) as answer:
             assert json.load(answer)["run"]["info"]["run_name"] == "laptop-1"
-        with urlopen(f"{server}/ajax-api/3.0/mlflow/ui-telemetry", timeout=60) as answer:
+        with urlopen(f"{server}/ajax-api/3.0/mlflow/ui-telemetry", timeout=300) as answer:
             assert json.load(answer)["disable_ui_telemetry"] is True
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130

@@ -110,7 +110,8 @@ class _Child:
     def give(self, chunk: list[int]) -> None:
         """Let it do the numbers of ``chunk``."""
         self._chunk = chunk
-        self.connection.send(chunk)
+        with contextlib.suppress(BrokenPipeError):  # it has ended already, which ``answer`` finds
+            self.connection.send(chunk)
 
     def answer(self) -> Summary | Finding:
         """Return what it has sent: what came of its chunk, or that it is dead."""

@@ -58,6 +58,17 @@ class Fault:
 
 
 @dataclass
+class Reaction:
+    """What another client does when a request arrives, before the server answers it."""
+
+    method: str
+    path: str
+    act: Callable[[], None]
+    after: int = 0
+    """How many such requests are answered first."""
+
+
+@dataclass
 class Cluster:
     """What the server holds."""
 
@@ -75,8 +86,10 @@ class Cluster:
     """API group, resource and verb of each request that was allowed."""
     quota: dict[str, int] = field(default_factory=dict)
     """At most so many objects of a kind."""
-    termination_seconds: float = 0.0
-    """How long deleted pods go on: a head runs its preStop hook."""
+    keeps_pods: bool = False
+    """Whether deleted pods terminate until ``end_pods``: a head runs its preStop hook."""
+    reactions: list[Reaction] = field(default_factory=list)
+    """Each happens once."""
     before_patch: list[Callable[[Object], None]] = field(default_factory=list)
     """Called once each, with what is to be patched: somebody else who is quicker."""
     operator: Callable[[str, Object], None] | None = None
@@ -122,19 +135,28 @@ class Cluster:
     def delete(self, kind: str, name: str) -> None:
         """Delete an object as the server does: finalizers come first, and pods terminate for a while."""
         body = self.found(kind, name)
-        if kind == "pods" and self.termination_seconds:
-            self.put(kind, {**body, "metadata": {**body["metadata"], "deletionTimestamp": now()}})
-            timer = threading.Timer(self.termination_seconds, self._end_pod, (name,))
-            timer.daemon = True
-            timer.start()
-        elif body["metadata"].get("finalizers"):
+        if body["metadata"].get("finalizers") or (kind == "pods" and self.keeps_pods):
             self.put(kind, {**body, "metadata": {**body["metadata"], "deletionTimestamp": now()}})
         else:
             self.remove(kind, name)
 
-    def _end_pod(self, name: str) -> None:
-        if ("pods", name) in self.objects:
-            self.remove("pods", name)
+    def end_pods(self) -> None:
+        """Remove the pods that terminate; from now on deleted pods are removed at once."""
+        self.keeps_pods = False
+        for name in self.names("pods"):
+            if self.objects["pods", name]["metadata"].get("deletionTimestamp"):
+                self.remove("pods", name)
+
+    def react(self, method: str, path: str) -> None:
+        """Let other clients do what they do when this request arrives."""
+        with self.changed:
+            fitting = [one for one in self.reactions if one.method == method and one.path in path]
+            due = [one for one in fitting if not one.after]
+            for one in fitting:
+                one.after -= 1
+            self.reactions = [one for one in self.reactions if one not in due]
+        for one in due:
+            one.act()
 
     def remove(self, kind: str, name: str) -> None:
         """Take an object away, and delete what it owns."""

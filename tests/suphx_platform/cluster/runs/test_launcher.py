@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_platform.console.stop_file import STORED
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
+from tests.suphx_platform.cluster.runs.cluster_store import Reaction
 from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status, suspending_operator
 
 
@@ -170,7 +171,7 @@ def test_stop_saves_first_and_resume_goes_on(cluster: Cluster, suphx: Command, r
         suspend(kind, body)
 
     cluster.operator = operator
-    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    code, result, _ = suphx("stop", run_id, "--wait", "300")
     assert (code, result["state"], order) == (0, "stopped", ["asked", "suspended"])
     assert {pods["wanted"] for pods in result["pods"].values()} == {0}
     code, result, _ = suphx("resume", run_id)
@@ -210,9 +211,12 @@ def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
             cluster.faults.append(Fault("GET", "watch=True", 0))
 
     cluster.operator = slow_operator
-    threading.Timer(0.5, lambda: set_status(cluster, run_id, "Suspended")).start()
-    code, result, _ = suphx("stop", run_id, "--wait", "20")
+    # The first watch breaks, the second one is told that its version is gone.
+    suspend = partial(set_status, cluster, run_id, "Suspended")
+    cluster.reactions.append(Reaction("GET", "watch=True", suspend, after=2))
+    code, result, _ = suphx("stop", run_id, "--wait", "300")
     assert (code, result["state"], asked) == (0, "stopped", 1)
+    assert (cluster.faults[-1].times, cluster.reactions) == (0, [])
     job = cluster.objects["rayjobs", run_id]
     assert job["metadata"]["labels"]["somebody"] == "else"
 
@@ -281,7 +285,7 @@ def test_logs_are_followed_across_broken_connections(
         put_pod(cluster, run_id, "submitter", phase="Succeeded")
         set_status(cluster, run_id, "Complete", "SUCCEEDED")
 
-    threading.Timer(1.0, end).start()
+    cluster.reactions.append(Reaction("GET", "/log", end, after=1))
     assert cli.main(["logs", run_id, "-f"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"line {n}" for n in range(6)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from helm_python import Chart
 from suphx_platform.cluster.runs.run_manifest import run_objects
 from suphx_platform.cluster.runs.run_store import RunStore
 from tests.repository import REPOSITORY
-from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Reaction
 from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
 from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, set_status
 
@@ -99,7 +100,7 @@ def test_a_run_can_be_stopped_between_two_attempts(
 ) -> None:
     operator.ends_submitters = False
     operator.report(run_id, "FAILED")
-    code, result, _ = suphx("stop", run_id, "--wait", "10")
+    code, result, _ = suphx("stop", run_id, "--wait", "300")
     assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
     operator.ends_submitters = True
     assert suphx("resume", run_id)[1]["state"] == "running"
@@ -138,23 +139,25 @@ def test_a_recipe_without_a_run_is_not_listed_as_a_run(cluster: Cluster, suphx: 
 def test_stop_waits_until_the_last_pod_has_ended(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
-    cluster.termination_seconds = 0.5  # the head's preStop hook
+    cluster.keeps_pods = True  # the head's preStop hook
     code, _, err = suphx("stop", run_id, "--now", "--wait", "0.1")
     assert code == 1
     assert "are still terminating" in err
     assert cluster.objects["rayjobs", run_id]["status"]["jobDeploymentStatus"] == "Suspended"
     assert suphx("status", run_id)[1]["state"] == "stopping"
-    code, result, _ = suphx("stop", run_id, "--now", "--wait", "20")
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
+    code, result, _ = suphx("stop", run_id, "--now", "--wait", "300")
     assert (code, result["state"], cluster.names("pods")) == (0, "stopped", [])
 
 
 def test_a_resumed_run_never_overlaps_its_old_driver(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
-    cluster.termination_seconds = 0.5
+    cluster.keeps_pods = True
     assert suphx("stop", run_id, "--now", "--wait", "0.1")[0] == 1
     old = set(cluster.names("pods"))
-    code, result, _ = suphx("resume", run_id, "--wait", "20")
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
+    code, result, _ = suphx("resume", run_id, "--wait", "300")
     assert (code, result["state"]) == (0, "running")
     assert old
     assert not old & set(cluster.names("pods"))
@@ -165,9 +168,10 @@ def test_the_pods_of_a_failed_run_end_before_it_is_resumed(
 ) -> None:
     cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] = 0
     operator.report(run_id, "FAILED")
-    cluster.termination_seconds = 0.5
+    cluster.keeps_pods = True
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
     old = set(cluster.names("pods"))
-    code, result, _ = suphx("resume", run_id, "--wait", "20")
+    code, result, _ = suphx("resume", run_id, "--wait", "300")
     assert (code, result["state"]) == (0, "running")
     assert not old & set(cluster.names("pods"))
 
@@ -182,7 +186,7 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     create = RunStore.create
 
     def at_once(store: RunStore, job: dict[str, Any], recipe: dict[str, Any]) -> bool:
-        both.wait(10)
+        both.wait(120)
         return create(store, job, recipe)
 
     monkeypatch.setattr(RunStore, "create", at_once)
@@ -197,7 +201,7 @@ def test_of_two_launches_at_once_one_says_that_it_created_the_run(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
     assert sorted(text.split()[0] for text in said) == ["Created", "demo-1"]
     assert any("exists already" in text for text in said)
     job, kept = cluster.objects["rayjobs", "demo-1"], cluster.objects["configmaps", "demo-1-recipe"]
@@ -245,7 +249,8 @@ def test_scale_changes_all_or_nothing(cluster: Cluster, suphx: Command, run_id: 
 def test_delete_removes_the_run_and_says_what_stays(
     cluster: Cluster, suphx: Command, operator: Operator, run_id: str
 ) -> None:
-    cluster.termination_seconds = 0.3
+    cluster.keeps_pods = True
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
     code, result, _ = suphx("delete", run_id, "--yes")
     assert (code, result["state"], result["pods"], result["problems"]) == (0, "deleted", {}, [])
     assert result["removed"] == [f"RayJob {run_id}", f"ConfigMap {run_id}-recipe"]
@@ -318,7 +323,7 @@ def test_the_role_allows_what_the_commands_do_and_nothing_else(
 
     def act_later(kind: str, body: dict[str, Any]) -> None:  # so that `stop` has to watch
         cluster.operator = None
-        threading.Timer(0.2, lambda: operator(kind, body)).start()
+        cluster.reactions.append(Reaction("GET", "watch=True", partial(operator, kind, body)))
 
     for command in (
         ["jobs"],
@@ -332,7 +337,7 @@ def test_the_role_allows_what_the_commands_do_and_nothing_else(
         assert code == 0, err
     submitter = next(name for name in cluster.names("pods") if "submitter" in json.dumps(cluster.objects["pods", name]))
     cluster.logs[submitter] = ["2026-11-21T10:00:00Z a line"]
-    threading.Timer(0.3, operator.report, (run_id, "SUCCEEDED")).start()
+    cluster.reactions.append(Reaction("GET", "/log", partial(operator.report, run_id, "SUCCEEDED")))
     assert suphx("logs", run_id, "-f")[0] == 0
     assert suphx("delete", run_id, "--yes")[0] == 0
     assert cluster.rules is not None

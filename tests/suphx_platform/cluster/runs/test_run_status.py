@@ -56,7 +56,7 @@ def set_up(cluster: Cluster, *, deployment: str, ray: str, suspend: bool, has_po
 def leave(launcher: Launcher, command: str, objects: Any) -> str:
     """Give a command; return the state afterwards."""
     if command == "delete":
-        launcher.delete(RUN, seconds=5, forces=True)
+        launcher.delete(RUN, seconds=300, forces=True)
         return "deleted"
     if command == "launch":
         return launcher.launch(objects).state
@@ -105,12 +105,12 @@ def test_each_documented_command_leaves_its_state(cluster: Cluster, template: di
         reach(cluster, launcher, operator, objects, state)
         assert launcher.status(RUN).state == state
         cluster.operator = Operator(cluster) if state != "deleting" else None
-        cluster.termination_seconds = 0.0
+        cluster.keeps_pods = False
         for name in cluster.names("pods") if state == "stopping" else []:
             cluster.remove("pods", name)
         assert leave(launcher, command, objects) != state, command
         if cluster.names("rayjobs"):
-            launcher.delete(RUN, seconds=5)
+            launcher.delete(RUN, seconds=300)
         elif f"{RUN}-recipe" in cluster.names("configmaps"):
             cluster.remove("configmaps", f"{RUN}-recipe")
 
@@ -128,9 +128,9 @@ def reach(cluster: Cluster, launcher: Launcher, operator: Operator, objects: Any
         operator.ends_submitters = False
         operator.report(RUN, "FAILED")
     elif state == "stopped":
-        launcher.stop(RUN, saves=False, seconds=5)
+        launcher.stop(RUN, saves=False, seconds=300)
     elif state == "stopping":
-        cluster.termination_seconds = 60
+        cluster.keeps_pods = True
         with pytest.raises(ClusterError, match="are still terminating"):
             launcher.stop(RUN, saves=False, seconds=0.1)
     elif state == "succeeded":
