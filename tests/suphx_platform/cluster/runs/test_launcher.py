@@ -208,12 +208,12 @@ def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
         if kind == "rayjobs" and body["spec"].get("suspend") and asked == 0:
             asked += 1
             cluster.forget()
-            cluster.faults.append(Fault("GET", "watch=True", 0))
+            cluster.faults.append(Fault("GET", "watch=", 0))
 
     cluster.operator = slow_operator
     # The first watch breaks, the second one is told that its version is gone.
     suspend = partial(set_status, cluster, run_id, "Suspended")
-    cluster.reactions.append(Reaction("GET", "watch=True", suspend, after=2))
+    cluster.reactions.append(Reaction("GET", "watch=", suspend, after=2))
     code, result, _ = suphx("stop", run_id, "--wait", "300")
     assert (code, result["state"], asked) == (0, "stopped", 1)
     assert (cluster.faults[-1].times, cluster.reactions) == (0, [])

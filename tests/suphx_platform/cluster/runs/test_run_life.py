@@ -323,7 +323,7 @@ def test_the_role_allows_what_the_commands_do_and_nothing_else(
 
     def act_later(kind: str, body: dict[str, Any]) -> None:  # so that `stop` has to watch
         cluster.operator = None
-        cluster.reactions.append(Reaction("GET", "watch=True", partial(operator, kind, body)))
+        cluster.reactions.append(Reaction("GET", "watch=", partial(operator, kind, body)))
 
     for command in (
         ["jobs"],
