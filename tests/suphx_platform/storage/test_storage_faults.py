@@ -66,8 +66,8 @@ def test_a_writer_killed_in_the_middle_of_a_copy_leaves_the_versions_before(tmp_
     first = storage.save(NAME, small, number=1)
     many = folder_of(tmp_path / "many", num_files=400, num_bytes=1 << 16)
     command = [sys.executable, "-c", STOP + SAVE, str(place), str(many), "2"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=REPOSITORY, text=True, **pipes) as writer:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=REPOSITORY, text=True, stdin=pipe, stdout=pipe) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "stopped\n"
         writer.kill()
