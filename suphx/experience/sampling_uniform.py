@@ -1,4 +1,4 @@
-"""Numbers as if drawn at random that follow from a game's seed, so that equal seeds give equal games."""
+"""Reproducible random numbers: hashes of a game's seed and a decision; equal seeds and nets give equal games."""
 
 from __future__ import annotations
 

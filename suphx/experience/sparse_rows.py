@@ -3,8 +3,8 @@
 >>> sparse = SparseRows.of(rows)  # uint8 [n, row_bytes]
 >>> sparse.take(np.array([5, 0])).dense()  # uint8 [2, row_bytes]
 
-A row of w words of 8 bytes is kept as ceil(w / 64) words that say with a bit each which of its words are not zero, and
-then those.
+A row of w 8-byte words is kept as ceil(w / 64) words of flags, a bit for each word that is not zero, followed by those
+words.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The games, one folder each.
 
-A game imports suphx.kernel and no other game; nothing here imports torch.
-Start in riichi/. Only riichi can be played so far: the layers above import it directly.
+A game imports suphx.kernel, suphx.experience and no other game; nothing here imports torch.
+Start in riichi/, the only game so far. The layers above import what its __init__.pyi lists.
 """

@@ -1,5 +1,5 @@
 """Nets in torch: architectures, inference and checkpoints.
 
-Imports the features of suphx.games.
+Imports suphx.kernel and the names that suphx.games.riichi offers.
 Start in nets/policy.py.
 """

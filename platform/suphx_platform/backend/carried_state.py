@@ -1,7 +1,7 @@
-"""The learner of one stage as the beginning of the next: its critics, optimisers and entropy control are carried over.
+"""The learner of one stage as the beginning of the next: its critics, optimizers and entropy control are carried over.
 
 The policies are those that the next stage begins with. If these have lost their oracle planes, so have the moments that
-the optimiser remembers of them.
+the optimizer remembers of them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
 
 
 def _with_policy(tensors: Mapping[str, Tensor], head: str, weights: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
-    """Return the tensors of a head's policy and of its optimiser that change."""
+    """Return the tensors of a head's policy and of its optimizer that change."""
     found: dict[str, Tensor] = {}
     for name, weight in weights.items():
         found[f"net.{head}.policy.{name}"] = torch.from_numpy(np.array(weight))

@@ -47,7 +47,7 @@ class SelfPlay:
     teacher: PolicySet | None = None
     """Who sees what is hidden and is stayed near to (suphx/training/reinforcement/distillation.py)."""
     carried: LearnerState | None = None
-    """State of the learner of an earlier stage, whose critics, optimisers and entropy control are used further."""
+    """State of the learner of an earlier stage, whose critics, optimizers and entropy control are used further."""
     extra: dict[str, Any] = field(default_factory=dict)
     """Goes into the headers of the checkpoints."""
 

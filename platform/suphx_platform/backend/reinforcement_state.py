@@ -1,7 +1,7 @@
 """The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
 
-It holds the learner's nets and optimisers, the versions of the parameter server, all counters and random states; and,
-where the backend keeps step with itself, every table with the decisions that wait for the end of their kyoku, and the
+It holds the learner's nets and optimizers, the versions of the parameter server, all counters and random states; and,
+in one process or over Ray in lockstep, every table with the decisions that wait for the end of their kyoku, and the
 replay buffer.
 """
 

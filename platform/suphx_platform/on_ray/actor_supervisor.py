@@ -1,4 +1,4 @@
-"""Which parts of a run live, what was said when one died or hung, and how often one may do so."""
+"""Health of all parts: a heartbeat from each, an end for one that hangs, a limit on failures in a row."""
 
 from __future__ import annotations
 

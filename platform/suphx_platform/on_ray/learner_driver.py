@@ -1,5 +1,4 @@
-"""The learner as a process: it takes batches from ready shards, publishes versions, and is made to learn again what it
-forgot when it died.
+"""The learner actor: gets batches from ready shards, publishes versions, and repeats its last updates after it died.
 
 Of its state a copy is taken every ``protect_every`` updates. The batches since then are kept (as references, in Ray's
 object store): a learner that Ray had to start again gets the copy and learns from these batches once more, in the same

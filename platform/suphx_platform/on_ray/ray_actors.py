@@ -1,7 +1,7 @@
 """What runs in the processes of a run: thin wrappers around the plain classes of the paper's Figure 6.
 
-Ray starts a dead part again on a free context; it then has no state, and refuses to work until it is told to ``begin``
-(NotBegunError), or asks the parameter server itself (engines). Placement is in topology.py.
+Ray starts a dead part again where there is room. It then has no state, and refuses to work until it is told to
+``begin`` (NotBegunError), or asks the parameter server itself (engines). Placement is in topology.py.
 """
 
 from __future__ import annotations

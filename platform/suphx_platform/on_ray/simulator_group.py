@@ -1,4 +1,4 @@
-"""Simulators that fill the shards of the replay buffer, as processes: who plays next, and who waits for room."""
+"""Simulator actors that fill the shards of the replay buffer: who plays next, who waits for room, who died."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def local_needs(config: ReinforcementConfig) -> dict[str, Any]:
 
 
 def _learner_options(config: ReinforcementConfig) -> dict[str, Any]:
-    """Return what the learner takes: with several devices, each RLlib learner has its own context instead."""
+    """Return what the learner takes; with several learners, each RLlib learner takes its own resources instead."""
     cluster = config.cluster
     if config.learner.num_learners > 1:
         return {"num_cpus": 0, "resources": {"learner": BESIDE}}

@@ -1,4 +1,4 @@
-"""What an inference engine has done: plain numbers, for processes that have no nets."""
+"""Counters of an inference engine, without torch, so that any process can import them."""
 
 from __future__ import annotations
 

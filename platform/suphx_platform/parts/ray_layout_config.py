@@ -10,14 +10,14 @@ Pace = Literal["free", "lockstep"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayLayoutConfig:
-    """Processes and their placement. Ray nodes offer the resources ``simulator``, ``inference`` and ``learner``; every
-    actor takes one.
+    """Processes and their placement. Ray nodes offer the resources ``simulator``, ``inference`` and ``learner``; each
+    simulator, engine and learner takes one. Buffers and the parameter server run beside the learner.
 
     Without a cluster (``RAY_ADDRESS``) Ray is started on this machine, with all that is asked for here.
     """
 
     on_ray: bool = False
-    """Run the parts as Ray actors. When false, all parts run in the process of the command and take turns."""
+    """Run the parts as Ray actors. When false, all parts run in the process of the command."""
     pace: Pace = "free"
     """free: every part works as fast as it can. lockstep: one thing at a time; with one actor of each kind the numbers
     are those of one process."""

@@ -53,7 +53,7 @@ class CheckpointHeader:
     """Rules that the training games followed."""
     net: NetConfig
     step: int
-    """Optimiser steps so far."""
+    """Optimizer steps so far."""
     metrics: dict[str, float | None] = field(default_factory=dict)
     """Figures on validation samples."""
     calibration: Calibration | None = None

@@ -27,7 +27,7 @@ class RewardHeader:
     rules_version: str
     """Rules that the training games followed."""
     step: int
-    """Optimiser steps so far."""
+    """Optimizer steps so far."""
     game_progress_version: int = GAME_PROGRESS_VERSION
     """Of the lines that it reads (features/game_progress.py)."""
     metrics: dict[str, float] = field(default_factory=dict)

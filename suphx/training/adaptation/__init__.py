@@ -1,5 +1,5 @@
 """Parametric Monte-Carlo policy adaptation (section 3.4 of the paper).
 
-Imports reinforcement/ and reward/.
+Imports reinforcement/, reward/, suphx.selfplay and suphx.models.
 Start in adaptation.py.
 """

@@ -133,7 +133,7 @@ def _step_with_adam(net: PolicyNet, batches: Sequence[_Batch], config: Adaptatio
     for _ in range(config.num_epochs):
         for batch in batches:
             optimizer.zero_grad()
-            batch.loss(net, config).backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(batch.loss(net, config))
             optimizer.step()
 
 
@@ -146,7 +146,7 @@ def _step_to_distance(net: PolicyNet, batches: Sequence[_Batch], config: Adaptat
             parameter.grad = None
         for batch in batches:
             loss = batch.loss(net, config) * (len(batch.advantages) / count)
-            loss.backward()  # type: ignore[no-untyped-call]
+            torch.autograd.backward(loss)
         distance.go(config.kl_target * (epoch + 1) / config.num_epochs)
 
 

@@ -1,4 +1,7 @@
-"""Losses on their way from the device to the process: read one step late on a GPU, so that no step waits for them."""
+"""Losses on their way from the device to the process: read one step late on a GPU, so that no step waits for them.
+
+DivergedError is raised for a loss that is not finite.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class DivergedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StepLoss:
-    """What one optimiser step cost."""
+    """What one optimizer step cost."""
 
     step: int
     num_rows: int

@@ -1,4 +1,4 @@
-"""The optimiser of supervised learning: AdamW whose weight decay leaves biases and normalisation alone."""
+"""The optimizer of all nets: AdamW without weight decay of biases and normalization."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class TrainingProgress:
     """Where a training stands, besides its tensors."""
 
     step: int = 0
-    """Optimiser steps done."""
+    """Optimizer steps done."""
     rows: int = 0
     """Samples learned from, by all workers."""
     seconds: float = 0.0

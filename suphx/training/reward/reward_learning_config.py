@@ -12,7 +12,7 @@ class RewardLearningConfig:
     """How the predictor is trained. Training ends at the first of its limits."""
 
     batch_games: int = 64
-    """Games per optimiser step; each is seen from its four seats."""
+    """Games per optimizer step; each is seen from its four seats."""
     learning_rate: float = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
     final_learning_rate_factor: float = 0.01

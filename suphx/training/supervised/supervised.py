@@ -291,7 +291,7 @@ class _Trainer:
         return BatchFeed(stream, self.device, self.job.stream.prefetch_batches)
 
     def step(self, batch: Batch, share_done: float) -> None:
-        """Make one optimiser step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
+        """Make one optimizer step; DivergedError if the loss or its gradient is not finite (on a GPU a step late)."""
         config, progress = self.config, self.progress
         final, share = config.final_learning_rate_factor, config.warmup_share
         factor = learning_rate_factor(progress.step, share_done, config.warmup_steps, final, share)

@@ -13,7 +13,7 @@ class SupervisedConfig:
     """How one head is trained. Training ends at the first of its three limits."""
 
     batch_size: int = 512
-    """Samples per optimiser step, over all workers together."""
+    """Samples per optimizer step, over all workers together."""
     learning_rate: float = 2e-3
     """Peak learning rate of AdamW, after a linear warm-up and before half a cosine."""
     final_learning_rate_factor: float = 0.01

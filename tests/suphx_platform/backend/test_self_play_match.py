@@ -87,7 +87,7 @@ def test_a_match_against_a_baseline_needs_only_the_newest_nets(tmp_path: Path) -
 
 
 def test_a_match_has_hanchans_and_deals_of_the_same_agents(tmp_path: Path) -> None:
-    outcome = order(tmp_path, num_deals=20).play()
+    outcome = order(tmp_path, num_deals=20, num_hanchans=48).play()
     assert outcome.match.difference.mean < 0
     assert outcome.deals is not None
     assert outcome.deals.difference.mean > 0

@@ -173,7 +173,8 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
     later = Controller(config, play, tmp_path / "b").run()
     assert later["updates"] == 4
     assert later["history"][0]["discard_entropy_target"] == metrics["history"][0]["discard_entropy_target"]
-    assert later["history"][0]["discard_critic_loss"] < 2 * metrics["history"][-1]["discard_critic_loss"]
+    # The first deals end without points: a new critic, which predicts 0, has no loss there.
+    assert metrics["history"][0]["discard_critic_loss"] == 0 < later["history"][0]["discard_critic_loss"]
     state, _ = read_tensors(tmp_path / "b" / STATE_FILE)
     steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
     assert steps == {8}

@@ -1,4 +1,7 @@
-"""Which actions a seat has: fills ``table.legal`` over the action table (action.py)."""
+"""Which actions a seat has: fills ``table.legal`` over the action table (action.py).
+
+kyoku.py sets ``table.forbidden``: kinds that may not be discarded after a call (kuikae) or a declared riichi.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The table behind tenpai_hand.py: finite automata that read how many tiles of each kind a tenpai hand holds.
 
 An automaton reads one digit a place (the number of tiles of a kind) and ends in a node that says what was read. Each
-has few nodes, as beginnings that can go on in the same ways share one. So all tenpai hands can be counted, and one of
+has few nodes, because beginnings with the same continuations share one. So all tenpai hands can be counted, and one of
 them drawn, by a walk over some thousand edges instead of over millions of hands.
 
 - A suit of nine kinds, and the honours, end in a *form*: complete sets; sets and a pair; one tile short of sets; or

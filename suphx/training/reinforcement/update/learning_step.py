@@ -81,7 +81,7 @@ class LearningStep:
             optimizer.zero_grad(set_to_none=True)
         outputs = {head: self.actors[head](batch) for head, batch in batches.items()}
         losses = [self.loss(head, batch, outputs[head]) for head, batch in batches.items()]
-        torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
+        torch.autograd.backward(torch.stack(losses).sum())
         figures = self.finish()
         for optimizer in self.optimizers.values():
             optimizer.step()

@@ -1,4 +1,4 @@
-"""Conformance: replay real records through the rules and count every difference (riichi.md, Real records)."""
+"""Conformance: replay real records through the rules and count every difference (docs/rules.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads Tenhou's mjlog XML: one game text becomes a GameLog (riichi.md, Real records).
+"""Reads Tenhou's mjlog XML: one game text becomes a GameLog (docs/rules.md).
 
 Strict about tags, tiles, turns and scores, indifferent to unknown attributes. The wins of a triple ron are not
 in the record: ``ron3`` follows the discard with no AGARI, so the log has TRIPLE_RON_DRAW and no RON moves (all
