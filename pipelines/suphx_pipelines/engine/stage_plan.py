@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage import Stage
@@ -23,7 +23,6 @@ from suphx_platform.storage.storage import CheckpointVersion
 
 CodeChange = Literal["stop", "keep", "redo"]
 """What to do with results of other code: stop before anything is changed, keep them, or replace them."""
-CODE_CHANGES: tuple[CodeChange, ...] = get_args(CodeChange)
 _SHOWN = 3
 
 

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.training.reinforcement.update.step_state import tensors_below
 from suphx_platform.backend.local_backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
@@ -98,7 +99,7 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
         )
     try:
         state = BackendState(
-            learner=(_below(tensors, "learner"), header["learner"]),
+            learner=(tensors_below(tensors, "learner/"), header["learner"]),
             latest=_version(tensors, header["latest"]),
             older=[_version(tensors, number) for number in header["older"]],
             counts=BufferCounts(**header["counts"]),
@@ -123,13 +124,8 @@ def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]
     }
 
 
-def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    prefix += "/"
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
 def _arrays(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, np.ndarray]:
-    return {name: tensor.numpy() for name, tensor in _below(tensors, prefix).items()}
+    return {name: tensor.numpy() for name, tensor in tensors_below(tensors, f"{prefix}/").items()}
 
 
 def _version(tensors: Mapping[str, Tensor], number: int) -> PolicyVersion:

@@ -100,12 +100,10 @@ class TableGroup:
         self._next_seed = first_seed
         self._stores = [
             TrajectoryStore(
-                *(
-                    head,
-                    config.num_tables,
-                    stored_row_bytes(encoder, head, is_wide=config.sees_hidden),
-                    NUM_CHOICES[head],
-                ),
+                head,
+                config.num_tables,
+                row_bytes=stored_row_bytes(encoder, head, is_wide=config.sees_hidden),
+                num_choices=NUM_CHOICES[head],
                 has_costs=config.has_costs and head == DISCARD,
             )
             for head in config.heads
@@ -195,8 +193,8 @@ class TableGroup:
     def _overrule(self, overruled: I16) -> None:
         """Mark the kept decisions whose claims, int16 [tables, 4] by seat, another seat has overruled."""
         tables, seats = np.nonzero(overruled != UNDECIDED)
-        heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()])
-        for store in self._stores if tables.size else ():
+        heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
+        for store in self._stores:
             own = heads == store.head
             store.overrule(tables[own], seats[own])
 

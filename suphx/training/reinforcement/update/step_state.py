@@ -31,16 +31,16 @@ def load_step_tensors(step: LearningStep, tensors: Mapping[str, Tensor]) -> None
     """Continue ``step`` from copies of ``tensors``; ValueError if they belong to other nets."""
     for head, actor in step.actors.items():
         try:
-            actor.load_state_dict(_below(tensors, f"net.{head}."))
+            actor.load_state_dict(tensors_below(tensors, f"net.{head}."))
         except RuntimeError as error:
             raise ValueError(
                 f"the stored {head} net does not match this recipe: delete the stage's folder to start over"
             ) from error
         for key, parameter in actor.named_parameters():
-            slots = _below(tensors, f"optimizer.{head}.{key}/")
+            slots = tensors_below(tensors, f"optimizer.{head}.{key}/")
             copies = {slot: value.to(parameter.device, copy=True) for slot, value in slots.items()}
             step.optimizer_state(head, key, parameter).update(copies)
-        gradients = _below(tensors, f"gradient.{head}.")
+        gradients = tensors_below(tensors, f"gradient.{head}.")
         step.last_gradients[head] = {key: value.to(step.device, copy=True) for key, value in gradients.items()}
 
 
@@ -48,5 +48,6 @@ def _copied(tensor: Tensor) -> Tensor:
     return tensor.detach().to("cpu", copy=True)
 
 
-def _below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def tensors_below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with ``prefix``, by the rest of their names."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -8,9 +8,9 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
+from suphx.games.riichi.records.log.result_text import DRAW_NAMES, win_value, win_yaku
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
@@ -27,31 +27,10 @@ from suphx.games.riichi.table.action import (
     action_name,
 )
 from suphx.games.riichi.table.rules import apply_rules
-from suphx.games.riichi.table.table import (
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    KYOKU_END,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    TABLE,
-    TRIPLE_RON_DRAW,
-    WIN_RESULT,
-)
-from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces, is_five
+from suphx.games.riichi.table.table import KYOKU_END, TABLE, WIN_RESULT
+from suphx.games.riichi.table.tile import NUM_KINDS, face_name, face_of_id, format_faces, is_five
 from suphx.games.riichi.table.wall import DORA
 from suphx.kernel.record import Records
-
-_DRAW_NAMES = {
-    EXHAUSTIVE_DRAW: "exhaustive draw",
-    NAGASHI_MANGAN: "nagashi mangan",
-    NINE_TERMINALS_DRAW: "abortive draw: nine terminals and honours",
-    FOUR_WINDS_DRAW: "abortive draw: four winds",
-    FOUR_RIICHI_DRAW: "abortive draw: four riichi",
-    FOUR_KANS_DRAW: "abortive draw: four kans",
-    TRIPLE_RON_DRAW: "abortive draw: triple ron",
-}
 
 
 def kyoku_name(kyoku: int, honba: int) -> str:
@@ -120,28 +99,28 @@ def _describe_end(game: GameLog, tables: Records) -> list[str]:
     lines = []
     if table["result"] != WIN_RESULT:
         tenpai = [game.names[seat] for seat in range(4) if table["tenpai"][seat]]
-        lines.append(f"  {_DRAW_NAMES[int(table['result'])]}" + (f", tenpai: {', '.join(tenpai)}" if tenpai else ""))
+        lines.append(f"  {DRAW_NAMES[int(table['result'])]}" + (f", tenpai: {', '.join(tenpai)}" if tenpai else ""))
     for w in range(int(table["num_wins"])):
-        yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1]
-        yaku += [
-            f"{name} {table[field][w]}"
-            for name, field in (("dora", "win_dora"), ("red", "win_red"), ("ura", "win_ura"))
-            if table[field][w]
-        ]
-        value = f"{table['win_han'][w]} han {table['win_fu'][w]} fu" if table["win_han"][w] else "yakuman"
-        seat = int(table["win_seat"][w])
-        lines.append(f"  {game.names[seat]:<12} {value}, {table['win_points'][w]} points: {', '.join(yaku)}")
+        seat, points = int(table["win_seat"][w]), int(table["win_points"][w])
+        lines.append(
+            f"  {game.names[seat]:<12} {win_value(table, w)}, {points} points: {', '.join(win_yaku(table, w))}"
+        )
     changes = ", ".join(f"{game.names[seat]} {int(table['deltas'][seat]):+}" for seat in range(4))
     return [*lines, f"  {changes}"]
 
 
 def hand_text(table: Any, seat: int) -> str:
     """Return the concealed tiles of ``seat`` (0-3) at a TABLE record in short form: ``"13m067p5z"``, 0 = a red five."""
+    return format_faces(hand_faces(table, seat))
+
+
+def hand_faces(table: Any, seat: int) -> list[int]:
+    """Return the concealed faces of ``seat`` (0-3) at a TABLE record, sorted, a red five before its equals."""
     faces: list[int] = []
-    for kind in range(34):
+    for kind in range(NUM_KINDS):
         count = int(table["hand"][seat, kind])
         if count and is_five(kind) and table["red"][seat] >> kind // 9 & 1:
-            faces.append(34 + kind // 9)
+            faces.append(NUM_KINDS + kind // 9)
             count -= 1
         faces += [kind] * count
-    return format_faces(faces)
+    return faces

@@ -15,40 +15,18 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.hand.suit_table import load_suits
-from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
-from suphx.games.riichi.records.log.game_text import kyoku_name
+from suphx.games.riichi.records.log.game_text import hand_faces, kyoku_name
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
+from suphx.games.riichi.records.log.result_text import DRAW_NAMES, win_value, win_yaku
 from suphx.games.riichi.table.action import LEAVE
+from suphx.games.riichi.table.meld import meld_size
 from suphx.games.riichi.table.rules import apply_rules
-from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
-    CHI_MELD,
-    EXHAUSTIVE_DRAW,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    KYOKU_END,
-    NAGASHI_MANGAN,
-    NINE_TERMINALS_DRAW,
-    PON_MELD,
-    TABLE,
-    TRIPLE_RON_DRAW,
-)
+from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KYOKU_END, TABLE
 from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA, URA
 
 SEATS = 4
-
-_DRAWS = {
-    EXHAUSTIVE_DRAW: "Exhaustive draw",
-    NAGASHI_MANGAN: "Nagashi mangan",
-    NINE_TERMINALS_DRAW: "Abortive draw: nine terminals and honours",
-    FOUR_WINDS_DRAW: "Abortive draw: four winds",
-    FOUR_RIICHI_DRAW: "Abortive draw: four riichi",
-    FOUR_KANS_DRAW: "Abortive draw: four kans",
-    TRIPLE_RON_DRAW: "Abortive draw: triple ron",
-}
 
 
 def sample_game(game: GameLog, names: Sequence[str]) -> dict[str, Any]:
@@ -98,7 +76,7 @@ def _played(game: GameLog, log: KyokuLog) -> Any:
 
 
 def _seat(table: Any, seat: int) -> dict[str, Any]:
-    hand = _hand(table, seat)
+    hand = hand_faces(table, seat)
     wins = [w for w in range(int(table["num_wins"])) if table["win_seat"][w] == seat]
     won_with = int(table["win_face"][wins[0]]) if wins else None
     if won_with is not None and table["win_loser"][wins[0]] == seat:
@@ -110,23 +88,11 @@ def _seat(table: Any, seat: int) -> dict[str, Any]:
     return {"hand": hand, "won_with": won_with, "melds": melds, "river": river, "has_riichi": has_riichi}
 
 
-def _hand(table: Any, seat: int) -> list[int]:
-    """Return the concealed faces of a seat, sorted, a red five beside the others of its suit."""
-    faces: list[int] = []
-    for kind in range(NUM_KINDS):
-        count = int(table["hand"][seat, kind])
-        if count and is_five(kind) and table["red"][seat] >> kind // 9 & 1:
-            faces.append(NUM_KINDS + kind // 9)
-            count -= 1
-        faces += [kind] * count
-    return faces
-
-
 def _meld(table: Any, seat: int, index: int) -> dict[str, Any]:
     """Return a meld as it lies on the table: the taken tile stands where the seat is that it came from."""
     meld, lowest = int(table["meld_type"][seat, index]), int(table["meld_kind"][seat, index])
     claimed, num_red = int(table["meld_tile"][seat, index]), int(table["meld_red"][seat, index])
-    kinds = [lowest, lowest + 1, lowest + 2] if meld == CHI_MELD else [lowest] * (3 if meld == PON_MELD else 4)
+    kinds = [lowest, lowest + 1, lowest + 2] if meld == CHI_MELD else [lowest] * meld_size(meld)
     faces = list(kinds)
     for _ in range(num_red):
         five = next(i for i, face in enumerate(faces) if is_five(face))
@@ -144,14 +110,12 @@ def _result(table: Any, names: Sequence[str]) -> str:
     if wins:
         return "; ".join(wins)
     tenpai = [names[seat] for seat in range(SEATS) if table["tenpai"][seat]]
-    return _DRAWS[int(table["result"])] + (f", tenpai: {', '.join(tenpai)}" if tenpai else "")
+    name = DRAW_NAMES[int(table["result"])]
+    return f"{name[0].upper()}{name[1:]}" + (f", tenpai: {', '.join(tenpai)}" if tenpai else "")
 
 
 def _win(table: Any, w: int, names: Sequence[str]) -> str:
     winner, loser = int(table["win_seat"][w]), int(table["win_loser"][w])
     how = "by tsumo" if winner == loser else f"by ron from {names[loser]}"
-    yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][w]) >> number & 1]
-    bonus = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "win_ura"))
-    yaku += [f"{name} {table[key][w]}" for name, key in bonus if table[key][w]]
-    value = f"{table['win_han'][w]} han {table['win_fu'][w]} fu" if table["win_han"][w] else "yakuman"
-    return f"{names[winner]} wins {how}: {value}, {int(table['win_points'][w]):,} points ({', '.join(yaku)})"
+    points, yaku = int(table["win_points"][w]), ", ".join(win_yaku(table, w))
+    return f"{names[winner]} wins {how}: {win_value(table, w)}, {points:,} points ({yaku})"

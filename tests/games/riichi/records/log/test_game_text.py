@@ -57,7 +57,7 @@ def test_a_deal_reads_from_the_hands_to_the_payments() -> None:
     assert text[6] == "Anna         draws 4p, wins by tsumo: 123406789m11234p"
     assert "menzen tsumo, pinfu, double riichi, ittsuu" in text[7]
     assert "dora 1" in text[7]
-    assert "red 1" in text[7]
+    assert "red fives 1" in text[7]
     assert text[8].startswith("Anna +")
 
 
