@@ -10,10 +10,10 @@ from suphx.training.reinforcement.oracle_guiding import OracleConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OracleStageConfig:
-    """Self-play of nets that see everything (gamma 1)."""
+    """Self-play of nets that see everything (keep probability 1)."""
 
     max_updates: int = 0
-    """Updates of self-play at gamma 1; 0 = no oracle guiding."""
+    """Updates of self-play at keep probability 1; 0 = no oracle guiding."""
 
     def __post_init__(self) -> None:
         if self.max_updates < 0:
@@ -25,12 +25,12 @@ class OracleDecayConfig:
     """Hidden tiles disappear step by step; after that the nets continue without them."""
 
     steps: int = 0
-    """Number of steps in which gamma falls from 1 to 0. 0 = gamma stays 1 and the nets of the oracle stage are the last
-    ones."""
+    """Number of steps in which the keep probability falls from 1 to 0. 0 = it stays 1, and the nets of the oracle stage
+    are the last ones."""
     ratio: float = 0.0
-    """Each step multiplies gamma by this, and the last one sets it to 0; 0 = equal steps, as in the paper."""
+    """Each step multiplies the keep probability by this, the last sets it to 0; 0 = equal steps, as in the paper."""
     updates_per_step: int = 100
-    """Updates at each gamma, a multiple of reinforcement.weight_sync_interval."""
+    """Updates at each keep probability, a multiple of reinforcement.weight_sync_interval."""
     continued_updates: int = 100
     """Updates after the decay, without oracle planes."""
     learning_rate_share: float = 0.1

@@ -1,11 +1,11 @@
 """Oracle guiding (paper, section 3.3): self-play that sees everything, then less and less, then nothing hidden.
 
 Stage ``oracle`` is the reinforcement stage once more, from the same nets, with the oracle planes as further inputs.
-Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` gamma falls to 0, with an agent in ``gamma-…/`` at
-the end of each step; then nets without oracle planes learn on, more slowly, and leave the decisions out whose
-importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see everything), optimisers
-and entropy control are carried from part to part. Stage ``oracle_distillation`` is the
-reinforcement stage with the nets of ``oracle`` as teachers.
+Stage ``oracle_decay`` goes on from there in two parts: in ``decay/`` the keep probability falls to 0, with an agent in
+``keep-…/`` at the end of each step; then nets without oracle planes learn on, more slowly, without the decisions whose
+importance ratio is large. Its folder has the last nets, which play fairly. Critics (which see everything), optimizers
+and entropy control are carried from part to part. Stage ``oracle_distillation`` is the reinforcement stage with the
+nets of ``oracle`` as teachers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 ORACLE, DECAY, DISTILLATION = "oracle", "oracle_decay", "oracle_distillation"
 DECAY_PART = "decay"
-"""Folder in that of the stage ``oracle_decay``: while gamma falls."""
+"""Folder in that of the stage ``oracle_decay``: while the keep probability falls."""
 
 
 def oracle_stages(recipe: Recipe) -> list[Stage[Recipe]]:

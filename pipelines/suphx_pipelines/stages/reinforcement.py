@@ -69,7 +69,7 @@ def play_and_learn(
 ) -> dict[str, float]:
     """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
 
-    ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimisers
+    ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimizers
     and entropy control are used further; ``first_update``: updates of the stage before this part of it.
     """
     # RLlib takes seconds: only when it is needed

@@ -134,7 +134,7 @@ class SimulatorActor(RayActor):
     def play(self, num_steps: int, drains: bool, version: int) -> tuple[Played, list[Decisions]]:
         """Play as ``SelfPlaySimulator.play``; return the report and, apart from it, the decisions.
 
-        ``version``: the newest one, from which gamma follows, and which an engine of its own fetches first.
+        ``version``: the newest one, from which the keep probability follows; an engine of its own fetches it first.
         """
         if self._own is not None and self._own.engine.version < version:
             self._own.fetch()

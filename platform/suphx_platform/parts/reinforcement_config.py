@@ -115,7 +115,7 @@ class ReinforcementConfig:
         if self.oracle.steps and self.oracle.updates_per_step % self.weight_sync_interval:
             raise ValueError(
                 f"oracle.updates_per_step is {self.oracle.updates_per_step}: use a multiple of weight_sync_interval "
-                f"({self.weight_sync_interval}), so that gamma changes with a version"
+                f"({self.weight_sync_interval}), so that the keep probability changes with a version"
             )
 
     @property

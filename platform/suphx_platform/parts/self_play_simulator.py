@@ -105,8 +105,8 @@ class SelfPlaySimulator:
     def play(self, num_steps: int, *, version: int = 0, drains: bool = True) -> Played:
         """Let every table make ``num_steps`` decisions, fewer at the beginning; return what ended on the way.
 
-        ``version``: the newest one, from which gamma follows. ``drains``: wait for all outputs; else requests stay
-        open, and the next call goes on with them, so that the engine need not wait for that call.
+        ``version``: the newest one, from which the keep probability follows. ``drains``: wait for all outputs; else
+        requests stay open, and the next call goes on with them, so that the engine need not wait for that call.
         """
         started = time.monotonic()
         waited = 0.0
@@ -115,12 +115,12 @@ class SelfPlaySimulator:
             [no_decisions(head, width, NUM_CHOICES[head], has_costs=self._context.has_costs)]
             for head, width in self._row_bytes.items()
         ]
-        gamma = self._context.oracle.gamma_after(version * self._context.updates_per_version)
+        keep_probability = self._context.oracle.keep_probability_after(version * self._context.updates_per_version)
         order = deque(number for _ in range(num_steps) for number in range(_NUM_HALVES))
         while order or (self._open and drains):
             while order and len(self._open) < _NUM_HALVES:
                 number = order.popleft()
-                self._open.append((number, self._engine.submit(self._halves[number].observe(gamma))))
+                self._open.append((number, self._engine.submit(self._halves[number].observe(keep_probability))))
             if not order and not drains:
                 break
             number, future = self._open.popleft()

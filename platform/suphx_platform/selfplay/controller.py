@@ -178,8 +178,8 @@ class Controller:
         if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
             self._evaluate()
         if config.oracle.policy and config.oracle.ends_step(progress.updates):
-            gamma = config.oracle.gamma_of_update(progress.updates)
-            self._write(self._folder / gamma_folder(gamma), self._newest(), progress.updates)
+            keep_probability = config.oracle.keep_probability_of_update(progress.updates)
+            self._write(self._folder / keep_folder(keep_probability), self._newest(), progress.updates)
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
@@ -314,9 +314,9 @@ class Controller:
         )
 
     def _guided(self, step: int) -> dict[str, float]:
-        """Return the gamma of the weights after ``step`` updates, if nets see what is hidden."""
+        """Return the keep probability of the weights after ``step`` updates, if nets see what is hidden."""
         oracle = self._config.oracle
-        return {"gamma": oracle.gamma_of_update(step)} if oracle.policy else {}
+        return {"keep_probability": oracle.keep_probability_of_update(step)} if oracle.policy else {}
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -338,9 +338,9 @@ class Controller:
         return {**kept, "seed": self._play.seed, "encoder": self._play.encoder, "nets": nets}
 
 
-def gamma_folder(gamma: float) -> str:
-    """Return the folder of the checkpoints at the end of a step of gamma."""
-    return f"gamma-{gamma:.3f}"
+def keep_folder(keep_probability: float) -> str:
+    """Return the folder of the checkpoints at the end of a step of the keep probability."""
+    return f"keep-{keep_probability:.3f}"
 
 
 _COUNTS = ("updates", "hanchans", "kyokus", "decisions", "rejected", "seconds", "playing_seconds", "waiting_seconds",

@@ -104,11 +104,11 @@ class NetAgent:
         answers: Answers = "probable",
         sampled_heads: Sequence[int] = (),
         device: str = "cpu",
-        gamma: float = 1.0,
+        keep_probability: float = 1.0,
     ) -> None:
         """``nets``: one for each head, in the order of head.py, trained on the planes of ``encoder``.
 
-        Those with oracle planes see what is hidden, each bit with the probability ``gamma`` (paper, equation 5).
+        Those with oracle planes see what is hidden, each bit with ``keep_probability`` (paper, equation 5).
 
         ``calibrations``: one for each net; ``answers``: how the riichi, chow, pong and kong nets say yes.
         ``sampled_heads``: nets whose answers are drawn from their probabilities instead, discards too. A draw depends
@@ -125,11 +125,11 @@ class NetAgent:
         self._discard_net = fold_batch_norm(nets[DISCARD]).to(self._device)
         self._nets = [_answering(net, self._device) for net in nets]
         self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
-        self._gammas = {net.head: gamma for net in nets if net.config.num_oracle_planes}
+        self._keep_probabilities = {net.head: keep_probability for net in nets if net.config.num_oracle_planes}
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each table."""
-        return decide(tables, indices, self.encoder, self.forward, self._gammas)
+        return decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
 
     @property
     def is_slow(self) -> bool:
@@ -200,7 +200,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
         answers="matched" if "matched" in words else "probable",
         sampled_heads=_learned_heads(header) if "sampled" in words else (),
         device=device,
-        gamma=float(header.extra.get("gamma", 1.0)),
+        keep_probability=float(header.extra.get("keep_probability", 1.0)),
     )
 
 

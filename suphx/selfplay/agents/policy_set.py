@@ -89,7 +89,7 @@ def seeing_hidden(policy_set: PolicySet, heads: Sequence[int]) -> PolicySet:
 
 
 def seeing_nothing_hidden(policy_set: PolicySet) -> PolicySet:
-    """Return the policy set without any oracle planes: it plays as before at gamma 0."""
+    """Return the policy set without any oracle planes: it plays as before at keep probability 0."""
     nets = (drop_oracle_planes(net) if net.config.num_oracle_planes else net for net in policy_set.nets)
     return replace(policy_set, nets=tuple(nets))
 

@@ -1,7 +1,7 @@
 """Oracle guiding: what the learning nets see of the hidden state, and how it goes away (paper, section 3.3).
 
-In equation 5 each element of the oracle planes stays with the probability gamma; features/oracle_row.py has the mask.
-Here is the schedule: gamma falls from its first value to 0, in equal steps or in equal ratios.
+In equation 5 each element of the oracle planes stays with the keep probability; features/oracle_row.py has the mask.
+Here is the schedule: the keep probability falls from its first value to 0, in equal steps or in equal ratios.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ class OracleConfig:
     """Hidden tiles that the learning nets see."""
 
     policy: bool = False
-    """Give the nets the oracle planes as additional inputs; each bit is kept with the probability gamma."""
-    gamma: float = 1.0
-    """Initial gamma; 1 = everything is visible."""
+    """Give the nets the oracle planes as additional inputs; each bit is kept with the keep probability."""
+    keep_probability: float = 1.0
+    """Initial keep probability; 1 = everything is visible."""
     steps: int = 0
-    """Number of steps in which gamma falls to 0, the first one at once: with 10 equal steps 0.9, 0.8, … 0. 0 = gamma is
-    constant."""
+    """Number of steps in which the keep probability falls to 0, the first one at once: with 10 equal steps 0.9, 0.8,
+    … 0. 0 = it is constant."""
     ratio: float = 0.0
-    """Each step multiplies gamma by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7, 0.49, 0.34, … 0.04,
-    0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal steps, as in the
-    paper."""
+    """Each step multiplies the keep probability by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7,
+    0.49, 0.34, … 0.04, 0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal
+    steps, as in the paper."""
     updates_per_step: int = 100
-    """Updates at each value of gamma, a multiple of weight_sync_interval."""
+    """Updates at each value of keep probability, a multiple of weight_sync_interval."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gamma <= 1:
-            raise ValueError(f"gamma is {self.gamma}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)")
+        if not 0 <= self.keep_probability <= 1:
+            raise ValueError(
+                f"keep_probability is {self.keep_probability}: use 0 (nothing hidden is seen) to 1 (all of it)"
+            )
         if not 0 <= self.ratio < 1:
             raise ValueError(f"ratio is {self.ratio}: use a share such as 0.7, or 0 for equal steps")
         for name, least in (("steps", 0), ("updates_per_step", 1)):
@@ -38,21 +40,21 @@ class OracleConfig:
 
     @property
     def num_updates(self) -> int:
-        """Updates until gamma is 0 and was learned at; 0 if it stays."""
+        """Updates until keep_probability is 0 and was learned at; 0 if it stays."""
         return self.steps * self.updates_per_step
 
-    def gamma_after(self, num_updates: int) -> float:
-        """Return the gamma with which games are played after ``num_updates`` updates."""
+    def keep_probability_after(self, num_updates: int) -> float:
+        """Return the keep probability with which games are played after ``num_updates`` updates."""
         if not self.steps:
-            return self.gamma
+            return self.keep_probability
         step = 1 + num_updates // self.updates_per_step
         if step >= self.steps:
             return 0.0
-        return self.gamma * (self.ratio**step if self.ratio else (self.steps - step) / self.steps)
+        return self.keep_probability * (self.ratio**step if self.ratio else (self.steps - step) / self.steps)
 
-    def gamma_of_update(self, number: int) -> float:
-        """Return the gamma at which the update ``number`` (1, 2, …) learned; 0: that of the nets that it began with."""
-        return self.gamma_after(number - 1) if number else self.gamma
+    def keep_probability_of_update(self, number: int) -> float:
+        """Return the keep probability at which the update ``number`` (1, 2, …) learned; 0: that of the first nets."""
+        return self.keep_probability_after(number - 1) if number else self.keep_probability
 
     def ends_step(self, num_updates: int) -> bool:
         """Tell whether the update number ``num_updates`` was the last one of a step."""

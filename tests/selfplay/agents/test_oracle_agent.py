@@ -47,8 +47,8 @@ def trained_oracle(heads: tuple[int, ...] = HEADS) -> PolicySet:
     return policy_set
 
 
-def agent_of(policy_set: PolicySet, gamma: float = 1.0) -> NetAgent:
-    return NetAgent("nets", policy_set.nets, MINI, gamma=gamma)
+def agent_of(policy_set: PolicySet, keep_probability: float = 1.0) -> NetAgent:
+    return NetAgent("nets", policy_set.nets, MINI, keep_probability=keep_probability)
 
 
 @pytest.fixture(scope="module")
@@ -68,30 +68,32 @@ def everybody(tables: Records) -> np.ndarray:
     return np.arange(len(tables))
 
 
-def test_at_gamma_0_what_is_hidden_changes_no_bit_of_any_answer(tables: Records) -> None:
+def test_at_keep_probability_0_what_is_hidden_changes_no_bit_of_any_answer(tables: Records) -> None:
     policy_set = trained_oracle()
     others = determinise(tables, tables["actor"], everybody(tables))
     undecided = np.full(len(tables), UNDECIDED, np.int16)
     num_rows, num_changed = 0, 0
     for net in policy_set.nets:
         logits = {}
-        for gamma in (0.0, 0.5):
+        for keep_probability in (0.0, 0.5):
             for name, dealt in (("true", tables), ("other", others)):
-                asked = observe_head(dealt, everybody(tables), undecided, MINI, net.head, gamma=gamma)
+                asked = observe_head(
+                    dealt, everybody(tables), undecided, MINI, net.head, keep_probability=keep_probability
+                )
                 seen = seen_rows(asked.observations.rows, net.num_planes, ORACLE.num_planes)
-                logits[gamma, name] = net(torch.from_numpy(seen)).detach().numpy()
+                logits[keep_probability, name] = net(torch.from_numpy(seen)).detach().numpy()
         assert logits[0.0, "true"].tobytes() == logits[0.0, "other"].tobytes()
         num_rows += len(logits[0.0, "true"])
         num_changed += int((logits[0.5, "true"] != logits[0.5, "other"]).any(axis=1).sum())
     assert num_changed > 0.9 * num_rows > 500
-    blind = agent_of(policy_set, gamma=0.0)
+    blind = agent_of(policy_set, keep_probability=0.0)
     assert np.array_equal(blind.act(tables, everybody(tables)), blind.act(others, everybody(tables)))
 
 
-def test_without_its_oracle_planes_an_agent_plays_as_at_gamma_0(tables: Records) -> None:
+def test_without_its_oracle_planes_an_agent_plays_as_at_keep_probability_0(tables: Records) -> None:
     policy_set = trained_oracle()
     public = agent_of(seeing_nothing_hidden(policy_set)).act(tables, everybody(tables))
-    assert np.array_equal(public, agent_of(policy_set, gamma=0.0).act(tables, everybody(tables)))
+    assert np.array_equal(public, agent_of(policy_set, keep_probability=0.0).act(tables, everybody(tables)))
     assert not np.array_equal(public, agent_of(policy_set).act(tables, everybody(tables)))
 
 
@@ -104,19 +106,19 @@ def test_new_oracle_planes_change_no_answer(tables: Records) -> None:
 
 
 def test_an_oracle_agent_answers_the_same_in_any_batch(tables: Records) -> None:
-    agent = agent_of(trained_oracle(), gamma=0.5)
+    agent = agent_of(trained_oracle(), keep_probability=0.5)
     together = agent.act(tables, everybody(tables)[:100])
     assert together.tolist() == [int(agent.act(tables, np.array([i]))[0]) for i in range(100)]
 
 
 def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) -> None:
     policy_set = trained_oracle((DISCARD,))
-    save_policy_set(tmp_path, policy_set, MINI, rules_version="tenhou-1", step=1, extra={"gamma": 0.5})
+    save_policy_set(tmp_path, policy_set, MINI, rules_version="tenhou-1", step=1, extra={"keep_probability": 0.5})
     header = load_header(tmp_path / "discard.safetensors")
     assert str(header.oracle_planes) == f"{ORACLE.name} version {ORACLE.version} ({ORACLE.num_planes})"
     assert load_header(tmp_path / "chow.safetensors").oracle_planes is None
     loaded = load_agent(str(tmp_path)).act(tables, everybody(tables))
-    assert np.array_equal(loaded, agent_of(policy_set, gamma=0.5).act(tables, everybody(tables)))
+    assert np.array_equal(loaded, agent_of(policy_set, keep_probability=0.5).act(tables, everybody(tables)))
     assert not np.array_equal(loaded, agent_of(policy_set).act(tables, everybody(tables)))
 
 

@@ -47,9 +47,9 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
     decay = last / "decay"
     seeing = [ORACLE.num_planes if head == DISCARD else 0 for head in range(len(HEAD_NAMES))]
-    assert oracle_planes(oracle) == oracle_planes(decay / "gamma-0.700") == oracle_planes(decay) == seeing
+    assert oracle_planes(oracle) == oracle_planes(decay / "keep-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
-    assert [point["gamma"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
+    assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
     plain = (
         load_policy_set(done.run.folder / "reinforcement" / "start", find_encoder("mini")).nets[DISCARD].state_dict()
     )
@@ -71,7 +71,7 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
     weights = (last / "discard.safetensors").read_bytes()
     for name in ("done.json", "metrics.json", "discard.safetensors", STATE_FILE):
-        (last / name).unlink()  # as if it had been killed when gamma had come to 0
+        (last / name).unlink()  # as if it had been killed when the keep probability had come to 0
     run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert (last / "discard.safetensors").read_bytes() == weights
 
@@ -79,10 +79,10 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
 def test_the_parts_differ_from_plain_self_play_in_what_the_paper_says() -> None:
     recipe = load_recipe(RECIPES / "oracle.toml")
     plain, decay = recipe.reinforcement, recipe.oracle_decay
-    assert guided(plain, 7).oracle.gamma_after(1_000) == 1.0
+    assert guided(plain, 7).oracle.keep_probability_after(1_000) == 1.0
     assert guided(plain, 7).max_updates == 7
     falling = decaying(plain, decay)
-    assert falling.oracle.gamma_after(falling.max_updates - 1) == 0.0
+    assert falling.oracle.keep_probability_after(falling.max_updates - 1) == 0.0
     last = continued(plain, decay)
     assert not last.oracle.policy
     assert guided(plain, 7).learner.oracle_critic

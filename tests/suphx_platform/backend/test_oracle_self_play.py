@@ -52,25 +52,25 @@ def hidden_weights(folder: Path) -> np.ndarray:
     return weights(folder)["trunk.stem.conv.weight"][:, -ORACLE.num_planes :]
 
 
-def test_gamma_falls_by_version_and_each_step_leaves_an_agent(guided: Run) -> None:
+def test_keep_probability_falls_by_version_and_each_step_leaves_an_agent(guided: Run) -> None:
     folder, metrics = guided.folder, guided.metrics
-    gammas = [2 / 3] * 4 + [1 / 3] * 4 + [0.0] * 4
-    assert [point["gamma"] for point in metrics["history"]] == pytest.approx(gammas)
-    for gamma in ("0.667", "0.333", "0.000"):
-        load_agent(str(folder / f"gamma-{gamma}"))
-        header = load_header(folder / f"gamma-{gamma}" / "discard.safetensors")
-        assert header.extra["gamma"] == pytest.approx(float(gamma), abs=1e-3)
+    keep_probabilities = [2 / 3] * 4 + [1 / 3] * 4 + [0.0] * 4
+    assert [point["keep_probability"] for point in metrics["history"]] == pytest.approx(keep_probabilities)
+    for keep_probability in ("0.667", "0.333", "0.000"):
+        load_agent(str(folder / f"keep-{keep_probability}"))
+        header = load_header(folder / f"keep-{keep_probability}" / "discard.safetensors")
+        assert header.extra["keep_probability"] == pytest.approx(float(keep_probability), abs=1e-3)
         assert header.net.num_oracle_planes == ORACLE.num_planes
     assert not hidden_weights(folder / "start").any()
-    assert hidden_weights(folder / "gamma-0.667").any()
-    # At gamma 0 nothing hidden reaches the net: its weights for that do not change any more, but for old decisions.
-    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "gamma-0.333")).max() < 0.01
+    assert hidden_weights(folder / "keep-0.667").any()
+    # At keep probability 0 nothing hidden reaches the net: its weights for that change only by old decisions.
+    assert np.abs(hidden_weights(folder) - hidden_weights(folder / "keep-0.333")).max() < 0.01
 
 
 def test_the_mask_that_acted_is_the_mask_that_learns(tmp_path: Path) -> None:
     """As long as the weights are those that acted, every importance ratio is 1; another mask would give others."""
     learner = replace(GUIDED.learner, precision="fp32", learning_rate=0.01)
-    config = replace(GUIDED, max_updates=4, learner=learner, oracle=OracleConfig(policy=True, gamma=0.5))
+    config = replace(GUIDED, max_updates=4, learner=learner, oracle=OracleConfig(policy=True, keep_probability=0.5))
     trained = new_controller(tmp_path / "a", replace(config, max_updates=30)).run()
     assert trained["updates"] == 30
     assert np.abs(hidden_weights(tmp_path / "a")).mean() > 0.02
@@ -128,7 +128,7 @@ def test_a_distance_without_a_teacher_is_refused(tmp_path: Path) -> None:
         new_controller(tmp_path, config)
 
 
-def test_gamma_changes_with_a_version() -> None:
+def test_keep_probability_changes_with_a_version() -> None:
     with pytest.raises(
         ValueError, match=r"oracle\.updates_per_step is 5: use a multiple of weight_sync_interval \(2\)"
     ):

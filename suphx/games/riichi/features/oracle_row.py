@@ -2,10 +2,10 @@
 
 Bytes of a row, one part after another: the public planes, the oracle planes (oracle.py), a seed and a threshold of four
 bytes each, low byte first. The two say which bits of the oracle planes are kept: all draws follow from the seed, and a
-bit stays with the probability gamma = threshold / 2**24. A row has its seed and not its mask, so that whoever asks a
+bit stays with the keep probability = threshold / 2**24. A row has its seed and not its mask, so that whoever asks a
 net with it, now or later, shows it the same bits.
 
->>> rows = with_oracle(public_rows, tables, indices, seeds, gamma=0.5)
+>>> rows = with_oracle(public_rows, tables, indices, seeds, keep_probability=0.5)
 >>> seen_rows(rows, 838, ORACLE.num_planes).shape  # the public planes and those bits of the oracle planes that are kept
 (512, 4144)
 """
@@ -34,17 +34,19 @@ def wide_row_bytes(public_bytes: int) -> int:
     return public_bytes + ORACLE.row_bytes + _TAIL_BYTES
 
 
-def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, gamma: float) -> U8:
+def with_oracle(rows: U8, tables: Records, indices: I64, seeds: I64, *, keep_probability: float) -> U8:
     """Return uint8 [n, wide_row_bytes]: ``rows`` [n, public bytes] and what is hidden from the actors.
 
-    ``indices``: int64 [n], the table of each row; ``seeds``: int64 [n], 0 … 2**32 - 1, of the masks; ``gamma``: 0 … 1,
-    the probability that a bit of the oracle planes stays. ValueError for another gamma.
+    ``indices``: int64 [n], the table of each row; ``seeds``: int64 [n], 0 … 2**32 - 1, of the masks;
+    ``keep_probability``: 0 … 1, that a bit of the oracle planes stays. ValueError for another one.
     """
-    if not 0 <= gamma <= 1:
-        raise ValueError(f"gamma is {gamma}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)")
+    if not 0 <= keep_probability <= 1:
+        raise ValueError(
+            f"keep_probability is {keep_probability}: use a probability, 0 (nothing hidden is seen) to 1 (all of it)"
+        )
     wide = np.empty((len(rows), wide_row_bytes(rows.shape[1])), np.uint8)
     wide[:, : rows.shape[1]] = rows
-    _fill_hidden(load_lookup(), tables, indices, seeds, round(gamma * _ALL), rows.shape[1], wide)
+    _fill_hidden(load_lookup(), tables, indices, seeds, round(keep_probability * _ALL), rows.shape[1], wide)
     return wide
 
 

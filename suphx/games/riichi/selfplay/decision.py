@@ -41,7 +41,7 @@ HEAD_ORDER = (KONG, PONG, CHOW, RIICHI, DISCARD)
 UNDECIDED = -1
 NO_CANDIDATE = -1
 """Of an observation that is about no tile: which tile to discard, and whether to declare riichi."""
-NO_GAMMAS: Mapping[int, float] = MappingProxyType({})
+NO_KEEP_PROBABILITIES: Mapping[int, float] = MappingProxyType({})
 _MAX_CANDIDATES = 40
 BOOL = NDArray[np.bool_]
 
@@ -68,17 +68,17 @@ def decide(
     indices: I64,
     encoder: Encoder,
     forward: Forward,
-    gammas: Mapping[int, float] = NO_GAMMAS,
+    keep_probabilities: Mapping[int, float] = NO_KEEP_PROBABILITIES,
 ) -> I16:
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
-    ``forward`` answers for the nets, once for each head that is asked. ``gammas``: heads that get wide rows
-    (features/oracle_row.py), with the gamma of the masks in these.
+    ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads that get wide rows
+    (features/oracle_row.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_rules(tables, indices, actions)
     for head in HEAD_ORDER:
-        asked = observe_head(tables, indices, actions, encoder, head, gamma=gammas.get(head))
+        asked = observe_head(tables, indices, actions, encoder, head, keep_probability=keep_probabilities.get(head))
         if asked.owners.size:
             answers = forward(asked.observations, indices[asked.owners])
             apply_answers(tables, indices, head, asked.owners, asked.candidates, *answers, surest, actions)
@@ -188,11 +188,11 @@ def rule_action(t: Table) -> int:
 
 
 def observe_head(
-    tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, gamma: float | None = None
+    tables: Records, indices: I64, actions: I16, encoder: Encoder, head: int, *, keep_probability: float | None = None
 ) -> HeadObservations:
     """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``gamma``: rows are wide, with masks of this gamma (features/oracle_row.py). Policies are LATEST.
+    ``keep_probability``: rows are wide, with masks of this probability (features/oracle_row.py). Policies are LATEST.
     """
     count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
     owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -205,10 +205,10 @@ def observe_head(
         if head == DISCARD:
             _fill_masks(tables, lines, masks)
         fill_uniforms(tables, indices, owners, candidates, head, uniforms)
-    if gamma is not None:
+    if keep_probability is not None:
         seeds = np.zeros(count, np.int64)
         fill_mask_seeds(tables, indices[owners], candidates, head, seeds)
-        rows = with_oracle(rows, tables, indices[owners], seeds, gamma=gamma)
+        rows = with_oracle(rows, tables, indices[owners], seeds, keep_probability=keep_probability)
     policies = np.full(count, LATEST, np.int32)
     return HeadObservations(Observations(head, rows, masks, policies, uniforms), owners, candidates)
 

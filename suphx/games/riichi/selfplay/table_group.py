@@ -113,17 +113,17 @@ class TableGroup:
         self._deal(np.arange(config.num_tables))
         self._play(np.full(config.num_tables, UNDECIDED, np.int16))
 
-    def observe(self, gamma: float = 1.0) -> list[Observations]:
+    def observe(self, keep_probability: float = 1.0) -> list[Observations]:
         """Return what the tables want to know, one part for each head that is asked.
 
-        ``gamma``: of the keep-masks, in rows that have what is hidden.
+        ``keep_probability``: of the keep-masks, in rows that have what is hidden.
         """
         begun = np.arange(self._num_begun)
         undecided = np.full(len(begun), UNDECIDED, np.int16)
         self._asked = []
         for head in HEAD_ORDER:
-            seen = gamma if self._config.sees_hidden and head in self._config.heads else None
-            asked = observe_head(self._tables, begun, undecided, self._encoder, head, gamma=seen)
+            seen = keep_probability if self._config.sees_hidden and head in self._config.heads else None
+            asked = observe_head(self._tables, begun, undecided, self._encoder, head, keep_probability=seen)
             if asked.owners.size:
                 _fill_policies(self._tables, self._seating, asked.owners, asked.observations.policies)
                 self._asked.append(asked)

@@ -30,10 +30,10 @@ def tables() -> Records:
     return simulator.tables
 
 
-def wide(tables: Records, gamma: float, first_seed: int = 2**32 - N) -> U8:
+def wide(tables: Records, keep_probability: float, first_seed: int = 2**32 - N) -> U8:
     rng = np.random.default_rng(3)
     public = rng.integers(256, size=(N, LAYOUT.row_bytes), dtype=np.uint8)
-    return with_oracle(public, tables, np.arange(N), first_seed + np.arange(N), gamma=gamma)
+    return with_oracle(public, tables, np.arange(N), first_seed + np.arange(N), keep_probability=keep_probability)
 
 
 def seen(rows: U8, *, sees_all: bool = False) -> U8:
@@ -55,25 +55,25 @@ def mixed(x: int) -> int:
     return x ^ x >> 16
 
 
-def keep_mask(seed: int, gamma: float) -> U8:
+def keep_mask(seed: int, keep_probability: float) -> U8:
     """Return the Bernoulli matrix of equation 5, uint8 [planes, 34], one element after another."""
     draws = [mixed((mixed(seed) + 0x9E3779B9 * i) % 2**32) // 256 / 2**24 for i in range(ORACLE.num_planes * 34)]
-    return (np.array(draws) < gamma).astype(np.uint8).reshape(ORACLE.num_planes, 34)
+    return (np.array(draws) < keep_probability).astype(np.uint8).reshape(ORACLE.num_planes, 34)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.25, 0.9, 1.0])
-def test_a_net_sees_the_oracle_planes_times_the_mask_of_the_row(tables: Records, gamma: float) -> None:
-    masks = np.stack([keep_mask(2**32 - N + i, gamma) for i in range(N)])
-    assert np.array_equal(seen(wide(tables, gamma)), everything(tables) * masks)
+@pytest.mark.parametrize("keep_probability", [0.0, 0.25, 0.9, 1.0])
+def test_a_net_sees_the_oracle_planes_times_the_mask_of_the_row(tables: Records, keep_probability: float) -> None:
+    masks = np.stack([keep_mask(2**32 - N + i, keep_probability) for i in range(N)])
+    assert np.array_equal(seen(wide(tables, keep_probability)), everything(tables) * masks)
 
 
-def test_at_gamma_1_everything_is_seen_and_at_gamma_0_nothing(tables: Records) -> None:
+def test_at_keep_probability_1_everything_is_seen_and_at_keep_probability_0_nothing(tables: Records) -> None:
     assert np.array_equal(seen(wide(tables, 1.0)), everything(tables))
     assert not seen(wide(tables, 0.0)).any()
     assert np.array_equal(seen(wide(tables, 0.0), sees_all=True), everything(tables))
 
 
-def test_what_is_hidden_changes_nothing_of_what_is_seen_at_gamma_0(tables: Records) -> None:
+def test_what_is_hidden_changes_nothing_of_what_is_seen_at_keep_probability_0(tables: Records) -> None:
     others = determinise(tables, tables["actor"], np.arange(N))
     assert not np.array_equal(everything(others), everything(tables))
     for planes in (0, ORACLE.num_planes):
@@ -81,7 +81,7 @@ def test_what_is_hidden_changes_nothing_of_what_is_seen_at_gamma_0(tables: Recor
         assert np.array_equal(rows[0], rows[1])
 
 
-def test_about_a_gamma_th_of_the_bits_is_kept_and_each_row_keeps_others(tables: Records) -> None:
+def test_about_the_given_share_of_the_bits_is_kept_and_each_row_keeps_others(tables: Records) -> None:
     whole = everything(tables)
     kept = seen(wide(tables, 0.3))
     assert kept.sum() / whole.sum() == pytest.approx(0.3, abs=0.01)
@@ -90,7 +90,7 @@ def test_about_a_gamma_th_of_the_bits_is_kept_and_each_row_keeps_others(tables: 
     assert np.array_equal(seen(wide(tables[:1].repeat(N), 0.3)).any(axis=0), same[0])
 
 
-def test_a_bit_that_is_seen_at_one_gamma_is_seen_at_every_higher_one(tables: Records) -> None:
+def test_a_bit_that_is_seen_at_one_keep_probability_is_seen_at_every_higher_one(tables: Records) -> None:
     low, high = seen(wide(tables, 0.3)), seen(wide(tables, 0.7))
     assert (low <= high).all()
     assert (low < high).any()
@@ -110,5 +110,5 @@ def test_what_does_not_fit_is_refused(tables: Records) -> None:
         seen_rows(rows[:, 1:], LAYOUT.num_planes, ORACLE.num_planes)
     with pytest.raises(ValueError, match=f"a net has 5 oracle planes, but {ORACLE.num_planes} are encoded"):
         seen_rows(rows, LAYOUT.num_planes, 5)
-    with pytest.raises(ValueError, match=r"gamma is 1\.5: use a probability"):
+    with pytest.raises(ValueError, match=r"keep_probability is 1\.5: use a probability"):
         wide(tables, 1.5)
