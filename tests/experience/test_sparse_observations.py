@@ -4,13 +4,13 @@ import numpy as np
 
 from suphx.experience.sparse_observations import SparseObservations
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 
 
 def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None:
-    group = TableGroup(GroupConfig(num_tables=20, heads=(DISCARD,)), find_encoder("suphx"), tenhou(), first_seed=1)
+    group = TableGroup(GroupConfig(num_tables=20, heads=(DISCARD_HEAD,)), find_encoder("suphx"), tenhou(), first_seed=1)
     for asked in group.observe():
         sparse = SparseObservations.of(asked)
         assert sparse.rows.nbytes < asked.rows.nbytes / 3
@@ -22,7 +22,7 @@ def test_observations_arrive_as_they_were_sent_in_a_third_of_the_bytes() -> None
 
 def test_no_observations_stay_none() -> None:
     (asked, *_) = TableGroup(
-        GroupConfig(num_tables=2, heads=(DISCARD,)), find_encoder("mini"), tenhou(), first_seed=1
+        GroupConfig(num_tables=2, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=1
     ).observe()
     none = SparseObservations.of(
         type(asked)(asked.head, asked.rows[:0], asked.masks[:0], asked.policies[:0], asked.uniforms[:0])

@@ -6,7 +6,7 @@ import numpy as np
 
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.experience.trajectory import Decisions, TrajectoryStore, concatenate, no_decisions
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 
 ROW_BYTES = 3
 
@@ -16,7 +16,7 @@ def add(store: TrajectoryStore, tables: list[int], seats: list[int], actions: li
     n = len(actions)
     numbers = np.array(actions)
     observations = Observations(
-        DISCARD,
+        DISCARD_HEAD,
         np.repeat(numbers[:, None], ROW_BYTES, axis=1).astype(np.uint8),
         np.ones((n, 34), np.uint8),
         np.zeros(n, np.int32),
@@ -33,7 +33,7 @@ def taken_actions(store: TrajectoryStore, table: int) -> list[int]:
 
 
 def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
-    store = TrajectoryStore(DISCARD, 3, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 3, ROW_BYTES, 34)
     add(store, [0, 1, 2], [3, 0, 1], [10, 20, 30])
     add(store, [0, 1, 2], [0, 0, 1], [11, 21, 31])
     add(store, [0, 1], [3, 2], [12, 22])
@@ -52,7 +52,7 @@ def test_decisions_come_out_by_table_and_seat_in_order_and_only_once() -> None:
 
 
 def test_the_last_yes_without_a_mark_is_overruled() -> None:
-    store = TrajectoryStore(DISCARD, 2, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
     for action in (1, 1, 0):
         add(store, [0, 0, 1], [2, 3, 2], [action] * 3)
     store.overrule(np.array([0, 0, 1]), np.array([2, 2, 1]))
@@ -65,27 +65,27 @@ def test_the_last_yes_without_a_mark_is_overruled() -> None:
 
 
 def test_permuted_rewards_are_those_of_other_trajectories() -> None:
-    store = TrajectoryStore(DISCARD, 50, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 50, ROW_BYTES, 34)
     for length in range(3):
         tables = [table for table in range(50) if table % 3 >= length]
         add(store, tables, [2] * len(tables), tables)
     rewards = np.zeros((50, 4), np.float32)
     rewards[:, 2] = np.arange(50)
     plain = store.take(np.arange(50)).with_rewards(rewards)
-    permuted = plain.with_permuted_rewards((7, DISCARD))
+    permuted = plain.with_permuted_rewards((7, DISCARD_HEAD))
     ends = permuted.rewards[permuted.is_last]
     assert sorted(ends) == list(range(50))
     assert (ends != plain.rewards[plain.is_last]).mean() > 0.8
     trajectories: np.ndarray = np.cumsum(plain.is_last) - plain.is_last
     assert permuted.rewards.tolist() == ends[trajectories].tolist(), "one reward for a whole trajectory"
     assert permuted.actions.tolist() == plain.actions.tolist()
-    assert plain.with_permuted_rewards((7, DISCARD)).rewards.tolist() == permuted.rewards.tolist()
-    assert plain.with_permuted_rewards((8, DISCARD)).rewards.tolist() != permuted.rewards.tolist()
+    assert plain.with_permuted_rewards((7, DISCARD_HEAD)).rewards.tolist() == permuted.rewards.tolist()
+    assert plain.with_permuted_rewards((8, DISCARD_HEAD)).rewards.tolist() != permuted.rewards.tolist()
     assert len(plain.part(0, 0).with_permuted_rewards((7,))) == 0
 
 
 def test_with_permuted_rewards_discards_cost_nothing() -> None:
-    store = TrajectoryStore(DISCARD, 4, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 4, ROW_BYTES, 34)
     add(store, [0, 1, 2, 3], [0, 1, 2, 3], [1, 2, 3, 4])
     plain = store.take(np.arange(4)).with_rewards(np.ones((4, 4), np.float32))
     permuted = replace(plain, costs=np.full((4, 34), 8000, np.int16)).with_permuted_rewards((7,))
@@ -94,7 +94,7 @@ def test_with_permuted_rewards_discards_cost_nothing() -> None:
 
 
 def test_room_is_used_again() -> None:
-    store = TrajectoryStore(DISCARD, 1, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 1, ROW_BYTES, 34)
     sizes = set()
     for round_number in range(50):
         for decision in range(20):
@@ -106,7 +106,7 @@ def test_room_is_used_again() -> None:
 
 
 def test_it_grows_without_losing_what_it_has() -> None:
-    store = TrajectoryStore(DISCARD, 2, ROW_BYTES, 34)
+    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
     for decision in range(2000):
         add(store, [decision % 2], [1], [decision])
     assert taken_actions(store, 1) == list(range(1, 2000, 2))
@@ -114,8 +114,8 @@ def test_it_grows_without_losing_what_it_has() -> None:
 
 
 def test_parts_can_be_put_together_and_lines_taken() -> None:
-    store = TrajectoryStore(DISCARD, 1, ROW_BYTES, 34)
-    parts = [no_decisions(DISCARD, ROW_BYTES, 34)]
+    store = TrajectoryStore(DISCARD_HEAD, 1, ROW_BYTES, 34)
+    parts = [no_decisions(DISCARD_HEAD, ROW_BYTES, 34)]
     for number in range(3):
         add(store, [0, 0], [0, 0], [number, number + 10])
         parts.append(store.take(np.array([0])).with_rewards(np.full((1, 4), number, np.float32)))
@@ -128,6 +128,6 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
     assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
-    again = Decisions.from_arrays(DISCARD, whole.arrays())
+    again = Decisions.from_arrays(DISCARD_HEAD, whole.arrays())
     for name, array in whole.arrays().items():
         np.testing.assert_array_equal(again.arrays()[name], array)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from suphx.experience.observation import Observations, PolicyOutputs
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.selfplay.decision import HeadAnswers, decide, discard_answers
 from suphx.kernel.record import I16, I64, U8, Records
 
@@ -17,7 +17,7 @@ YES_SHARE = 0.3
 def forward(observations: Observations, lines: I64) -> HeadAnswers:
     """Answer as the forward of the decision flow."""
     fractions = row_fractions(observations.rows)
-    if observations.head == DISCARD:
+    if observations.head == DISCARD_HEAD:
         scores = (fractions[:, None] * (7 + np.arange(34))) % 1
         return discard_answers(np.where(observations.masks > 0, scores, -1).argmax(axis=1))
     is_yes = fractions < YES_SHARE

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import layout
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.nets.net_config import NetConfig
@@ -34,12 +34,14 @@ class LowestLegal:
         bits[:, 0, 33] |= ~bits[:, 0].any(axis=1)
         legal = bits[:, 0]
         rows = np.packbits(bits.reshape(len(bits), -1), axis=1, bitorder="little")
-        if self.head == DISCARD:
+        if self.head == DISCARD_HEAD:
             return Samples(rows, legal.astype(np.uint8), legal.argmax(axis=1).astype(np.int8))
         return Samples(rows, np.zeros((len(rows), 0), np.uint8), legal[:, 0].astype(np.int8))
 
 
-def head_data(head: int = DISCARD, num_kyokus: int = 200, num_validation: int = 10, num_test: int = 20) -> HeadData:
+def head_data(
+    head: int = DISCARD_HEAD, num_kyokus: int = 200, num_validation: int = 10, num_test: int = 20
+) -> HeadData:
     order = np.arange(num_kyokus)
     held_out = num_validation + num_test
     return HeadData(

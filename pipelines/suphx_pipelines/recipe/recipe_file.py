@@ -1,7 +1,8 @@
 """TOML into frozen dataclasses and back: strict keys, strict types, every error names the file and the key.
 
 A field with a default may be left out; a field without must be there. ``T | None`` is None when left out (TOML has no
-null). A whole number is accepted for a float; true and false are no numbers.
+null). A whole number is accepted for a float; true and false are no numbers. A field with ``metadata={"set_by": …}`` is
+no key: the code that the text names sets it.
 """
 
 from __future__ import annotations
@@ -45,11 +46,16 @@ def read_table(path: Path) -> Table:
 def to_table(config: object) -> Table:
     """Return a config as nested dicts of plain values; fields that are None are left out."""
     table: Table = {}
-    for field in dataclasses.fields(typing.cast(Any, config)):
+    for field in recipe_fields(typing.cast(Any, config)):
         value = getattr(config, field.name)
         if value is not None:
             table[field.name] = to_plain(value)
     return table
+
+
+def recipe_fields(config: Any) -> list[dataclasses.Field[Any]]:
+    """Return the fields of a config (or of its class) that are keys of a recipe."""
+    return [field for field in dataclasses.fields(config) if "set_by" not in field.metadata]
 
 
 def to_plain(value: Any) -> Any:
@@ -164,13 +170,11 @@ def _set(table: Table, key: str, text: str) -> None:
 def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any:
     """Return an instance of ``cls``; what the table leaves out is as in ``base``, else as the class has it."""
     hints = typing.get_type_hints(cls)
-    fields = {field.name: field for field in dataclasses.fields(cls)}
+    fields = {field.name: field for field in recipe_fields(cls)}
     for key, value in table.items():
         if key not in fields:
             there = _Place(place.file, place.inside(key).key, _override_in(value))
-            meant = _meant_key(cls, key)
-            remedy = f"use {', '.join(fields)}" if meant is None else f"did you mean {place.inside(meant).key}?"
-            raise there.error(f"there is no such key: {remedy}")
+            raise there.error(_unknown_key(cls, key, place))
     values = {}
     for name, field in fields.items():
         if name in table:
@@ -181,10 +185,21 @@ def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any
             if not _is_optional(hints[name]):
                 raise place.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
             values[name] = None
+    fixed = (field.name for field in dataclasses.fields(cls) if base is not None and field.name not in fields)
     try:
-        return cls(**values)
+        return cls(**values, **{name: getattr(base, name) for name in fixed})
     except ValueError as error:
         raise place.error(str(error)) from error
+
+
+def _unknown_key(cls: type[Any], key: str, place: _Place) -> str:
+    """Return why ``key`` is no key of the table at ``place``, and what to write instead."""
+    set_by = next((field.metadata["set_by"] for field in dataclasses.fields(cls) if field.name == key), None)
+    if set_by is not None:
+        return f"this is not a key of a recipe: {set_by}"
+    meant = _meant_key(cls, key)
+    keys = ", ".join(field.name for field in recipe_fields(cls))
+    return f"there is no such key: {f'use {keys}' if meant is None else f'did you mean {place.inside(meant).key}?'}"
 
 
 def _override_in(value: Any) -> _Override | None:
@@ -205,7 +220,9 @@ def _meant_key(cls: type[Any], key: str) -> str | None:
 
 def _keys_of(cls: type[Any], prefix: str = "") -> Iterator[str]:
     """Yield all keys of a config, ``a`` and ``a.b``."""
-    for name, hint in typing.get_type_hints(cls).items():
+    hints = typing.get_type_hints(cls)
+    for name in (field.name for field in recipe_fields(cls)):
+        hint = hints[name]
         yield prefix + name
         if dataclasses.is_dataclass(hint) and isinstance(hint, type):
             yield from _keys_of(hint, f"{prefix}{name}.")
@@ -224,7 +241,7 @@ def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
         value = _typed(hint, value.text)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, dict):
-            keys = ", ".join(field.name for field in dataclasses.fields(hint))
+            keys = ", ".join(field.name for field in recipe_fields(hint))
             remedy = f"set {place.key}.KEY, with KEY one of {keys}" if place.override else f"write [{place.key}]"
             raise place.error(f"{value!r} is a value: this is a table, {remedy}")
         return _build(hint, value, place, default)

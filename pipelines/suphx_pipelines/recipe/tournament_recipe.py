@@ -71,8 +71,6 @@ class TournamentRecipe:
     """First part of the run's id: lower-case letters, digits, - and _."""
     about: str = ""
     """What the recipe does, in one line."""
-    needs_records: bool = False
-    """Whether it is meant for your own game records: never, in a tournament."""
     minutes: int = 0
     """Minutes that it takes on two idle cores, roughly; 0 = hours, or not measured."""
     seed: int = 1
@@ -102,7 +100,7 @@ class TournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "needs_records", "minutes", "storage", "workers")
+        return ("about", "minutes", "storage", "workers")
 
 
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:

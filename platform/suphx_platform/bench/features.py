@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from suphx.games.riichi import (
-    DISCARD,
-    KONG,
+    DISCARD_HEAD,
+    KONG_HEAD,
     Encoder,
     RiichiEnvPeer,
     encode_batch,
@@ -64,8 +64,8 @@ def bench_features(
         "rows_per_second": rates["ours"] * num_rows / len(tables),
         "without_lookahead_per_second": plain,
         "lookahead_microseconds": 1e6 / one_thread - 1e6 / plain,
-        "bytes_per_row": find_encoder(FULL).layout(DISCARD).row_bytes,
-        "bytes_per_claim_row": find_encoder(FULL).layout(KONG).row_bytes,
+        "bytes_per_row": find_encoder(FULL).layout(DISCARD_HEAD).row_bytes,
+        "bytes_per_claim_row": find_encoder(FULL).layout(KONG_HEAD).row_bytes,
         "threads": num_threads,
         "scaling": rates["ours"] / one_thread if num_threads > 1 else None,
         "decisions": len(tables),

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations, PolicyOutputs
-from suphx.games.riichi import DISCARD, HEAD_NAMES, NUM_OUTPUTS, seen_rows
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, seen_rows
 from suphx.models.calibration import Calibration
 from suphx.models.device import find_device
 from suphx.models.inference.inference import InferenceConfig, InferenceNet
@@ -175,7 +175,7 @@ class InferenceEngine:
             masks = torch.from_numpy(observations.masks).to(logits.device)
             uniforms = torch.from_numpy(observations.uniforms).to(logits.device)
             actions, log_probs = (tensor.cpu().numpy() for tensor in actions_at(logits, masks, uniforms))
-            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD)
+            return _sampled_outputs(actions, log_probs, self._versions[policy], is_choice=head == DISCARD_HEAD)
         calibration = (self._weak if policy == WEAK else self._policy_set).calibrations[head]
         return _unlearned(
             head, logits.cpu().numpy(), replace(observations, rows=rows), calibration, self._config.answers
@@ -313,7 +313,7 @@ def _unlearned(
 ) -> PolicyOutputs:  # fmt: skip
     """Return the answers of a net that does not learn: the most probable kind, or yes and no as ``answers`` says."""
     whole = _empty_outputs(len(logits))
-    if head == DISCARD:
+    if head == DISCARD_HEAD:
         whole.actions[:] = np.where(observations.masks > 0, logits, -np.inf).argmax(axis=1)
         return whole
     actions, scores = yes_answers(logits, observations.uniforms, calibration, answers)

@@ -24,7 +24,7 @@ from ray.rllib.utils.typing import MultiAgentDict
 from ray.tune.registry import register_env
 
 from suphx.games.riichi import (
-    DISCARD,
+    DISCARD_HEAD,
     GAME_END,
     MAX_SEED,
     NUM_ACTIONS,
@@ -180,7 +180,9 @@ class HanchanEnv(MultiAgentEnv):
             return {}
         agent = self._agent(self._table["actor"])
         row = np.zeros((1, self._layout.row_bytes), np.uint8)
-        encode_batch(find_encoder(self.config.encoder), DISCARD, self._simulator.tables, _TABLE, _NO_CANDIDATE, row)
+        encode_batch(
+            find_encoder(self.config.encoder), DISCARD_HEAD, self._simulator.tables, _TABLE, _NO_CANDIDATE, row
+        )
         planes = unpack(row[0], self._layout.num_planes)
         legal = self._table["legal"].copy()
         self._actions[agent].legal = legal

@@ -73,12 +73,12 @@ from .features.batch import (
 )
 from .features.encoder import Encoder as Encoder, find_encoder as find_encoder
 from .features.head import (
-    DISCARD as DISCARD,
+    DISCARD_HEAD as DISCARD_HEAD,
     HEAD_NAMES as HEAD_NAMES,
-    KONG as KONG,
+    KONG_HEAD as KONG_HEAD,
     NUM_CHOICES as NUM_CHOICES,
     NUM_OUTPUTS as NUM_OUTPUTS,
-    RIICHI as RIICHI,
+    RIICHI_HEAD as RIICHI_HEAD,
     check_heads as check_heads,
     head_index as head_index,
 )

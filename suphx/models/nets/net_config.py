@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 Normalization = Literal["batch", "none"]
@@ -39,7 +39,9 @@ class NetConfig:
     """Width of the second fully connected layer of those nets."""
     normalization: Normalization = "batch"
     """batch: BatchNorm after every convolution (folded away for inference); none: biases instead."""
-    num_oracle_planes: int = 0
+    num_oracle_planes: int = field(
+        default=0, metadata={"set_by": "oracle guiding sets it (tables oracle and oracle_decay)"}
+    )
     """Additional planes with hidden tiles (paper, section 3.3); 0 for every net that plays fairly."""
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from suphx.games.riichi import DISCARD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, row_bytes
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, NUM_COLUMNS, NUM_OUTPUTS, row_bytes
 from suphx.models.computation import FASTEST, Convolution, check_convolution
 from suphx.models.nets.convolution import as_columns
 from suphx.models.nets.net_config import NetConfig
@@ -38,7 +38,7 @@ class PolicyNet(nn.Module):
         self.config = config = config.resolved()
         num_inputs = num_planes + config.num_oracle_planes
         self.trunk = ResidualTrunk(num_inputs, config.channels, config.num_blocks, config.normalization)
-        self.output: nn.Module = ColumnHead(config) if head == DISCARD else CallHead(config, NUM_OUTPUTS[head])
+        self.output: nn.Module = ColumnHead(config) if head == DISCARD_HEAD else CallHead(config, NUM_OUTPUTS[head])
 
     def forward(self, planes: Tensor, oracle: Tensor | None = None) -> Tensor:
         """Return logits [n, 34] (discard) or [n, 2] (no, yes).

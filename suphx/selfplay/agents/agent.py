@@ -16,7 +16,7 @@ from torch import Tensor
 
 from suphx.experience.observation import Observations
 from suphx.games.riichi import (
-    DISCARD,
+    DISCARD_HEAD,
     HEAD_NAMES,
     Encoder,
     HeadAnswers,
@@ -122,7 +122,7 @@ class NetAgent:
         self._answers: dict[int, Answers] = dict.fromkeys(range(len(HEAD_NAMES)), answers)
         self._answers |= dict.fromkeys(sampled_heads, "sampled")
         self._device = torch.device(device)
-        self._discard_net = fold_batch_norm(nets[DISCARD]).to(self._device)
+        self._discard_net = fold_batch_norm(nets[DISCARD_HEAD]).to(self._device)
         self._nets = [_answering(net, self._device) for net in nets]
         self._num_oracle_planes = [net.config.num_oracle_planes for net in nets]
         self._keep_probabilities = {net.head: keep_probability for net in nets if net.config.num_oracle_planes}
@@ -144,7 +144,7 @@ class NetAgent:
     @torch.inference_mode()
     def discard_logits(self, rows: U8, net: PolicyNet | None = None) -> Tensor:
         """Return the float32 logits [n, 34], on the CPU, of ``net`` (on the agent's device) or the agent's own one."""
-        logits: Tensor = (net or self._nets[DISCARD])(torch.from_numpy(rows).to(self._device))
+        logits: Tensor = (net or self._nets[DISCARD_HEAD])(torch.from_numpy(rows).to(self._device))
         return logits.float().cpu()
 
     @torch.inference_mode()
@@ -154,7 +154,7 @@ class NetAgent:
         net = self._nets[head]
         rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
         answers = self._answers[head]
-        if head == DISCARD:
+        if head == DISCARD_HEAD:
             logits, legal = self.discard_logits(rows), torch.from_numpy(observations.masks)
             if answers == "sampled":
                 kinds, _ = actions_at(logits, legal, torch.from_numpy(observations.uniforms))
@@ -188,7 +188,7 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
             f"head ({HEAD_NAMES[0]}.safetensors …), behind it perhaps {', '.join(':' + word for word in WORDS)}"
         )
     is_weak = WEAK in words
-    discard = find_checkpoint(folder, HEAD_NAMES[DISCARD], is_weak=is_weak)
+    discard = find_checkpoint(folder, HEAD_NAMES[DISCARD_HEAD], is_weak=is_weak)
     header = load_header(discard)
     encoder = find_encoder(_encoder_name(header))
     policy_set = load_policy_set(folder, encoder, is_weak=is_weak)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI, Encoder
+from suphx.games.riichi import HEAD_NAMES, ORACLE, RIICHI_HEAD, Encoder
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.checkpoint import (
     CheckpointHeader,
@@ -118,7 +118,7 @@ def random_policy_set(encoder: Encoder, config: NetConfig, seed: int) -> PolicyS
         nets = tuple(PolicyNet(head, encoder.layout(head).num_planes, config) for head in range(len(HEAD_NAMES)))
     for net in nets:
         if isinstance(net.output, CallHead):
-            sign = 1 if net.head == RIICHI else -1
+            sign = 1 if net.head == RIICHI_HEAD else -1
             with torch.no_grad():
                 net.output.logits.bias.copy_(torch.tensor([0.0, sign * _FIRST_ANSWER]))
     return PolicySet(tuple(net.eval() for net in nets), (Calibration(),) * len(nets))

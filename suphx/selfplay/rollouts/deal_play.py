@@ -19,7 +19,7 @@ from torch import Tensor
 from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
-    DISCARD,
+    DISCARD_HEAD,
     KYOKU_END,
     NUM_OUTPUTS,
     UNDECIDED,
@@ -127,7 +127,7 @@ class _Chooser:
 
     def forward(self, observations: Observations, lines: I64) -> HeadAnswers:
         """Answer for all nets (decision.py, ``Forward``)."""
-        if observations.head != DISCARD:
+        if observations.head != DISCARD_HEAD:
             return self._agent.forward(observations, lines)
         return discard_answers(self._choose(observations.rows, observations.masks, lines))
 
@@ -160,7 +160,7 @@ class _Chooser:
         if self._net_of_deal is None:
             return self._agent.discard_logits(rows)
         net_of_row = np.where(is_own, self._net_of_deal[lines], -1)
-        logits = torch.empty(len(rows), NUM_OUTPUTS[DISCARD])
+        logits = torch.empty(len(rows), NUM_OUTPUTS[DISCARD_HEAD])
         for number in np.unique(net_of_row):
             chosen = np.flatnonzero(net_of_row == number)
             net = None if number < 0 else self._nets[number]
@@ -169,8 +169,8 @@ class _Chooser:
 
     def _nothing(self) -> SeatDecisions:
         none = np.zeros(0, np.int64)
-        rows = np.zeros((0, self._agent.encoder.layout(DISCARD).row_bytes), np.uint8)
-        masks = np.zeros((0, NUM_OUTPUTS[DISCARD]), np.uint8)
+        rows = np.zeros((0, self._agent.encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+        masks = np.zeros((0, NUM_OUTPUTS[DISCARD_HEAD]), np.uint8)
         return SeatDecisions(rows, masks, none, np.zeros(0, np.float32), none)
 
 

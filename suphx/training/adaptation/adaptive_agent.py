@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from suphx.experience.observation import Observations
-from suphx.games.riichi import DISCARD, MAX_SEED, HeadAnswers, decide, discard_answers
+from suphx.games.riichi import DISCARD_HEAD, MAX_SEED, HeadAnswers, decide, discard_answers
 from suphx.kernel.record import I16, I64, U8, Records
 from suphx.models.nets.policy import PolicyNet
 from suphx.models.sampling import masked_logits
@@ -64,7 +64,7 @@ class AdaptiveAgent:
         """Return a legal action for each table."""
 
         def forward(observations: Observations, lines: I64) -> HeadAnswers:
-            if observations.head != DISCARD:
+            if observations.head != DISCARD_HEAD:
                 return self._agent.forward(observations, lines)
             masks = observations.masks
             self._fit(tables, lines[masks.sum(axis=1) > 1])

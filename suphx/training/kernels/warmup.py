@@ -79,7 +79,7 @@ def warm_random_games() -> None:
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
     from suphx.games.riichi import (
-        DISCARD,
+        DISCARD_HEAD,
         ORACLE,
         TABLE,
         encode_batch,
@@ -91,9 +91,9 @@ def warm_encoder() -> None:
 
     encoder = find_encoder(_ENCODER)
     tables, nothing = np.zeros(1, TABLE), np.zeros(0, np.int64)
-    rows = np.zeros((0, encoder.layout(DISCARD).row_bytes), np.uint8)
-    encode_rows(encoder.id, load_lookup(), DISCARD, tables, nothing, nothing, rows)
-    encode_batch(encoder, DISCARD, tables, nothing, nothing, rows)
+    rows = np.zeros((0, encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+    encode_rows(encoder.id, load_lookup(), DISCARD_HEAD, tables, nothing, nothing, rows)
+    encode_batch(encoder, DISCARD_HEAD, tables, nothing, nothing, rows)
     encode_oracle_batch(tables, nothing, np.zeros((0, ORACLE.row_bytes), np.uint8))
 
 
@@ -101,11 +101,11 @@ def warm_nets() -> None:
     """Compile what only a training step needs."""
     import torch
 
-    from suphx.games.riichi import DISCARD, row_bytes
+    from suphx.games.riichi import DISCARD_HEAD, row_bytes
     from suphx.models.nets.net_config import NetConfig
     from suphx.models.nets.policy import PolicyNet
 
-    net = PolicyNet(DISCARD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
+    net = PolicyNet(DISCARD_HEAD, 1, NetConfig(size="tiny", channels=4, num_blocks=1))
     torch.autograd.backward(net(torch.zeros(1, row_bytes(1), dtype=torch.uint8)).sum())
 
 
@@ -126,10 +126,10 @@ def warm_samples() -> None:
 
 def warm_net_games() -> None:
     """Compile the decision flow of nets that play a match."""
-    from suphx.games.riichi import DISCARD, tenhou
+    from suphx.games.riichi import DISCARD_HEAD, tenhou
     from suphx.selfplay.rollouts.rollout import play_games
 
-    agents = [_untrained(), _untrained(sampled_heads=(DISCARD,))]
+    agents = [_untrained(), _untrained(sampled_heads=(DISCARD_HEAD,))]
     assert list(play_games(agents, np.array([[0, 1, 0, 1]]), [0], tenhou()))
 
 
@@ -184,11 +184,11 @@ WITHOUT_TORCH = ("engine", "hands", "encoder")
 
 def _no(observations: Observations) -> PolicyOutputs:
     from suphx.experience.observation import PolicyOutputs
-    from suphx.games.riichi import DISCARD
+    from suphx.games.riichi import DISCARD_HEAD
 
     num_rows = len(observations.rows)
     nothing = np.zeros(num_rows, np.float32)
-    actions = observations.masks.argmax(axis=1) if observations.head == DISCARD else nothing
+    actions = observations.masks.argmax(axis=1) if observations.head == DISCARD_HEAD else nothing
     return PolicyOutputs(actions.astype(np.int16), nothing, nothing, np.zeros(num_rows, np.int32))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from suphx.games.riichi import DISCARD
+from suphx.games.riichi import DISCARD_HEAD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class EntropyConfig:
 
     def target_of(self, head: int) -> float:
         """Return the absolute target of a head (head.py); 0 if it is a share of the initial entropy."""
-        return self.target if head == DISCARD else self.answer_target
+        return self.target if head == DISCARD_HEAD else self.answer_target
 
     def share_after(self, num_updates: int) -> float:
         """Return the target after ``num_updates`` updates as a share of the initial entropy."""

@@ -6,7 +6,9 @@ Here is the schedule: the keep probability falls from its first value to 0, in e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+_SET_BY_DECAY = {"set_by": "the stage oracle_decay sets it: use the table oracle_decay"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,14 +19,14 @@ class OracleConfig:
     """Give the nets the oracle planes as additional inputs; each bit is kept with the keep probability."""
     keep_probability: float = 1.0
     """Initial keep probability; 1 = everything is visible."""
-    steps: int = 0
+    steps: int = field(default=0, metadata=_SET_BY_DECAY)
     """Number of steps in which the keep probability falls to 0, the first one at once: with 10 equal steps 0.9, 0.8,
     … 0. 0 = it is constant."""
-    ratio: float = 0.0
+    ratio: float = field(default=0.0, metadata=_SET_BY_DECAY)
     """Each step multiplies the keep probability by this, and the last one sets it to 0: with 0.7 and 10 steps 0.7,
     0.49, 0.34, … 0.04, 0. This spends more time on small values, at which a net depends on few hidden bits. 0 = equal
     steps, as in the paper."""
-    updates_per_step: int = 100
+    updates_per_step: int = field(default=100, metadata=_SET_BY_DECAY)
     """Updates at each value of keep probability, a multiple of weight_sync_interval."""
 
     def __post_init__(self) -> None:

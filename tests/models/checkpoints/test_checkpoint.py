@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import CHOW, DISCARD, PONG
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
 from suphx.models.checkpoints.checkpoint import (
     CheckpointHeader,
     PlanesVersion,
@@ -21,7 +21,7 @@ from suphx.models.nets.policy import PolicyNet
 PLANES = PlanesVersion("mini", 1, 12)
 
 
-def saved(path: Path, head: int = CHOW) -> tuple[PolicyNet, CheckpointHeader]:
+def saved(path: Path, head: int = CHOW_HEAD) -> tuple[PolicyNet, CheckpointHeader]:
     net = PolicyNet(head, PLANES.num_planes, NetConfig(size="tiny", channels=16))
     header = CheckpointHeader(
         head=("discard", "riichi", "chow")[head],
@@ -38,7 +38,7 @@ def saved(path: Path, head: int = CHOW) -> tuple[PolicyNet, CheckpointHeader]:
 
 def test_a_net_comes_back_with_its_header_and_its_logits(tmp_path: Path) -> None:
     net, header = saved(tmp_path / "chow.safetensors")
-    loaded, loaded_header = load_checkpoint(tmp_path / "chow.safetensors", head=CHOW, planes=PLANES)
+    loaded, loaded_header = load_checkpoint(tmp_path / "chow.safetensors", head=CHOW_HEAD, planes=PLANES)
     planes = torch.rand(4, PLANES.num_planes, 34)
     assert loaded_header == header == load_header(tmp_path / "chow.safetensors")
     assert not loaded.training
@@ -48,22 +48,22 @@ def test_a_net_comes_back_with_its_header_and_its_logits(tmp_path: Path) -> None
 def test_other_planes_are_refused_by_name_and_count(tmp_path: Path) -> None:
     saved(tmp_path / "a.safetensors")
     with pytest.raises(ValueError, match=r"trained on planes mini version 1 \(12\), this run uses suphx version 2 \(8"):
-        load_checkpoint(tmp_path / "a.safetensors", head=CHOW, planes=PlanesVersion("suphx", 2, 838))
+        load_checkpoint(tmp_path / "a.safetensors", head=CHOW_HEAD, planes=PlanesVersion("suphx", 2, 838))
 
 
 def test_another_head_and_other_rules_are_both_named(tmp_path: Path) -> None:
     saved(tmp_path / "a.safetensors")
     with pytest.raises(ValueError, match=r"a chow net, this run needs a pong net; .* rules 'tenhou-1', .* 'other'"):
-        load_checkpoint(tmp_path / "a.safetensors", head=PONG, planes=PLANES, rules_version="other")
+        load_checkpoint(tmp_path / "a.safetensors", head=PONG_HEAD, planes=PLANES, rules_version="other")
 
 
 def test_weights_of_another_net_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     _, header = saved(path)
-    other = PolicyNet(DISCARD, PLANES.num_planes, NetConfig(size="tiny"))
+    other = PolicyNet(DISCARD_HEAD, PLANES.num_planes, NetConfig(size="tiny"))
     save_checkpoint(path, other, header)
     with pytest.raises(ValueError, match="do not fit the net of its own header"):
-        load_checkpoint(path, head=CHOW, planes=PLANES)
+        load_checkpoint(path, head=CHOW_HEAD, planes=PLANES)
 
 
 @pytest.mark.parametrize("giant", [NetConfig(num_blocks=MAX_WIDTH), NetConfig(channels=MAX_WIDTH)])
@@ -72,7 +72,7 @@ def test_a_header_that_asks_for_a_giant_net_is_refused_before_it_is_built(tmp_pa
     net, header = saved(path)
     save_checkpoint(path, net, replace(header, net=giant))
     with pytest.raises(ValueError, match="do not fit the net of its own header"):
-        load_checkpoint(path, head=CHOW, planes=PLANES)
+        load_checkpoint(path, head=CHOW_HEAD, planes=PLANES)
 
 
 def test_weights_of_another_type_or_that_are_not_finite_are_refused(tmp_path: Path) -> None:
@@ -81,11 +81,11 @@ def test_weights_of_another_type_or_that_are_not_finite_are_refused(tmp_path: Pa
     weights = net.state_dict()
     save_checkpoint(path, {name: weight.double() for name, weight in weights.items()}, header)
     with pytest.raises(ValueError, match="do not fit the net of its own header"):
-        load_checkpoint(path, head=CHOW, planes=PLANES)
+        load_checkpoint(path, head=CHOW_HEAD, planes=PLANES)
     next(iter(weights.values()))[0, 0, 0] = float("nan")
     save_checkpoint(path, weights, header)
     with pytest.raises(ValueError, match=r"a\.safetensors has weights that are not finite numbers"):
-        load_checkpoint(path, head=CHOW, planes=PLANES)
+        load_checkpoint(path, head=CHOW_HEAD, planes=PLANES)
 
 
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:

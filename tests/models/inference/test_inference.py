@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.models.computation import Convolution
 from suphx.models.inference.inference import InferenceConfig, InferenceNet, plan_batches
@@ -17,7 +17,7 @@ CPU = torch.device("cpu")
 NUM_PLANES = 9
 
 
-def random_net(head: int = DISCARD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
+def random_net(head: int = DISCARD_HEAD, *, size: int = 32, num_planes: int = NUM_PLANES) -> PolicyNet:
     net = PolicyNet(head, num_planes, NetConfig(size="tiny", channels=size))
     for parameter in net.parameters():
         nn.init.normal_(parameter, std=0.1)
@@ -34,7 +34,7 @@ def plain_logits(net: PolicyNet, rows: torch.Tensor) -> torch.Tensor:
     return logits
 
 
-@pytest.mark.parametrize("head", [DISCARD, CHOW])
+@pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD])
 @pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("batch_sizes", [(), (4, 16)])
 @pytest.mark.parametrize("num_rows", [0, 3, 37, 600])
@@ -125,7 +125,7 @@ def test_a_wrong_config_is_refused_with_a_remedy(fields: dict[str, object], mess
 @pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")  # inside torch, when it first compiles
 def test_nothing_is_compiled_again_once_all_batch_sizes_are() -> None:
     config = InferenceConfig(precision="fp32", compilation="default", batch_sizes=(1, 2, 4, 8, 16))
-    nets = [random_net(head) for head in (DISCARD, CHOW)]  # ten versions: more than torch allows by itself
+    nets = [random_net(head) for head in (DISCARD_HEAD, CHOW_HEAD)]  # ten versions: more than torch allows by itself
     compiled = [InferenceNet(net, CPU, config) for net in nets]
     with torch.compiler.set_stance("fail_on_recompile"):
         for num_rows in (1, 3, 16, 37):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.inference import packed_net
 from suphx.models.inference.packed_net import PackedNet
@@ -41,13 +41,13 @@ def test_it_gives_the_logits_of_the_net(head: int, num_oracle_planes: int) -> No
 @pytest.mark.parametrize("num_rows", [0, 1, 7])
 def test_many_rows_are_computed_in_parts(num_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_net, "_MOST_ROWS", 3)
-    net = random_net(DISCARD)
+    net = random_net(DISCARD_HEAD)
     rows = random_rows(net, num_rows)
     torch.testing.assert_close(PackedNet(net)(rows), net(rows).detach(), rtol=1e-4, atol=1e-4)
 
 
 def test_the_net_stays_as_it_is() -> None:
-    net = random_net(DISCARD)
+    net = random_net(DISCARD_HEAD)
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
     PackedNet(net)(random_rows(net, 2))
     torch.testing.assert_close(net.state_dict(), before, rtol=0, atol=0)
@@ -55,6 +55,6 @@ def test_the_net_stays_as_it_is() -> None:
 
 
 def test_rows_of_another_net_are_refused() -> None:
-    net = random_net(DISCARD)
+    net = random_net(DISCARD_HEAD)
     with pytest.raises(ValueError, match="rows of 13 planes must be uint8"):
         PackedNet(net)(torch.zeros(2, net.row_bytes + 1, dtype=torch.uint8))

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, NUM_OUTPUTS, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, NUM_OUTPUTS, RIICHI_HEAD
 from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.models.computation import Convolution
 from suphx.models.nets.net_config import NetConfig
@@ -29,7 +29,7 @@ def test_each_head_has_the_outputs_of_table_2(head: int) -> None:
 
 def test_the_paper_discard_net_has_20_million_weights() -> None:
     with torch.device("meta"):
-        net = PolicyNet(DISCARD, 838, NetConfig(size="paper"))
+        net = PolicyNet(DISCARD_HEAD, 838, NetConfig(size="paper"))
     assert num_matrix_weights(net) == 643_584 + 50 * 2 * 196_608 + 256
     assert round(num_matrix_weights(net) / 1e6, 1) == 20.3
     assert num_weights(net) == num_matrix_weights(net) + 101 * 2 * 256
@@ -37,7 +37,7 @@ def test_the_paper_discard_net_has_20_million_weights() -> None:
 
 def test_the_paper_call_net_has_22_million_weights() -> None:
     with torch.device("meta"):
-        net = PolicyNet(CHOW, 958, NetConfig(size="paper"))
+        net = PolicyNet(CHOW_HEAD, 958, NetConfig(size="paper"))
     assert num_matrix_weights(net) == 735_744 + 50 * 2 * 196_608 + 24_576 + 1_114_112 + 262_144 + 512
     assert round(num_matrix_weights(net) / 1e6, 1) == 21.8
 
@@ -69,7 +69,7 @@ def test_an_unknown_head_is_refused() -> None:
 
 
 @pytest.mark.parametrize("normalization", ["batch", "none"])
-@pytest.mark.parametrize("head", [DISCARD, RIICHI])
+@pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str) -> None:
     torch.manual_seed(3)
     net = PolicyNet(head, 6, NetConfig(size="tiny", normalization=normalization))  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def test_a_folded_net_gives_the_logits_of_the_net(head: int, normalization: str)
 
 
 def test_folding_leaves_the_net_in_training() -> None:
-    net = PolicyNet(DISCARD, 6, TINY)
+    net = PolicyNet(DISCARD_HEAD, 6, TINY)
     before = {name: weight.clone() for name, weight in net.state_dict().items()}
     fold_batch_norm(net)
     assert all(module.training for module in net.modules())
@@ -111,7 +111,7 @@ def trained_a_little(head: int, num_planes: int, config: NetConfig) -> PolicyNet
     return net
 
 
-@pytest.mark.parametrize("head", [DISCARD, RIICHI])
+@pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 @pytest.mark.parametrize("convolution", get_args(Convolution))
 @pytest.mark.parametrize("trains", [True, False])
 def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
@@ -132,7 +132,7 @@ def test_logits_and_gradients_do_not_depend_on_convolution_and_packing(
 
 
 def test_packed_rows_follow_autocast() -> None:
-    net = trained_a_little(DISCARD, 9, TINY).eval()
+    net = trained_a_little(DISCARD_HEAD, 9, TINY).eval()
     rows = random_rows(16, 9)
     with torch.autocast("cpu", torch.bfloat16):
         logits = net(rows)
@@ -143,7 +143,7 @@ def test_packed_rows_follow_autocast() -> None:
 
 @pytest.mark.parametrize("packs", [True, False])
 def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) -> None:
-    net = trained_a_little(CHOW, 9, NetConfig(size="tiny", num_oracle_planes=5)).eval()
+    net = trained_a_little(CHOW_HEAD, 9, NetConfig(size="tiny", num_oracle_planes=5)).eval()
     rows, nothing = random_rows(8, 9), torch.zeros(8, row_bytes(5), dtype=torch.uint8)
     public = drop_oracle_planes(net)
     if packs:
@@ -156,7 +156,7 @@ def test_without_its_oracle_planes_a_net_answers_as_if_they_were_0(packs: bool) 
 
 
 def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
-    public = trained_a_little(DISCARD, 9, TINY).eval()
+    public = trained_a_little(DISCARD_HEAD, 9, TINY).eval()
     net = add_oracle_planes(public, 5)
     rows, hidden = random_rows(8, 9), random_rows(8, 5)
     both = torch.cat([rows, hidden], dim=1)
@@ -174,6 +174,6 @@ def test_new_oracle_planes_change_nothing_at_first_and_then_learn() -> None:
 def test_oracle_planes_that_are_missing_or_not_wanted_are_refused() -> None:
     rows = random_rows(2, 9)
     with pytest.raises(ValueError, match="this discard net has 5 oracle planes: give it as many, or drop_oracle"):
-        PolicyNet(DISCARD, 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
+        PolicyNet(DISCARD_HEAD, 9, NetConfig(size="tiny", num_oracle_planes=5))(rows)
     with pytest.raises(ValueError, match="this discard net has no oracle planes"):
-        PolicyNet(DISCARD, 9, TINY)(rows, rows)
+        PolicyNet(DISCARD_HEAD, 9, TINY)(rows, rows)

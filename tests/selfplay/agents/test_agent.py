@@ -10,8 +10,8 @@ import torch
 from suphx.experience.observation import Observations
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import HEAD_NAMES, PONG, RIICHI
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.features.head import HEAD_NAMES, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.table.action import RIICHI
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import Records
 from suphx.models.calibration import Calibration
@@ -130,15 +130,15 @@ def test_nets_that_self_play_left_alone_answer_as_they_did_there(tmp_path: Path)
     policy_set = load_policy_set(alone, MINI)
     save_policy_set(learned, policy_set, MINI, rules_version="tenhou", step=1, extra={LEARNED_HEADS: ["riichi"]})
     pairs = zip(discards(load_agent(f"{learned}:sampled"), 4, 20), discards(load_agent(str(alone)), 4, 20), strict=True)
-    assert all(RIICHI_ACTION in pair for pair in pairs if pair[0] != pair[1])
-    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI).row_bytes), np.uint8)
+    assert all(RIICHI in pair for pair in pairs if pair[0] != pair[1])
+    agent, rows = load_agent(f"{learned}:sampled"), np.zeros((200, MINI.layout(RIICHI_HEAD).row_bytes), np.uint8)
     assert isinstance(agent, NetAgent)
     uniforms, no_masks = np.linspace(0, 1, 200, endpoint=False, dtype=np.float32), np.zeros((200, 0), np.uint8)
     nobody, lines = np.zeros(200, np.int32), np.arange(200)
-    says_yes, _ = agent.forward(Observations(RIICHI, rows, no_masks, nobody, uniforms), lines)
+    says_yes, _ = agent.forward(Observations(RIICHI_HEAD, rows, no_masks, nobody, uniforms), lines)
     assert 0 < says_yes.mean() < 1
-    call = np.zeros((200, MINI.layout(PONG).row_bytes), np.uint8)
-    calls, _ = agent.forward(Observations(PONG, call, no_masks, nobody, uniforms), lines)
+    call = np.zeros((200, MINI.layout(PONG_HEAD).row_bytes), np.uint8)
+    calls, _ = agent.forward(Observations(PONG_HEAD, call, no_masks, nobody, uniforms), lines)
     assert len(set(calls.tolist())) == 1
 
 

@@ -10,7 +10,7 @@ import torch
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows
 from suphx.games.riichi.hidden.determinisation import determinise
@@ -99,8 +99,8 @@ def test_without_its_oracle_planes_an_agent_plays_as_at_keep_probability_0(table
 
 def test_new_oracle_planes_change_no_answer(tables: Records) -> None:
     public = public_player()
-    guided = seeing_hidden(public, [DISCARD])
-    assert [net.config.num_oracle_planes > 0 for net in guided.nets] == [head == DISCARD for head in HEADS]
+    guided = seeing_hidden(public, [DISCARD_HEAD])
+    assert [net.config.num_oracle_planes > 0 for net in guided.nets] == [head == DISCARD_HEAD for head in HEADS]
     expected = agent_of(public).act(tables, everybody(tables))
     assert np.array_equal(agent_of(guided).act(tables, everybody(tables)), expected)
 
@@ -112,7 +112,7 @@ def test_an_oracle_agent_answers_the_same_in_any_batch(tables: Records) -> None:
 
 
 def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) -> None:
-    policy_set = trained_oracle((DISCARD,))
+    policy_set = trained_oracle((DISCARD_HEAD,))
     save_policy_set(tmp_path, policy_set, MINI, rules_version="tenhou-1", step=1, extra={"keep_probability": 0.5})
     header = load_header(tmp_path / "discard.safetensors")
     assert str(header.oracle_planes) == f"{ORACLE.name} version {ORACLE.version} ({ORACLE.num_planes})"
@@ -123,7 +123,7 @@ def test_a_checkpoint_says_what_its_net_sees(tmp_path: Path, tables: Records) ->
 
 
 def test_a_checkpoint_of_other_oracle_planes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    save_policy_set(tmp_path, trained_oracle((DISCARD,)), MINI, rules_version="tenhou-1", step=1, extra={})
+    save_policy_set(tmp_path, trained_oracle((DISCARD_HEAD,)), MINI, rules_version="tenhou-1", step=1, extra={})
     monkeypatch.setattr("suphx.models.checkpoints.checkpoint.oracle_version", lambda config: None)
     with pytest.raises(ValueError, match=r"it was trained on the oracle planes suphx-oracle version 1 \(137\)"):
         load_policy_set(tmp_path, MINI)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.models.calibration import Calibration
 from suphx.models.nets.net_config import NetConfig
@@ -23,15 +23,15 @@ def test_a_random_player_discards_openly_calls_rarely_and_declares_riichi_mostly
         rows = torch.randint(256, (50, row_bytes(net.num_planes)), dtype=torch.uint8)
         with torch.no_grad():
             probabilities = net(rows).softmax(dim=1)
-        if head == DISCARD:
+        if head == DISCARD_HEAD:
             assert probabilities.max() < 0.5
-        elif head == RIICHI:
+        elif head == RIICHI_HEAD:
             assert probabilities[:, 1].min() > 0.7
         else:
             assert probabilities[:, 1].max() < 0.3
 
 
-@pytest.mark.parametrize("head", [DISCARD, RIICHI])
+@pytest.mark.parametrize("head", [DISCARD_HEAD, RIICHI_HEAD])
 def test_a_sharpened_player_divides_the_logits_of_the_heads_that_learn(head: int) -> None:
     policy_set = random_policy_set(MINI, TINY, seed=1)
     sharp = sharpened(policy_set, [head], 0.5)

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.kernel.record import I32, I64
 from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
@@ -18,7 +18,7 @@ SEEDS = (3, 4, 5)
 
 def sampled_agent(seed: int) -> NetAgent:
     encoder = find_encoder("mini")
-    return NetAgent("sampled", random_policy_set(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD])
+    return NetAgent("sampled", random_policy_set(encoder, SMALL, seed).nets, encoder, sampled_heads=[DISCARD_HEAD])
 
 
 def branches(candidate: Agent, baseline: Agent, seeds: tuple[int, ...] = SEEDS, **options: int) -> list[GameBranches]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.recipe.recipe_file import to_plain, type_name
+from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain, type_name
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from tests.repository import REPOSITORY
 
@@ -44,7 +44,7 @@ class Table:
 def tables(config: Any, key: str = "") -> Iterator[Table]:
     """Yield a config and all configs in it, each before those that it holds."""
     yield Table(key, config)
-    for field in dataclasses.fields(config):
+    for field in recipe_fields(config):
         value = getattr(config, field.name)
         if dataclasses.is_dataclass(value):
             yield from tables(value, f"{key}.{field.name}".removeprefix("."))
@@ -79,7 +79,7 @@ def _section(table: Table, free_keys: Sequence[str], kind: str = "") -> str:
     cls = type(table.config)
     hints, docs = typing.get_type_hints(cls), field_docs(cls)
     rows = []
-    for field in dataclasses.fields(cls):
+    for field in recipe_fields(cls):
         key = f"{table.key}.{field.name}".removeprefix(".")
         is_free = any(key == free or key.startswith(f"{free}.") for free in free_keys)
         remark = docs[field.name] + (" **Free.**" if is_free else "")

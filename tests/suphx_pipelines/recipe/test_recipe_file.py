@@ -16,6 +16,7 @@ class Learner:
     steps: int = 10
     is_augmented: bool = False
     limit: int | None = None
+    is_teacher: bool = field(default=False, metadata={"set_by": "the second stage sets it"})
 
     def __post_init__(self) -> None:
         if self.steps < 1:
@@ -78,6 +79,10 @@ def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
         (GOOD.replace("[1, 2]", "3"), "layers: 3 is not a list, each a whole number"),
         (GOOD.replace("[1, 2]", '[]\nsize = "huge"'), "size: 'huge' is not one of 'tiny', 'small'"),
         ('name = "a"\nlearner = 3\n', "learner: 3 is a value: this is a table, write [learner]"),
+        (
+            GOOD.replace("= 1\n", "= 1\nis_teacher = true\n"),
+            "learner.is_teacher: this is not a key of a recipe: the second stage sets it",
+        ),
         ("name = \n", "is not TOML: Invalid value (at line 1"),
     ],
 )
@@ -127,6 +132,7 @@ def test_an_override_has_the_type_of_its_field(recipe: Path, key: str, text: str
         ("layers", "4", "4 is not a list, each a whole number: write --set 'layers=[1, 2]'"),
         ("nothing.here", "1", "--set nothing.here=1: there is no such key: use name, size, layers, learner, heads"),
         ("learning_rate", "1", "--set learning_rate=1: there is no such key: did you mean learner.learning_rate?"),
+        ("learner.is_teacher", "true", "--set learner.is_teacher=true: this is not a key of a recipe: the second"),
         ("learner.step", "1", "--set learner.step=1: there is no such key: did you mean learner.steps?"),
         ("size", "tinny", "is not one of 'tiny', 'small': did you mean 'tiny'?"),
     ],
@@ -142,7 +148,9 @@ def test_the_resolved_recipe_reads_back_to_the_same(recipe: Path, tmp_path: Path
     path = tmp_path / "resolved.toml"
     path.write_text(to_toml(config), encoding="utf-8")
     assert load_config(Config, path) == config
-    assert tomllib.loads(path.read_text())["learner"]["steps"] == 10, "defaults are written out"
+    learner = tomllib.loads(path.read_text())["learner"]
+    assert learner["steps"] == 10, "defaults are written out"
+    assert "is_teacher" not in learner
 
 
 def test_a_recipe_says_what_is_different_from_another(recipe: Path, tmp_path: Path) -> None:

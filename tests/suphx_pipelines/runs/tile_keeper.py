@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import RIICHI
+from suphx.games.riichi.features.head import RIICHI_HEAD
 from suphx.games.riichi.features.mini import PUBLIC
 from suphx.models.nets.policy import CallHead
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set
@@ -33,5 +33,5 @@ def keeper(weight: float) -> PolicySet:
     for net in policy_set.nets[1:]:
         assert isinstance(net.output, CallHead)
         net.output.logits.weight.zero_()
-        net.output.logits.bias.copy_(torch.tensor([0.0, 5.0 if net.head == RIICHI else -5.0]))
+        net.output.logits.bias.copy_(torch.tensor([0.0, 5.0 if net.head == RIICHI_HEAD else -5.0]))
     return policy_set

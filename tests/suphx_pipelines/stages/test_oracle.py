@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -46,14 +46,16 @@ def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path:
     assert list(done.run.stages) == ["reinforcement", "oracle", "oracle_decay", "oracle_distillation", "report"]
     oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
     decay = last / "decay"
-    seeing = [ORACLE.num_planes if head == DISCARD else 0 for head in range(len(HEAD_NAMES))]
+    seeing = [ORACLE.num_planes if head == DISCARD_HEAD else 0 for head in range(len(HEAD_NAMES))]
     assert oracle_planes(oracle) == oracle_planes(decay / "keep-0.700") == oracle_planes(decay) == seeing
     assert not any(oracle_planes(last))
     assert [point["keep_probability"] for point in read_json(decay / "metrics.json")["history"]] == [0.7, 0.7, 0.0, 0.0]
     plain = (
-        load_policy_set(done.run.folder / "reinforcement" / "start", find_encoder("mini")).nets[DISCARD].state_dict()
+        load_policy_set(done.run.folder / "reinforcement" / "start", find_encoder("mini"))
+        .nets[DISCARD_HEAD]
+        .state_dict()
     )
-    begun = load_policy_set(oracle / "start", find_encoder("mini")).nets[DISCARD].state_dict()
+    begun = load_policy_set(oracle / "start", find_encoder("mini")).nets[DISCARD_HEAD].state_dict()
     for name, weight in plain.items():
         assert torch.equal(begun[name][:, : weight.shape[1]] if weight.ndim == 3 else begun[name], weight)
     metrics = read_json(last / "metrics.json")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.selfplay.agents.agent import load_agent
@@ -107,8 +107,8 @@ def test_a_critic_may_see_what_the_policy_does_not(tmp_path: Path) -> None:
 
 def test_a_policy_that_stays_near_its_teacher_is_nearer_to_it(tmp_path: Path) -> None:
     """The teacher is another net; with the distance in the loss it comes down, without it does not."""
-    teacher = seeing_hidden(small_policy_set(3), [DISCARD])
-    for parameter in teacher.nets[DISCARD].output.parameters():
+    teacher = seeing_hidden(small_policy_set(3), [DISCARD_HEAD])
+    for parameter in teacher.nets[DISCARD_HEAD].output.parameters():
         parameter.data *= 20  # a teacher who is sure of something
     distances = []
     for weight in (1e-9, 30.0):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.models.nets.policy import add_oracle_planes
 from suphx.training.loop.loss_watch import DivergedError
@@ -28,10 +28,10 @@ from suphx_platform.parts.parameter_server import Weights
 from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, PLAIN, decisions, small_net
 
 TWO = replace(CONFIG, num_learners=2)
-HEADS = (DISCARD, CHOW)
+HEADS = (DISCARD_HEAD, CHOW_HEAD)
 
 
-def rllib_learner(config: LearnerConfig, heads: tuple[int, ...] = (DISCARD,), **place: Any) -> Learner:
+def rllib_learner(config: LearnerConfig, heads: tuple[int, ...] = (DISCARD_HEAD,), **place: Any) -> Learner:
     return Learner(config, [small_net(head) for head in heads], new_workers=partial(RLlibWorkers, **place))
 
 
@@ -56,7 +56,7 @@ def test_one_learner_of_rllib_has_the_bytes_of_the_plain_step_with_hidden_tiles_
         for workers in ({}, {"new_workers": RLlibWorkers})
     )  # fmt: skip
     for seed in range(3):
-        batch = {DISCARD: decisions(seed=seed, sees_hidden=True)}
+        batch = {DISCARD_HEAD: decisions(seed=seed, sees_hidden=True)}
         assert wrapped.update(batch) == plain.update(batch)
     assert_same_state(plain, wrapped)
 
@@ -149,7 +149,7 @@ def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> 
     bad = decisions()
     bad.rewards[5] = np.nan  # in the part of the first learner
     with pytest.raises(DivergedError, match="discard policy net is nan"):
-        two.update({DISCARD: bad})
+        two.update({DISCARD_HEAD: bad})
     assert all(torch.equal(before[name], tensor) for name, tensor in two.state()[0].items())
     one = plain_learner()
     one.restore(*two.state())
@@ -161,18 +161,18 @@ def test_a_loss_that_is_no_number_changes_none_of_two_learners(two: Learner) -> 
 @pytest.mark.ray
 def test_a_killed_learner_is_an_error_soon_and_a_new_one_goes_on_from_the_state(two: Learner) -> None:
     """The last test of ``two``: its processes have ended afterwards."""
-    number = two.update({DISCARD: decisions()}).number
+    number = two.update({DISCARD_HEAD: decisions()}).number
     state, processes = two.state(), two.process_ids()
     assert len({*processes, os.getpid()}) == 3
     os.kill(processes[1], signal.SIGKILL)
     started = time.monotonic()
     with pytest.raises(LearnersLostError, match="one of 2 learners is lost"):
-        two.update({DISCARD: decisions(seed=1)})
+        two.update({DISCARD_HEAD: decisions(seed=1)})
     assert time.monotonic() - started < 120
     wait_for_end(processes)
     learner = rllib_learner(TWO, HEADS)
     learner.restore(*state)
-    assert learner.update({DISCARD: decisions(seed=1)}).number == number + 1
+    assert learner.update({DISCARD_HEAD: decisions(seed=1)}).number == number + 1
     processes = learner.process_ids()
     learner.close()
     wait_for_end(processes)
@@ -186,7 +186,7 @@ def test_a_learner_that_hangs_is_lost_after_a_while() -> None:
     processes = learner.process_ids()
     os.kill(processes[1], signal.SIGSTOP)
     with pytest.raises(LearnersLostError, match="no answer in 10 s"):
-        learner.update({DISCARD: decisions()})
+        learner.update({DISCARD_HEAD: decisions()})
     wait_for_end(processes)
 
 

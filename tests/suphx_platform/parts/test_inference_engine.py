@@ -11,7 +11,7 @@ import torch
 from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK, Observations
 from suphx.experience.opponents import OpponentConfig
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.models.sampling import masked_logits
@@ -28,14 +28,14 @@ POLICY_SET, WEAK_POLICY_SET = small_policy_set(1), small_policy_set(2)
 EXACT = InferenceEngineConfig(precision="fp32")
 
 
-def new_engine(config: InferenceEngineConfig = EXACT, heads: tuple[int, ...] = (DISCARD,)) -> InferenceEngine:
+def new_engine(config: InferenceEngineConfig = EXACT, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> InferenceEngine:
     return InferenceEngine(config, POLICY_SET, WEAK_POLICY_SET, heads=heads, num_older=2)
 
 
-def observations(n: int, head: int = DISCARD, policy: int = LATEST, seed: int = 0) -> Observations:
+def observations(n: int, head: int = DISCARD_HEAD, policy: int = LATEST, seed: int = 0) -> Observations:
     rng = np.random.default_rng(seed)
     layout = find_encoder("mini").layout(head)
-    masks = (rng.random((n, 34)) < 0.5).astype(np.uint8) if head == DISCARD else np.zeros((n, 0), np.uint8)
+    masks = (rng.random((n, 34)) < 0.5).astype(np.uint8) if head == DISCARD_HEAD else np.zeros((n, 0), np.uint8)
     masks[:, :1] = 1
     return Observations(
         head=head,
@@ -65,7 +65,7 @@ def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
     (reply,) = new_engine().answer([asked])
     assert asked.masks[np.arange(300), reply.actions].all()
     with torch.no_grad():
-        logits = POLICY_SET.nets[DISCARD](torch.from_numpy(asked.rows))
+        logits = POLICY_SET.nets[DISCARD_HEAD](torch.from_numpy(asked.rows))
     log_probs = torch.log_softmax(masked_logits(logits, torch.from_numpy(asked.masks)), dim=1).numpy()
     np.testing.assert_allclose(reply.log_probs, log_probs[np.arange(300), reply.actions], atol=1e-4)
     (again,) = new_engine().answer([replace(asked, uniforms=1 - asked.uniforms)])
@@ -73,7 +73,7 @@ def test_learning_heads_sample_legal_actions_and_tell_their_log_probs() -> None:
 
 
 def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
-    (reply,) = new_engine(heads=(DISCARD, RIICHI)).answer([observations(200, RIICHI)])
+    (reply,) = new_engine(heads=(DISCARD_HEAD, RIICHI_HEAD)).answer([observations(200, RIICHI_HEAD)])
     is_yes = reply.actions == 1
     assert 0 < is_yes.sum() < 200
     assert (reply.scores[is_yes] > 0.5).all()
@@ -83,7 +83,7 @@ def test_a_sampled_yes_counts_more_the_more_probable_it_is() -> None:
 
 def test_other_heads_answer_without_sampling() -> None:
     engine = new_engine()
-    asked = observations(100, RIICHI)
+    asked = observations(100, RIICHI_HEAD)
     (reply,) = engine.answer([asked])
     assert_equal([reply], engine.answer([replace(asked, uniforms=1 - asked.uniforms)]))
     assert set(reply.versions.tolist()) == {UNLEARNED_VERSION}
@@ -97,7 +97,7 @@ def test_every_policy_answers_with_its_own_weights() -> None:
     (reply,) = engine.answer([asked])
     assert reply.versions[:4].tolist() == [9, UNLEARNED_VERSION, 3, 6]
     for policy, seed in ((LATEST, 9), (WEAK, 2), (FIRST_OLDER, 3), (FIRST_OLDER + 1, 6)):
-        alone = InferenceEngine(EXACT, small_policy_set(seed), WEAK_POLICY_SET, heads=(DISCARD,))
+        alone = InferenceEngine(EXACT, small_policy_set(seed), WEAK_POLICY_SET, heads=(DISCARD_HEAD,))
         (expected,) = alone.answer([replace(asked, policies=np.zeros(40, np.int32))])
         own = policies == policy
         np.testing.assert_array_equal(reply.actions[own], expected.actions[own])
@@ -112,7 +112,7 @@ def test_too_few_older_versions_are_repeated() -> None:
 
 
 def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() -> None:
-    requests: list[Request] = [[observations(5 + i, seed=i), observations(3, RIICHI, seed=i)] for i in range(8)]
+    requests: list[Request] = [[observations(5 + i, seed=i), observations(3, RIICHI_HEAD, seed=i)] for i in range(8)]
     engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=10, group_rows=92))
     groups: list[int] = []
     answer = engine._answer_together
@@ -134,7 +134,7 @@ def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() 
 def test_without_nets_every_head_samples_evenly_among_what_is_legal() -> None:
     engine = new_engine(InferenceEngineConfig(nets="null"))
     engine.load(PolicyVersion(7, weights(7)))
-    discards, riichis = observations(3000, policy=WEAK), observations(3000, RIICHI)
+    discards, riichis = observations(3000, policy=WEAK), observations(3000, RIICHI_HEAD)
     discards.masks[:, 20:] = 0
     (discard, riichi) = engine.answer([discards, riichis])
     assert discards.masks[np.arange(3000), discard.actions].all()
@@ -160,7 +160,7 @@ def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
         InferenceEngineConfig(**wrong)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("heads", [(DISCARD,), tuple(range(len(HEAD_NAMES)))])
+@pytest.mark.parametrize("heads", [(DISCARD_HEAD,), tuple(range(len(HEAD_NAMES)))])
 def test_a_sampled_agent_plays_the_games_of_self_play(tmp_path: Path, heads: tuple[int, ...]) -> None:
     encoder, policy_set = find_encoder("mini"), keeper(1.0)
     engine = InferenceEngine(EXACT, policy_set, policy_set, heads=heads)

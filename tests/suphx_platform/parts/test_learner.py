@@ -9,7 +9,7 @@ import torch
 
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.loss_watch import DivergedError
@@ -26,13 +26,13 @@ from tests.training.reinforcement.update.decision_batch import CONFIG, GUARDED, 
 
 
 def new_learner(
-    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,), net: NetConfig = SMALL_PLAIN
+    config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD_HEAD,), net: NetConfig = SMALL_PLAIN
 ) -> Learner:
     return Learner(config, [small_net(head, net) for head in heads])
 
 
 def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN) -> PolicyNet:
-    index = {"discard": DISCARD, "chow": CHOW}[head]
+    index = {"discard": DISCARD_HEAD, "chow": CHOW_HEAD}[head]
     result = PolicyNet(index, find_encoder("mini").layout(index).num_planes, net)
     result.load_state_dict({name: torch.from_numpy(value) for name, value in learner.weights()[head].items()})
     return result.eval()
@@ -45,7 +45,7 @@ def test_what_pays_becomes_more_probable(baseline: str) -> None:
     rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
-        learner.update({DISCARD: decisions(n=256, seed=seed)})
+        learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
 
 
@@ -57,7 +57,7 @@ def test_with_generalised_advantages_what_pays_becomes_more_probable() -> None:
     for seed in range(30):
         batch = decisions(n=256, seed=seed, length=4)
         rewards = np.maximum.reduceat(batch.rewards, np.arange(0, 256, 4))  # one action of a trajectory is enough
-        learner.update({DISCARD: replace(batch, rewards=np.repeat(rewards, 4))})
+        learner.update({DISCARD_HEAD: replace(batch, rewards=np.repeat(rewards, 4))})
     assert policy(learner)(rows).softmax(dim=1)[:, 3].mean().item() > 1.5 * before
 
 
@@ -75,7 +75,7 @@ def test_what_costs_something_at_once_becomes_less_probable(permute_rewards: boo
     rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
-        report = learner.update({DISCARD: costly(decisions(n=256, seed=seed))})
+        report = learner.update({DISCARD_HEAD: costly(decisions(n=256, seed=seed))})
     after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     assert low * before < after < high * before
     assert (report.figures["discard"]["expected_cost"] > 0) == (not permute_rewards)
@@ -86,16 +86,16 @@ def test_from_permuted_rewards_nothing_is_learned() -> None:
     rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     for seed in range(30):
-        report = learner.update({DISCARD: decisions(n=256, seed=seed)})
+        report = learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
     assert report.figures["discard"]["reward"] == pytest.approx(decisions(n=256, seed=29).rewards.mean())
     after = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
     assert 0.6 * before < after < 1.5 * before
 
 
 def test_every_head_learns_from_its_own_decisions() -> None:
-    learner = new_learner(heads=(DISCARD, CHOW))
+    learner = new_learner(heads=(DISCARD_HEAD, CHOW_HEAD))
     before = learner.weights()
-    report = learner.update({DISCARD: decisions(), CHOW: decisions(CHOW)})
+    report = learner.update({DISCARD_HEAD: decisions(), CHOW_HEAD: decisions(CHOW_HEAD)})
     assert set(report.figures) == {"discard", "chow"}
     assert report.num_rows == 128
     for head in ("discard", "chow"):
@@ -103,7 +103,7 @@ def test_every_head_learns_from_its_own_decisions() -> None:
 
 
 def test_figures_say_how_an_update_went() -> None:
-    figures = new_learner().update({DISCARD: decisions()}).figures["discard"]
+    figures = new_learner().update({DISCARD_HEAD: decisions()}).figures["discard"]
     assert figures["ratio_median"] == pytest.approx(1, abs=0.2)
     assert 3 < figures["entropy"] < 3.53
     assert figures["reward"] == pytest.approx(decisions().rewards.mean())
@@ -113,19 +113,19 @@ def test_figures_say_how_an_update_went() -> None:
 def test_the_gradients_of_two_updates_are_compared() -> None:
     slow = replace(CONFIG, learning_rate=1e-9)
     learner, restored = new_learner(slow), new_learner(slow)
-    assert "gradient_cosine" not in learner.update({DISCARD: decisions(seed=1)}).figures["discard"]
+    assert "gradient_cosine" not in learner.update({DISCARD_HEAD: decisions(seed=1)}).figures["discard"]
     restored.restore(*learner.state())
-    other = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    other = learner.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
     assert abs(other) < 0.9
-    assert restored.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"] == other
-    same = learner.update({DISCARD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
+    assert restored.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"] == other
+    same = learner.update({DISCARD_HEAD: decisions(seed=2)}).figures["discard"]["gradient_cosine"]
     assert same == pytest.approx(1, abs=0.02)
 
 
 def test_alpha_follows_the_entropy() -> None:
     entropy = EntropyConfig(target=1.0, alpha=0.2, rate=0.01, gain=0.0, memory=0.0)
     learner = new_learner(replace(CONFIG, entropy=entropy))
-    first, second = (learner.update({DISCARD: decisions()}).figures["discard"] for _ in range(2))
+    first, second = (learner.update({DISCARD_HEAD: decisions()}).figures["discard"] for _ in range(2))
     assert first["alpha"] == 0.2
     assert second["alpha"] == pytest.approx(0.2 + 0.01 * (1.0 - first["entropy"]))
 
@@ -147,7 +147,7 @@ def test_at_first_only_the_critic_learns() -> None:
     begun, explained = weights_of(learner, "policy"), []
     for seed in (0, 1, 0):  # 300 decisions are there after the third update
         critic = weights_of(learner, "critic")
-        figures = learner.update({DISCARD: decisions(n=128, seed=seed, length=4)}).figures["discard"]
+        figures = learner.update({DISCARD_HEAD: decisions(n=128, seed=seed, length=4)}).figures["discard"]
         assert not has_moved(begun, weights_of(learner, "policy"))
         assert has_moved(critic, weights_of(learner, "critic"))
         assert figures["alpha"] == 0.02
@@ -155,7 +155,7 @@ def test_at_first_only_the_critic_learns() -> None:
     assert explained[-1] > explained[0]
     steps = [tensor for name, tensor in learner.state()[0].items() if "critic" in name and name.endswith("/step")]
     assert {int(step) for step in steps} == {3 * 4}
-    learner.update({DISCARD: decisions(n=128)})
+    learner.update({DISCARD_HEAD: decisions(n=128)})
     assert has_moved(begun, weights_of(learner, "policy"))
 
 
@@ -163,17 +163,17 @@ def test_the_plain_formula_is_one_setting() -> None:
     guarded = replace(CONFIG, critic_start=CriticStartConfig(decisions=300))
     plain = replace(guarded, gradient=replace(guarded.gradient, baseline="none"))
     learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
-    figures = learner.update({DISCARD: decisions()}).figures["discard"]
+    figures = learner.update({DISCARD_HEAD: decisions()}).figures["discard"]
     assert "critic_loss" not in figures
-    assert figures == expected.update({DISCARD: decisions()}).figures["discard"]
+    assert figures == expected.update({DISCARD_HEAD: decisions()}).figures["discard"]
     assert not has_moved(weights_of(learner, "policy"), weights_of(expected, "policy"))
 
 
 def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
     config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100), entropy=EntropyConfig())
     learner = new_learner(config)
-    first = learner.update({DISCARD: decisions(n=128)}).figures["discard"]
-    later = learner.update({DISCARD: decisions(n=128, seed=1)}).figures["discard"]
+    first = learner.update({DISCARD_HEAD: decisions(n=128)}).figures["discard"]
+    later = learner.update({DISCARD_HEAD: decisions(n=128, seed=1)}).figures["discard"]
     assert first["entropy_target"] == later["entropy_target"] == pytest.approx(first["entropy"])
 
 
@@ -181,8 +181,8 @@ def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
     def distance(region: TrustRegionConfig) -> float:
         learner = new_learner(replace(CONFIG, trust_region=region))
         for seed in range(10):
-            learner.update({DISCARD: decisions(n=256, seed=seed)})
-        return learner.kl_to_start({DISCARD: decisions(n=256)})["discard"]
+            learner.update({DISCARD_HEAD: decisions(n=256, seed=seed)})
+        return learner.kl_to_start({DISCARD_HEAD: decisions(n=256)})["discard"]
 
     free = distance(TrustRegionConfig())
     assert distance(TrustRegionConfig(start_weight=1.0)) < 0.5 * free
@@ -191,7 +191,7 @@ def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
 def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
     learner = new_learner(net=SMALL)
     before = learner.weights()["discard"]
-    learner.update({DISCARD: decisions()})
+    learner.update({DISCARD_HEAD: decisions()})
     after = learner.weights()["discard"]
     statistics = [name for name in before if "running" in name]
     assert statistics
@@ -200,12 +200,12 @@ def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:
 
 def test_a_loss_that_is_no_number_changes_nothing() -> None:
     learner = new_learner()
-    learner.update({DISCARD: decisions()})
+    learner.update({DISCARD_HEAD: decisions()})
     before = learner.weights()["discard"]
     bad = decisions()
     bad.rewards[5] = np.nan
     with pytest.raises(DivergedError, match="discard policy net is nan"):
-        learner.update({DISCARD: bad})
+        learner.update({DISCARD_HEAD: bad})
     assert all((before[name] == value).all() for name, value in learner.weights()["discard"].items())
 
 
@@ -213,27 +213,27 @@ def test_a_restored_learner_goes_on_with_the_same_numbers() -> None:
     config = replace(CONFIG, **GUARDED)
     first, second = new_learner(config), new_learner(config)
     for seed in range(3):
-        first.update({DISCARD: decisions(seed=seed)})
+        first.update({DISCARD_HEAD: decisions(seed=seed)})
     second.restore(*first.state())
     for seed in range(3, 6):
-        batch = {DISCARD: decisions(seed=seed)}
+        batch = {DISCARD_HEAD: decisions(seed=seed)}
         assert first.update(batch) == second.update(batch)
 
 
 def test_updates_are_counted_over_all_starts() -> None:
     first, second = new_learner(), new_learner()
-    assert [first.update({DISCARD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]
+    assert [first.update({DISCARD_HEAD: decisions(seed=seed)}).number for seed in range(3)] == [1, 2, 3]
     second.restore(*first.state())
     assert second.num_updates == 3
-    assert second.update({DISCARD: decisions()}).number == 4
+    assert second.update({DISCARD_HEAD: decisions()}).number == 4
 
 
 def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> None:
     learner = new_learner()
-    learner.update({DISCARD: decisions()})
+    learner.update({DISCARD_HEAD: decisions()})
     tensors, values = learner.state()
     copies = {name: tensor.clone() for name, tensor in tensors.items()}
-    learner.update({DISCARD: decisions()})
+    learner.update({DISCARD_HEAD: decisions()})
     assert all(torch.equal(tensors[name], copy) for name, copy in copies.items())
     learner.restore(tensors, values)
     for tensor in tensors.values():
@@ -242,12 +242,12 @@ def test_a_state_does_not_change_with_the_learner_nor_the_learner_with_it() -> N
 
 
 def test_the_divergence_from_the_start_is_measured_from_the_nets_of_the_constructor() -> None:
-    learner, restored = new_learner(heads=(DISCARD, CHOW)), new_learner(heads=(DISCARD, CHOW))
-    batch = {DISCARD: decisions(), CHOW: decisions(CHOW)}
+    learner, restored = new_learner(heads=(DISCARD_HEAD, CHOW_HEAD)), new_learner(heads=(DISCARD_HEAD, CHOW_HEAD))
+    batch = {DISCARD_HEAD: decisions(), CHOW_HEAD: decisions(CHOW_HEAD)}
     assert learner.kl_to_start(batch) == {"discard": 0, "chow": 0}
-    rows = torch.from_numpy(batch[DISCARD].rows.dense()[::4])
+    rows = torch.from_numpy(batch[DISCARD_HEAD].rows.dense()[::4])
     start = policy(learner)(rows)
-    learner.update({DISCARD: decisions()})
+    learner.update({DISCARD_HEAD: decisions()})
     found = learner.kl_to_start(batch, num_rows=16)
     now = policy(learner)(rows)
     assert found["discard"] == pytest.approx(kl_divergence(now, start, torch.ones(16, 34)).item(), rel=1e-4)

@@ -5,20 +5,20 @@ import pytest
 
 from suphx.experience.sparse_rows import SparseRows
 from suphx.experience.trajectory import Decisions
-from suphx.games.riichi.features.head import DISCARD, RIICHI
+from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx_platform.parts.replay_buffer import ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 
 ROW_BYTES = 1000
 
 
-def decisions(actions: range, version: int = 0, head: int = DISCARD, length: int = 1) -> Decisions:
+def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length: int = 1) -> Decisions:
     """Return decisions in trajectories of ``length`` rows."""
     n = len(actions)
     return Decisions(
         head=head,
         rows=SparseRows.of(np.ones((n, ROW_BYTES), np.uint8)),
-        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),
         actions=np.array(actions, np.int16),
         is_overruled=np.zeros(n, np.bool_),
@@ -29,14 +29,14 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD, length: int
     )
 
 
-def new_buffer(heads: tuple[int, ...] = (DISCARD,), **config: int) -> ReplayBuffer:
+def new_buffer(heads: tuple[int, ...] = (DISCARD_HEAD,), **config: int) -> ReplayBuffer:
     return ReplayBuffer(ReplayBufferConfig(**{"batch_rows": 10, **config}), heads)
 
 
 def taken(buffer: ReplayBuffer, version: int = 0) -> list[int]:
     batch = buffer.take(version)
     assert batch is not None
-    return [int(action) for action in batch.parts[DISCARD].actions]
+    return [int(action) for action in batch.parts[DISCARD_HEAD].actions]
 
 
 def test_the_oldest_come_first_and_lines_stay_together() -> None:
@@ -46,7 +46,7 @@ def test_the_oldest_come_first_and_lines_stay_together() -> None:
     first, second = taken(buffer), buffer.take(0)
     assert first == list(range(10))
     assert second is not None
-    part = second.parts[DISCARD]
+    part = second.parts[DISCARD_HEAD]
     assert part.actions.tolist() == list(range(10, 20))
     assert part.rewards.tolist() == part.actions.tolist()
     assert buffer.take(0) is None
@@ -64,7 +64,7 @@ def test_a_batch_has_whole_trajectories() -> None:
     buffer.add([decisions(range(8), length=4), decisions(range(8, 18), length=5)])
     batch = buffer.take(0)
     assert batch is not None
-    part = batch.parts[DISCARD]
+    part = batch.parts[DISCARD_HEAD]
     assert part.actions.tolist() == list(range(13))
     assert np.flatnonzero(part.is_last).tolist() == [3, 7, 12]
     assert buffer.counts.learned == 13
@@ -80,9 +80,9 @@ def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> 
     assert batch is not None
     rest = buffer.take(1)
     assert rest is not None
-    assert batch.parts[DISCARD].actions.tolist() == [2]
-    assert rest.parts[DISCARD].actions.tolist() == [3, 4, 5]
-    assert rest.parts[DISCARD].is_last.tolist() == [False, False, True]
+    assert batch.parts[DISCARD_HEAD].actions.tolist() == [2]
+    assert rest.parts[DISCARD_HEAD].actions.tolist() == [3, 4, 5]
+    assert rest.parts[DISCARD_HEAD].is_last.tolist() == [False, False, True]
     assert buffer.take(1) is None
     assert buffer.counts.stale == 5
 
@@ -111,7 +111,7 @@ def test_stale_decisions_are_dropped_and_counted() -> None:
     buffer.add([decisions(range(8), version=1), decisions(range(8, 20), version=2)])
     batch = buffer.take(5)
     assert batch is not None
-    assert sorted(batch.parts[DISCARD].actions.tolist()) == list(range(8, 18))
+    assert sorted(batch.parts[DISCARD_HEAD].actions.tolist()) == list(range(8, 18))
     assert batch.staleness == 3
     assert buffer.counts.stale == 8
 
@@ -125,15 +125,15 @@ def test_decisions_are_learned_from_as_often_as_wanted() -> None:
 
 
 def test_rare_decisions_are_learned_from_when_there_are_enough_of_them() -> None:
-    buffer = new_buffer(heads=(DISCARD, RIICHI))
-    buffer.add([decisions(range(30)), decisions(range(6), head=RIICHI)])
+    buffer = new_buffer(heads=(DISCARD_HEAD, RIICHI_HEAD))
+    buffer.add([decisions(range(30)), decisions(range(6), head=RIICHI_HEAD)])
     sizes = []
     for _ in range(2):
         batch = buffer.take(0)
         assert batch is not None
         sizes.append({head: len(part) for head, part in batch.parts.items()})
-        buffer.add([decisions(range(4), head=RIICHI)])
-    assert sizes == [{DISCARD: 10}, {DISCARD: 10, RIICHI: 10}]
+        buffer.add([decisions(range(4), head=RIICHI_HEAD)])
+    assert sizes == [{DISCARD_HEAD: 10}, {DISCARD_HEAD: 10, RIICHI_HEAD: 10}]
 
 
 def test_a_restored_buffer_gives_the_same_batches() -> None:

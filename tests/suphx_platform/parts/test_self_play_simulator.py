@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx_platform.parts.inference_engine import Reply, Request
 from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
 from suphx_platform.parts.simulator_config import SimulatorConfig
@@ -54,7 +54,7 @@ class SlowEngine(RowEngine):
 
 
 def new_simulator(engine: RowEngine, num_tables: int = 8, index: int = 0, **others: Any) -> SelfPlaySimulator:
-    context = SimulatorContext(encoder="mini", heads=(DISCARD,), run_seed=3, index=index, **others)
+    context = SimulatorContext(encoder="mini", heads=(DISCARD_HEAD,), run_seed=3, index=index, **others)
     return SelfPlaySimulator(SimulatorConfig(num_tables=num_tables), context, engine)
 
 

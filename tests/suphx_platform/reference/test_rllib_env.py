@@ -11,7 +11,7 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.rules import tenhou
@@ -67,7 +67,7 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
         assert agent == SEATS[table["actor"]]
         assert env.get_observation_space(agent).contains(observation)
         assert (observation[ACTION_MASK] == table["legal"]).all()
-        encode_batch(mini, DISCARD, simulator.tables, np.zeros(1, np.int64), np.full(1, -1), row)
+        encode_batch(mini, DISCARD_HEAD, simulator.tables, np.zeros(1, np.int64), np.full(1, -1), row)
         assert (unpack(row[0], mini.public.num_planes) == observation[OBSERVATIONS][:, 0, :].T).all()
         action = lowest_legal(observation)
         num_passes += observation[ACTION_MASK][PASS]

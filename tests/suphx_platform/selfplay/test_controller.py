@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
@@ -241,7 +241,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch_and_the_last_good_
     def poisoned(version: int) -> Any:
         batch = take(version)
         if batch is not None and backend.version == 2:
-            batch.parts[DISCARD].rewards[0] = np.inf
+            batch.parts[DISCARD_HEAD].rewards[0] = np.inf
         return batch
 
     backend._buffer.take = poisoned  # type: ignore[method-assign]

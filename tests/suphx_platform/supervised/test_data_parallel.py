@@ -19,7 +19,7 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import Samples
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadTraining, Report, train_head
@@ -57,7 +57,7 @@ class DiesOnce:
         if next(_calls) == CHUNKS_BEFORE_DEATH and is_second_worker and self.go.exists():
             self.go.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
-        return LowestLegal(DISCARD)(kyokus)
+        return LowestLegal(DISCARD_HEAD)(kyokus)
 
 
 def training(encode: Any = None) -> HeadTraining:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -93,7 +93,7 @@ def test_of_one_rollout_only_the_plain_formula_learns() -> None:
 def new_net(seed: int = 0) -> PolicyNet:
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        net = PolicyNet(DISCARD, NUM_PLANES, NetConfig(channels=4, num_blocks=2, normalization="none"))
+        net = PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=2, normalization="none"))
     return net.eval().requires_grad_(False)
 
 
@@ -187,7 +187,7 @@ def test_only_the_last_blocks_change_and_the_others_are_shared(trained_blocks: i
 
 def test_a_net_with_batch_norm_or_too_few_blocks_is_refused() -> None:
     with pytest.raises(ValueError, match="fold"):
-        copy_for_adaptation(PolicyNet(DISCARD, NUM_PLANES, NetConfig(channels=4, num_blocks=1)))
+        copy_for_adaptation(PolicyNet(DISCARD_HEAD, NUM_PLANES, NetConfig(channels=4, num_blocks=1)))
     with pytest.raises(ValueError, match="has 2 blocks"):
         copy_for_adaptation(new_net(), 3)
 

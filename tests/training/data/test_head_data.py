@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
 from suphx.training.data.dataset import SampleStream, encode_checked
 from suphx.training.data.head_data import StoreEncoder, head_data
@@ -34,12 +34,12 @@ def test_every_head_has_rows_of_its_layout_and_legal_labels(store: KyokuStore, h
     data = head_data(store, head, "mini", SplitConfig())
     samples = encode_checked(data.encode, np.arange(store.num_kyokus))
     assert samples.rows.shape[1] == data.layout.row_bytes
-    assert samples.masks.shape[1] == (34 if head == DISCARD else 0)
+    assert samples.masks.shape[1] == (34 if head == DISCARD_HEAD else 0)
     assert len(samples.labels) > 0
 
 
 def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -> None:
-    data = head_data(store, DISCARD, "mini", SplitConfig())
+    data = head_data(store, DISCARD_HEAD, "mini", SplitConfig())
     batches = []
     for num_workers in (0, 1):
         config = replace(CONFIG, num_workers=num_workers)
@@ -51,23 +51,23 @@ def test_a_worker_process_encodes_what_this_process_encodes(store: KyokuStore) -
 
 
 def test_games_that_changed_under_a_run_are_refused(tmp_path: Path) -> None:
-    before = head_data(write_games(tmp_path, 1, 2, 3), CHOW, "mini", SplitConfig())
-    after = head_data(write_games(tmp_path, 1, 2, 4), CHOW, "mini", SplitConfig())
+    before = head_data(write_games(tmp_path, 1, 2, 3), CHOW_HEAD, "mini", SplitConfig())
+    after = head_data(write_games(tmp_path, 1, 2, 4), CHOW_HEAD, "mini", SplitConfig())
     assert before.digest != after.digest
     with pytest.raises(ValueError, match="not those that this run began with: start a new run"):
         before.encode(np.arange(2))
 
 
 def test_another_split_is_other_data(store: KyokuStore) -> None:
-    one = head_data(store, CHOW, "mini", SplitConfig())
-    other = head_data(store, CHOW, "mini", SplitConfig(test_fraction=0.3))
+    one = head_data(store, CHOW_HEAD, "mini", SplitConfig())
+    other = head_data(store, CHOW_HEAD, "mini", SplitConfig(test_fraction=0.3))
     assert one.digest != other.digest
-    assert one.encode == StoreEncoder(store.folder, store.digest, CHOW, "mini")
+    assert one.encode == StoreEncoder(store.folder, store.digest, CHOW_HEAD, "mini")
 
 
 def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
     split = SplitConfig(validation_fraction=0.01, test_fraction=0.01)
-    data = replace(head_data(store, DISCARD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
+    data = replace(head_data(store, DISCARD_HEAD, "mini", split), split=KyokuSplit(*[np.arange(store.num_kyokus)] * 3))
     shards = [data.shard(rank, 2).split.train for rank in range(2)]
     assert sorted(np.concatenate(shards).tolist()) == list(range(store.num_kyokus))
     games = [set(store.game_of_kyoku[shard].tolist()) for shard in shards]
@@ -78,4 +78,4 @@ def test_every_training_game_is_whole_in_one_shard(store: KyokuStore) -> None:
 
 def test_an_unknown_encoder_is_refused(store: KyokuStore) -> None:
     with pytest.raises(ValueError, match="no encoder"):
-        head_data(store, DISCARD, "huge", SplitConfig())
+        head_data(store, DISCARD_HEAD, "huge", SplitConfig())

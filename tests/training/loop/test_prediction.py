@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import row_bytes
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.nets.net_config import NetConfig
@@ -19,7 +19,7 @@ def samples(count: int) -> Samples:
 
 
 def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
-    net = PolicyNet(DISCARD, 4, NetConfig(size="tiny"))
+    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
     many = samples(2100)
     few = Samples(many.rows[2090:], many.masks[2090:], many.labels[2090:])
     np.testing.assert_allclose(predict(net, many, bf16=False)[2090:], predict(net, few, bf16=False), atol=1e-5)
@@ -27,13 +27,13 @@ def test_predictions_do_not_depend_on_how_many_rows_there_are() -> None:
 
 def test_illegal_outputs_are_predicted_as_impossible() -> None:
     some = samples(10)
-    logits = predict(PolicyNet(DISCARD, 4, NetConfig(size="tiny")), some, bf16=False)
+    logits = predict(PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny")), some, bf16=False)
     assert np.array_equal(np.isneginf(logits), some.masks == 0)
 
 
 def test_bfloat16_changes_logits_a_little() -> None:
     torch.manual_seed(1)
-    net = PolicyNet(DISCARD, 4, NetConfig(size="tiny"))
+    net = PolicyNet(DISCARD_HEAD, 4, NetConfig(size="tiny"))
     some = samples(10)
     exact, rough = predict(net, some, bf16=False), predict(net, some, bf16=True)
     legal = np.isfinite(exact)

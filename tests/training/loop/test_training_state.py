@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.optim import AdamW
 
-from suphx.games.riichi.features.head import CHOW
+from suphx.games.riichi.features.head import CHOW_HEAD
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -18,7 +18,7 @@ RUN = {"head": "chow", "learning_rate": 0.1, "max_steps": 5}
 
 def trained(seed: int) -> tuple[PolicyNet, AdamW]:
     torch.manual_seed(seed)
-    net = PolicyNet(CHOW, 3, NetConfig(size="tiny"))
+    net = PolicyNet(CHOW_HEAD, 3, NetConfig(size="tiny"))
     optimizer = AdamW(net.parameters(), lr=0.01, fused=True)
     step(net, optimizer, seed)
     return net, optimizer

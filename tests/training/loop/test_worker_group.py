@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.worker_group import WorkerGroup
@@ -35,7 +35,7 @@ def _run(rank: int, work: Work, folder: Path) -> None:
 
 def new_net() -> PolicyNet:
     torch.manual_seed(4)
-    net = PolicyNet(DISCARD, 5, NetConfig(channels=8, num_blocks=2))
+    net = PolicyNet(DISCARD_HEAD, 5, NetConfig(channels=8, num_blocks=2))
     for norm in (module for module in net.modules() if isinstance(module, nn.BatchNorm1d)):
         nn.init.normal_(norm.weight)  # the blocks start at zero, where most gradients vanish
     return net

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.training.reinforcement.entropy import EntropyConfig, EntropyControl, next_alpha
 
 PLAIN = EntropyConfig(target=1.0, rate=0.1, gain=0.0, memory=0.0)
@@ -73,7 +73,7 @@ def test_the_recent_entropy_remembers() -> None:
 
 def test_without_an_absolute_target_it_is_a_share_of_the_initial_entropy_that_falls() -> None:
     config = EntropyConfig(first_share=1.0, last_share=0.4, anneal_updates=4, rate=0.0, gain=0.1, alpha=0.02)
-    control = EntropyControl(target=config.target_of(DISCARD), alpha=config.alpha)
+    control = EntropyControl(target=config.target_of(DISCARD_HEAD), alpha=config.alpha)
     assert control.target_now(config) is None
     targets = []
     for entropy in (0.8, 0.7, 0.6, 0.5, 0.4, 0.3):
@@ -95,7 +95,10 @@ def test_the_first_batch_decides_what_the_initial_entropy_is() -> None:
 
 def test_an_absolute_target_does_not_fall() -> None:
     config = EntropyConfig(target=1.0, answer_target=0.2, anneal_updates=1)
-    controls = [EntropyControl(target=config.target_of(head), alpha=0.0).after(0.5, config) for head in (DISCARD, CHOW)]
+    controls = [
+        EntropyControl(target=config.target_of(head), alpha=0.0).after(0.5, config)
+        for head in (DISCARD_HEAD, CHOW_HEAD)
+    ]
     assert [control.target_now(config) for control in controls] == [1.0, 0.2]
 
 
@@ -112,7 +115,7 @@ def test_equation_3_alone_swings_around_the_target() -> None:
 
 def test_nets_that_say_yes_or_no_have_a_target_of_their_own() -> None:
     config = EntropyConfig(target=1.5, answer_target=0.3)
-    assert (config.target_of(DISCARD), config.target_of(CHOW)) == (1.5, 0.3)
+    assert (config.target_of(DISCARD_HEAD), config.target_of(CHOW_HEAD)) == (1.5, 0.3)
 
 
 @pytest.mark.parametrize(

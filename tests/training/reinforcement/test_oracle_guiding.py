@@ -47,7 +47,7 @@ def test_keep_probability_falls_in_equal_ratios_and_ends_at_0() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"keep_probability": 1.2}, r"keep_probability is 1\.2: use a probability"),
+        ({"keep_probability": 1.2}, r"keep_probability is 1\.2: use 0 .nothing hidden is seen. to 1"),
         ({"ratio": 1.0}, r"ratio is 1\.0: use a share"),
         ({"steps": -1}, "steps is -1: use at least 0"),
         ({"updates_per_step": 0}, "updates_per_step is 0: use at least 1"),

@@ -9,7 +9,7 @@ import pytest
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
 from suphx.games.riichi.records.log.game_statistics import placement_of
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
@@ -67,7 +67,7 @@ def test_places_are_those_of_the_rules() -> None:
 def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Path) -> None:
     """The same games, once as a table group tells how deals ended, once as they are stored."""
     encoder, num_games = find_encoder("mini"), 6
-    group = TableGroup(GroupConfig(num_tables=num_games, heads=(DISCARD,)), encoder, tenhou(), first_seed=0)
+    group = TableGroup(GroupConfig(num_tables=num_games, heads=(DISCARD_HEAD,)), encoder, tenhou(), first_seed=0)
     reward = GlobalReward(PREDICTION, num_games)
     changes: dict[int, list[np.ndarray]] = defaultdict(list)
     while sum(game >= num_games for game in changes) < num_games:  # every table plays its second game

@@ -8,7 +8,7 @@ import pytest
 from suphx.experience.trajectory import KyokuEnds
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.training.reward.global_reward import GlobalReward
@@ -23,7 +23,7 @@ NUM_TABLES = 6
 def play_deals(steps: int = 2800) -> list[KyokuEnds]:
     """Return how deals ended in games of nets that know nothing, as a simulator sees it."""
     group = TableGroup(
-        GroupConfig(num_tables=NUM_TABLES, heads=(DISCARD,)), find_encoder("mini"), tenhou(), first_seed=7
+        GroupConfig(num_tables=NUM_TABLES, heads=(DISCARD_HEAD,)), find_encoder("mini"), tenhou(), first_seed=7
     )
     return [group.step([answer(observations) for observations in group.observe()]).kyokus for _ in range(steps)]
 

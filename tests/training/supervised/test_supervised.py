@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from suphx.games.riichi.features.head import DISCARD, RIICHI
+from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.samples import Samples
 from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, load_header
 from suphx.models.nets.net_config import NetConfig
@@ -28,7 +28,7 @@ class RareYes:
     """Says yes in kyoku 0 alone."""
 
     def __call__(self, kyokus: NDArray[np.int64]) -> Samples:
-        samples = LowestLegal(RIICHI)(kyokus)
+        samples = LowestLegal(RIICHI_HEAD)(kyokus)
         return replace(samples, labels=np.repeat(kyokus == 0, ROWS_A_KYOKU).astype(np.int8))
 
 
@@ -60,7 +60,7 @@ def test_a_tiny_net_learns_to_discard_the_lowest_legal_kind(tmp_path: Path) -> N
 
 
 def test_a_yes_no_head_learns_and_reports_its_recall(tmp_path: Path) -> None:
-    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2, max_steps=120), data=head_data(RIICHI))
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2, max_steps=120), data=head_data(RIICHI_HEAD))
     assert metrics["test"]["balanced_accuracy"] > 0.9
     assert metrics["test"]["recall_yes"] > 0.85
     assert np.array(metrics["test"]["confusion"]).shape == (2, 2)
@@ -71,8 +71,8 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
     assert json.loads((tmp_path / "metrics.json").read_text()) == metrics
     assert [entry["step"] for entry in metrics["history"]] == [20, 40, 60]
     assert metrics["history"][-1]["rows"] == 60 * 64
-    net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD, planes=PlanesVersion.of(LAYOUT))
-    test = LowestLegal(DISCARD)(np.arange(10, 30))
+    net, header = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=PlanesVersion.of(LAYOUT))
+    test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = predict(net, test, bf16=False).argmax(axis=1) == test.labels
     assert right.mean() == pytest.approx(metrics["test"]["accuracy"], abs=0.02)
     assert header.step == metrics["best_step"]
@@ -82,10 +82,10 @@ def test_results_are_on_disk_and_the_checkpoint_gives_the_reported_accuracy(tmp_
 def test_early_weights_are_kept_as_the_weaker_agents(tmp_path: Path) -> None:
     metrics = train(tmp_path, replace(SHORT, weak_share=0.4))
     planes = PlanesVersion.of(LAYOUT)
-    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", head=DISCARD, planes=planes)
-    best, _ = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD, planes=planes)
+    weak, header = load_checkpoint(tmp_path / "discard-weak.safetensors", head=DISCARD_HEAD, planes=planes)
+    best, _ = load_checkpoint(tmp_path / "discard.safetensors", head=DISCARD_HEAD, planes=planes)
     assert header.step == metrics["weak_step"] == 24
-    test = LowestLegal(DISCARD)(np.arange(10, 30))
+    test = LowestLegal(DISCARD_HEAD)(np.arange(10, 30))
     right = [(predict(net, test, bf16=False).argmax(axis=1) == test.labels).mean() for net in (weak, best)]
     assert right[0] < right[1]
 
@@ -98,7 +98,7 @@ def test_a_training_that_ends_before_its_early_weights_were_due_keeps_its_best_o
 
 
 def test_the_checkpoint_has_the_calibration_that_the_metrics_show(tmp_path: Path) -> None:
-    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2), data=head_data(RIICHI, num_validation=40))
+    metrics = train(tmp_path, replace(SHORT, learning_rate=1e-2), data=head_data(RIICHI_HEAD, num_validation=40))
     fit = load_header(tmp_path / "riichi.safetensors").calibration
     assert fit is not None
     assert fit.temperature == metrics["calibrated"]["temperature"]
@@ -162,7 +162,7 @@ def test_how_a_training_is_run_may_change_when_it_goes_on(tmp_path: Path) -> Non
 
 def test_training_stops_when_validation_no_longer_improves_and_keeps_the_best(tmp_path: Path) -> None:
     config = replace(SHORT, max_steps=2000, max_epochs=0, validate_every=10, patience=2, learning_rate=0.03)
-    metrics = train(tmp_path, config, data=head_data(RIICHI, num_kyokus=34))
+    metrics = train(tmp_path, config, data=head_data(RIICHI_HEAD, num_kyokus=34))
     history = metrics["history"]
     losses = [entry["validation_loss"] for entry in history]
     assert history[-1]["step"] < 2000
@@ -177,7 +177,7 @@ def test_epochs_and_minutes_end_a_training_too(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_not_finite_stops_the_training_and_keeps_the_last_good_weights(tmp_path: Path) -> None:
-    data = replace(head_data(RIICHI), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
+    data = replace(head_data(RIICHI_HEAD), encode=RareYes(), split=replace(head_data().split, train=np.arange(170)))
     config = replace(SHORT, yes_weight=1e39, seed=3, validate_every=5, max_steps=500)  # infinite in float32
     with pytest.raises(DivergedError, match=r"diverged at step \d+ \(loss nan.*weights of step \d+.*lower learning_ra"):
         train(tmp_path, config, data=data)

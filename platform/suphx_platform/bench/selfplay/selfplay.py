@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 
 from suphx.experience.trajectory import Decisions
-from suphx.games.riichi import DISCARD
+from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.bench.selfplay.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
@@ -116,7 +116,7 @@ class _MeasuredBuffer:
     """A replay buffer whose batches nobody learns from."""
 
     def __init__(self) -> None:
-        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD,))
+        self._buffer = ReplayBuffer(ReplayBufferConfig(), (DISCARD_HEAD,))
         self._lock = threading.Lock()
         self.busy_seconds = 0.0
         self.num_fragments = self.num_bytes = 0

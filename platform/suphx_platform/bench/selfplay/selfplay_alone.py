@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from suphx.evaluation.target_reward import TargetRewardConfig
-from suphx.games.riichi import DISCARD, HEAD_NAMES, GroupConfig, TableGroup, find_encoder, tenhou
+from suphx.games.riichi import DISCARD_HEAD, HEAD_NAMES, GroupConfig, TableGroup, find_encoder, tenhou
 from suphx.models.computation import DeviceName
 from suphx.models.device import find_device, torch_threads
 from suphx.models.inference.inference import InferenceNet
@@ -62,7 +62,7 @@ class SelfplayCase:
             weights = weights_of(RewardPredictor(RewardPredictorConfig(), points))
             prediction = Prediction(weights=weights, points=points, exchange_rate=1.0, last_kyoku="predicted")
         return SimulatorContext(
-            encoder=self.encoder, heads=(DISCARD,), run_seed=self.seed, index=index, prediction=prediction
+            encoder=self.encoder, heads=(DISCARD_HEAD,), run_seed=self.seed, index=index, prediction=prediction
         )
 
     def policy_set(self) -> PolicySet:
@@ -76,7 +76,7 @@ class SelfplayCase:
 
     def engine(self, policy_set: PolicySet) -> InferenceEngine:
         """Return a new engine."""
-        return InferenceEngine(self.engine_config, policy_set, policy_set, heads=(DISCARD,))
+        return InferenceEngine(self.engine_config, policy_set, policy_set, heads=(DISCARD_HEAD,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 
-from suphx.games.riichi import DISCARD
+from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.bench.selfplay.selfplay import COUNTS, Together, together
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
@@ -82,7 +82,7 @@ class _Driver:
         self._is_taking = False
         self._played: list[Played] = []
         self._bytes_a_decision = 0.0  # in a buffer
-        first = PolicyVersion(0, [ray.put(policy_set.weights([DISCARD]))])
+        first = PolicyVersion(0, [ray.put(policy_set.weights([DISCARD_HEAD]))])
         self._topology.server.begin.remote([ray.put(policy_set)] * 2, first, [first])
         self._simulators.begin(None)
 

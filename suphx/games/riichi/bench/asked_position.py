@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.features.samples import has_choice, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
@@ -63,7 +63,7 @@ def observed_rows(tables: Records) -> dict[int, tuple[I64, I64]]:
     window is one row for each possible claim.
     """
     asked = {}
-    for head in (DISCARD, CHOW, PONG, KONG):
+    for head in (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD):
         indices = np.zeros(_MAX_CANDIDATES * len(tables), np.int64)
         candidates = np.zeros_like(indices)
         number = _list_rows(tables, head, indices, candidates)
@@ -88,9 +88,9 @@ def _candidates(t: Table, head: int, own: I64) -> int:
     if t.phase == CLAIM:
         return list_claims(t, head, own)
     own[0] = -1
-    if head == DISCARD:
+    if head == DISCARD_HEAD:
         return 1
-    return list_own_kans(t, own) if head == KONG and t.phase == OWN_TURN else 0
+    return list_own_kans(t, own) if head == KONG_HEAD and t.phase == OWN_TURN else 0
 
 
 @jit
@@ -98,7 +98,7 @@ def _is_asked(t: Table) -> bool:
     """Tell whether any net is asked: about a claim, or about more than one discard."""
     own = np.zeros(_MAX_CANDIDATES, np.int64)
     if t.phase == CLAIM:
-        return list_claims(t, CHOW, own) + list_claims(t, PONG, own) + list_claims(t, KONG, own) > 0
+        return list_claims(t, CHOW_HEAD, own) + list_claims(t, PONG_HEAD, own) + list_claims(t, KONG_HEAD, own) > 0
     return t.phase != ROB_KAN and has_choice(t)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from suphx.games.riichi.features.encoder import Encoder, encode_candidate, encode_row
-from suphx.games.riichi.features.head import CHOW, CLAIM_HEADS, DISCARD, HEAD_NAMES, KONG, PONG
+from suphx.games.riichi.features.head import CHOW_HEAD, CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
 from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, TSUMO, action_name
@@ -54,9 +54,9 @@ def encode_oracle_batch(tables: Records, indices: I64, rows: U8, *, num_threads:
     """
     actions = np.full(len(indices), -1, np.int64)
     _check_arrays(tables, indices, actions, rows, ORACLE.row_bytes, num_threads)
-    bad = _first_unfit(tables, indices, actions, DISCARD)
+    bad = _first_unfit(tables, indices, actions, DISCARD_HEAD)
     if bad >= 0:
-        raise ValueError(_explain(tables, indices, actions, DISCARD, bad))
+        raise ValueError(_explain(tables, indices, actions, DISCARD_HEAD, bad))
     lookup = load_lookup()
 
     def encode(part: slice) -> None:
@@ -127,11 +127,11 @@ def _first_unfit(tables: Records, indices: I64, actions: I64, head: int) -> int:
 @jit
 def judges(head: int, action: int) -> bool:
     """Tell whether ``action`` is a claim or kan that ``head`` judges."""
-    if head == CHOW:
+    if head == CHOW_HEAD:
         return CHI <= action < PASS
-    if head == PONG:
+    if head == PONG_HEAD:
         return PON <= action <= PON_RED
-    return head == KONG and (action == MINKAN or ANKAN <= action < TSUMO)
+    return head == KONG_HEAD and (action == MINKAN or ANKAN <= action < TSUMO)
 
 
 def _explain(tables: Records, indices: I64, actions: I64, head: int, bad: int) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-DISCARD, RIICHI, CHOW, PONG, KONG = range(5)
+DISCARD_HEAD, RIICHI_HEAD, CHOW_HEAD, PONG_HEAD, KONG_HEAD = range(5)
 HEAD_NAMES = ("discard", "riichi", "chow", "pong", "kong")
 NUM_OUTPUTS = (34, 2, 2, 2, 2)  # paper, Table 2; of two outputs, 1 means yes
 NUM_CHOICES = (34, 0, 0, 0, 0)  # columns of a mask of legal answers; yes and no are always legal
 
-CLAIM_HEADS = (CHOW, PONG, KONG)  # one input row for each possible claim, with the planes of the hand after it
+CLAIM_HEADS = (
+    CHOW_HEAD,
+    PONG_HEAD,
+    KONG_HEAD,
+)  # one input row for each possible claim, with the planes of the hand after it
 
 
 def head_index(name: str) -> int:

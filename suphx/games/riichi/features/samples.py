@@ -15,7 +15,7 @@ import numpy as np
 
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_row
-from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
 from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
@@ -28,12 +28,12 @@ from suphx.games.riichi.table.action import (
     PASS,
     PON,
     PON_RED,
+    RIICHI,
     RON,
     TSUMO,
     TSUMOGIRI,
     chi_position,
 )
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rule_flag import copy_rules
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, TABLE, Table
 from suphx.games.riichi.table.tile import kind_of_face
@@ -65,7 +65,7 @@ def encode_kyokus(store: KyokuStore, kyoku_indices: I64, head: int, encoder: str
     indices = np.asarray(kyoku_indices, np.int64)
     if indices.size and not 0 <= indices.min() <= indices.max() < store.num_kyokus:
         raise ValueError(f"deals {indices.min()} to {indices.max()} are wanted of {store.num_kyokus} in {store.folder}")
-    num_columns = 34 if head == DISCARD else 0
+    num_columns = 34 if head == DISCARD_HEAD else 0
     nothing = (np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), np.zeros(0, np.int8))
     table = np.zeros(1, TABLE)
     count = _encode(table, store.kyokus, games, store.moves, indices, lookup, entry.id, head, False, *nothing)
@@ -122,7 +122,7 @@ def _encode(
                         else:
                             encode_row(encoder, lookup, t, t.actor, head, candidates[c], rows[n])
                         labels[n] = label_of(t, head, candidates[c], action)
-                        if head == DISCARD:
+                        if head == DISCARD_HEAD:
                             fill_discard_mask(t, masks[n])
                     n += 1
             if not follow(t, suits, own, cursor, action):
@@ -156,26 +156,26 @@ def list_candidates(t: Table, head: int, action: int, is_known: bool, candidates
     if t.phase == ROB_KAN:
         return 0
     candidates[0] = -1
-    if head == DISCARD:
+    if head == DISCARD_HEAD:
         return int(action <= TSUMOGIRI and has_choice(t))
     if t.phase != OWN_TURN or action == TSUMO:
         return 0
-    if head == RIICHI:
-        return int(t.legal[RIICHI_ACTION] == 1 and (action <= TSUMOGIRI or action == RIICHI_ACTION))
-    return list_own_kans(t, candidates) if head == KONG else 0
+    if head == RIICHI_HEAD:
+        return int(t.legal[RIICHI] == 1 and (action <= TSUMOGIRI or action == RIICHI))
+    return list_own_kans(t, candidates) if head == KONG_HEAD else 0
 
 
 @jit
 def list_claims(t: Table, head: int, candidates: I64) -> int:
     """Write the possible claims of one head in a claim window; return how many there are."""
     n = 0
-    if head == KONG and t.legal[MINKAN]:
+    if head == KONG_HEAD and t.legal[MINKAN]:
         candidates[n] = MINKAN
         n += 1
-    elif head == PONG and (t.legal[PON] or t.legal[PON_RED]):
+    elif head == PONG_HEAD and (t.legal[PON] or t.legal[PON_RED]):
         candidates[n] = PON_RED if t.legal[PON_RED] else PON
         n += 1
-    elif head == CHOW:
+    elif head == CHOW_HEAD:
         for position in range(3):
             if t.legal[CHI_RED + position]:
                 candidates[n] = CHI_RED + position
@@ -222,12 +222,12 @@ def fill_discard_mask(t: Table, mask: U8) -> None:
 @jit
 def label_of(t: Table, head: int, candidate: int, action: int) -> int:
     """Return the label: the kind of the discard, or whether ``action`` is the candidate (red or not)."""
-    if head == DISCARD:
+    if head == DISCARD_HEAD:
         return kind_of_face(t.drawn if action == TSUMOGIRI else action)
-    if head == RIICHI:
-        return int(action == RIICHI_ACTION)
-    if head == PONG:
+    if head == RIICHI_HEAD:
+        return int(action == RIICHI)
+    if head == PONG_HEAD:
         return int(PON <= action <= PON_RED)
-    if head == CHOW:
+    if head == CHOW_HEAD:
         return int(CHI <= action < PASS and chi_position(action) == chi_position(candidate))
     return int(action == candidate)

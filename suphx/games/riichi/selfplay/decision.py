@@ -24,19 +24,18 @@ from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.features.batch import encode_rows
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, NUM_CHOICES, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, NUM_CHOICES, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.oracle_row import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, U8, Records
 
-HEAD_ORDER = (KONG, PONG, CHOW, RIICHI, DISCARD)
+HEAD_ORDER = (KONG_HEAD, PONG_HEAD, CHOW_HEAD, RIICHI_HEAD, DISCARD_HEAD)
 """Figure 1: which head's answers count first. Of claims and kans that are wanted equally the first one is made."""
 UNDECIDED = -1
 NO_CANDIDATE = -1
@@ -104,16 +103,16 @@ def apply_answers(
     counts = np.ones(len(owners), np.bool_)
     for q in range(len(owners)):
         i = owners[q]
-        if head in (KONG, PONG, CHOW):
+        if head in (KONG_HEAD, PONG_HEAD, CHOW_HEAD):
             if answers[q] == 1 and (actions[i] == UNDECIDED or scores[q] > surest[i]):
                 actions[i] = candidates[q]
                 surest[i] = scores[q]
         elif actions[i] != UNDECIDED:
             counts[q] = False
-        elif head == DISCARD:
+        elif head == DISCARD_HEAD:
             actions[i] = discard_action(tables[indices[i]], answers[q])
         elif answers[q] == 1:
-            actions[i] = RIICHI_ACTION
+            actions[i] = RIICHI
     return counts
 
 
@@ -160,8 +159,8 @@ def _list_overruled(t: Table, overruled: I16) -> None:
 def claim_head(action: int) -> int:
     """Return the head that proposes the claim ``action``."""
     if action == MINKAN:
-        return KONG
-    return PONG if action <= PON_RED else CHOW
+        return KONG_HEAD
+    return PONG_HEAD if action <= PON_RED else CHOW_HEAD
 
 
 @jit
@@ -202,7 +201,7 @@ def observe_head(
         _list_observations(tables, indices, actions, head, owners, candidates)
         lines = indices[owners]
         encode_rows(encoder.id, load_lookup(), head, tables, lines, candidates, rows)
-        if head == DISCARD:
+        if head == DISCARD_HEAD:
             _fill_masks(tables, lines, masks)
         fill_uniforms(tables, indices, owners, candidates, head, uniforms)
     if keep_probability is not None:
@@ -240,13 +239,13 @@ def _num_observations(t: Table, head: int, candidates: I64) -> int:
     if t.phase == CLAIM:
         return list_claims(t, head, candidates)
     candidates[0] = NO_CANDIDATE
-    if head == DISCARD:
+    if head == DISCARD_HEAD:
         return 1
     if t.phase != OWN_TURN:
         return 0
-    if head == RIICHI:
-        return t.legal[RIICHI_ACTION]
-    return list_own_kans(t, candidates) if head == KONG else 0
+    if head == RIICHI_HEAD:
+        return t.legal[RIICHI]
+    return list_own_kans(t, candidates) if head == KONG_HEAD else 0
 
 
 @jit

@@ -25,7 +25,7 @@ from suphx.experience.trajectory import Decisions, KyokuEnds, TrajectoryStore, U
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
-from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD, HEAD_NAMES, NUM_CHOICES
+from suphx.games.riichi.features.head import CLAIM_HEADS, DISCARD_HEAD, HEAD_NAMES, NUM_CHOICES
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
@@ -104,7 +104,7 @@ class TableGroup:
                 config.num_tables,
                 row_bytes=stored_row_bytes(encoder, head, is_wide=config.sees_hidden),
                 num_choices=NUM_CHOICES[head],
-                has_costs=config.has_costs and head == DISCARD,
+                has_costs=config.has_costs and head == DISCARD_HEAD,
             )
             for head in config.heads
         ]

@@ -38,7 +38,10 @@ class LearnerConfig:
     """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
     critic_start: CriticStartConfig = field(default_factory=CriticStartConfig)
     """How the critics learn before the policies do."""
-    distillation: DistillationConfig = field(default_factory=DistillationConfig)
+    distillation: DistillationConfig = field(
+        default_factory=DistillationConfig,
+        metadata={"set_by": "the stage oracle_distillation sets it: use the table oracle_distillation"},
+    )
     """How closely the policy follows a teacher that sees hidden tiles."""
     gradient: PolicyGradientConfig = field(default_factory=PolicyGradientConfig)
     """Terms of the gradient (equations 1 and 2 of the paper)."""

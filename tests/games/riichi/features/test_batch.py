@@ -6,14 +6,14 @@ import pytest
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import ENCODERS, encode_row, find_encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CLAIM, OWN_TURN, ROB_KAN, TABLE
 from suphx.kernel.record import I64, Records
 
-SPANS = {CHOW: [(CHI, PASS)], PONG: [(PON, MINKAN)], KONG: [(ANKAN, TSUMO), (MINKAN, CHI)]}
+SPANS = {CHOW_HEAD: [(CHI, PASS)], PONG_HEAD: [(PON, MINKAN)], KONG_HEAD: [(ANKAN, TSUMO), (MINKAN, CHI)]}
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +65,9 @@ def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads(name: str, head
 def test_an_empty_batch_leaves_all_rows_as_they_are(num_threads: int, tables: Records) -> None:
     nothing = np.zeros(0, np.int64)
     encoder = find_encoder("suphx")
-    rows = np.full((3, encoder.layout(RIICHI).row_bytes), 255, np.uint8)
+    rows = np.full((3, encoder.layout(RIICHI_HEAD).row_bytes), 255, np.uint8)
     for some in (tables[:0], tables):
-        encode_batch(encoder, RIICHI, some, nothing, nothing, rows[:0], num_threads=num_threads)
+        encode_batch(encoder, RIICHI_HEAD, some, nothing, nothing, rows[:0], num_threads=num_threads)
     assert (rows == 255).all()
 
 
@@ -78,11 +78,11 @@ def own_turns(tables: Records) -> I64:
 @pytest.mark.parametrize(
     ("head", "index", "action", "message"),
     [
-        (DISCARD, 10_000, -1, "row 1 is of table 10000, but there are"),
-        (DISCARD, -1, -1, "row 1 is of table -1"),
-        (CHOW, 0, PON, "row 0, table 0, seat 0: pon is not a possible claim that the chow head judges"),
-        (KONG, 0, ANKAN, "row 0, table 0, seat 0: ankan 1m is not a possible claim that the kong head judges"),
-        (PONG, 0, -1, "is not a possible claim that the pong head judges"),
+        (DISCARD_HEAD, 10_000, -1, "row 1 is of table 10000, but there are"),
+        (DISCARD_HEAD, -1, -1, "row 1 is of table -1"),
+        (CHOW_HEAD, 0, PON, "row 0, table 0, seat 0: pon is not a possible claim that the chow head judges"),
+        (KONG_HEAD, 0, ANKAN, "row 0, table 0, seat 0: ankan 1m is not a possible claim that the kong head judges"),
+        (PONG_HEAD, 0, -1, "is not a possible claim that the pong head judges"),
     ],
 )
 def test_a_row_that_does_not_fit_is_named(
@@ -98,21 +98,23 @@ def test_a_row_that_does_not_fit_is_named(
 def test_a_table_that_waits_for_nobody_is_refused() -> None:
     rows = np.zeros((1, 3562), np.uint8)
     with pytest.raises(ValueError, match=r"row 0: table 0 waits for no decision \(phase 0\)"):
-        encode_batch(find_encoder("suphx"), DISCARD, np.zeros(1, TABLE), np.zeros(1, np.int64), np.full(1, -1), rows)
+        encode_batch(
+            find_encoder("suphx"), DISCARD_HEAD, np.zeros(1, TABLE), np.zeros(1, np.int64), np.full(1, -1), rows
+        )
 
 
 def test_arrays_that_do_not_fit_are_refused(tables: Records) -> None:
     encoder = find_encoder("suphx")
     indices, actions, rows = own_turns(tables), np.full(2, -1), np.zeros((2, 3562), np.uint8)
     with pytest.raises(ValueError, match=r"rows are uint8\[2, 3561\]: give contiguous uint8\[2, 3562\]"):
-        encode_batch(encoder, DISCARD, tables, indices, actions, rows[:, 1:])
+        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows[:, 1:])
     with pytest.raises(ValueError, match=r"rows are float64"):
-        encode_batch(encoder, DISCARD, tables, indices, actions, rows.astype(np.float64))
+        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows.astype(np.float64))
     with pytest.raises(ValueError, match=r"indices are int32\[2\]: give int64 \(n,\)"):
-        encode_batch(encoder, DISCARD, tables, indices.astype(np.int32), actions, rows)
+        encode_batch(encoder, DISCARD_HEAD, tables, indices.astype(np.int32), actions, rows)
     with pytest.raises(ValueError, match="1 actions for 2 indices"):
-        encode_batch(encoder, DISCARD, tables, indices, actions[:1], rows)
+        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions[:1], rows)
     with pytest.raises(ValueError, match="num_threads is 0"):
-        encode_batch(encoder, DISCARD, tables, indices, actions, rows, num_threads=0)
+        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows, num_threads=0)
     with pytest.raises(ValueError, match=r"tables are .* give TABLE records"):
-        encode_batch(encoder, DISCARD, tables["hand"], indices, actions, rows)
+        encode_batch(encoder, DISCARD_HEAD, tables["hand"], indices, actions, rows)

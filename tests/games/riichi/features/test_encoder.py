@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import ENCODERS, encode_row, find_encoder
-from suphx.games.riichi.features.head import CHOW, CLAIM_HEADS, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import (
+    CHOW_HEAD,
+    CLAIM_HEADS,
+    DISCARD_HEAD,
+    HEAD_NAMES,
+    KONG_HEAD,
+    PONG_HEAD,
+    RIICHI_HEAD,
+)
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.mini import encode
 from suphx.games.riichi.table.action import ANKAN, PON
@@ -21,7 +29,9 @@ def test_an_unknown_encoder_is_answered_with_the_known_ones() -> None:
         find_encoder("maxi")
 
 
-@pytest.mark.parametrize(("head", "planes"), [(DISCARD, 288), (RIICHI, 288), (CHOW, 310), (PONG, 310), (KONG, 310)])
+@pytest.mark.parametrize(
+    ("head", "planes"), [(DISCARD_HEAD, 288), (RIICHI_HEAD, 288), (CHOW_HEAD, 310), (PONG_HEAD, 310), (KONG_HEAD, 310)]
+)
 def test_each_head_has_its_layout(head: int, planes: int) -> None:
     assert find_encoder("mini").layout(head).num_planes == planes
 
@@ -36,7 +46,7 @@ def test_a_head_that_is_none_is_refused(head: int) -> None:
 def test_the_row_of_a_head_is_that_of_the_encoder(head: int) -> None:
     encoder = find_encoder("mini")
     table = random_tables(1, seed=6)[0].view(np.recarray)
-    action = ANKAN + 3 if head == KONG else PON
+    action = ANKAN + 3 if head == KONG_HEAD else PON
     expected, row = np.zeros((2, encoder.layout(head).row_bytes), np.uint8)
     encode(table, 2, action if head in CLAIM_HEADS else -1, expected)
     encode_row(encoder.id, load_lookup(), table, 2, head, action, row)

@@ -10,7 +10,7 @@ import pytest
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_oracle_batch
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.layout.planes import unpack
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows, wide_row_bytes, with_oracle
@@ -19,7 +19,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import U8, Records
 
 NUM_PLANES = 310
-LAYOUT = find_encoder("mini").layout(DISCARD)
+LAYOUT = find_encoder("mini").layout(DISCARD_HEAD)
 N = 60
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.samples import Samples, encode_kyokus
 from suphx.games.riichi.records.archive.store import KYOKU, KyokuStore, StoreWriter
 from suphx.games.riichi.records.log.gamelog import GameLog, move
-from suphx.games.riichi.table.action import ANKAN, CHI, LEAVE, PON, RETURN, RON, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.action import ANKAN, CHI, LEAVE, PON, RETURN, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.tile import ALL_RED_FIVES
 from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.table_builder import make_wall
@@ -49,7 +48,7 @@ def encode(store: KyokuStore, head: int) -> Samples:
 
 
 PON_AFTER_RIICHI = [
-    move(0, RIICHI_ACTION),
+    move(0, RIICHI),
     move(0, TSUMOGIRI),  # 7z
     move(1, kind("5z")),
     move(2, PON),
@@ -63,16 +62,16 @@ PON_HANDS = [TENPAI, "258m147p19s12345z", "555z5s147m258p23z9m", "46s147m258p123
 def test_every_decision_and_every_pass_is_a_sample(tmp_path: Path) -> None:
     store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", PON_AFTER_RIICHI)
     assert labels(store) == {
-        DISCARD: [kind(tile) for tile in ("7z", "5z", "5s", "9s")],
-        RIICHI: [1],
-        CHOW: [0],
-        PONG: [1],
-        KONG: [0],  # the open kan that seat 2 could have called
+        DISCARD_HEAD: [kind(tile) for tile in ("7z", "5z", "5s", "9s")],
+        RIICHI_HEAD: [1],
+        CHOW_HEAD: [0],
+        PONG_HEAD: [1],
+        KONG_HEAD: [0],  # the open kan that seat 2 could have called
     }
 
 
 def test_the_masks_are_the_kinds_that_may_be_discarded(tmp_path: Path) -> None:
-    samples = encode(store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", PON_AFTER_RIICHI), DISCARD)
+    samples = encode(store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", PON_AFTER_RIICHI), DISCARD_HEAD)
     assert samples.masks.shape == (4, 34)
     assert np.flatnonzero(samples.masks[0]).tolist() == [kind("1p"), kind("7z")]  # what keeps tenpai
     assert not samples.masks[2, kind("5z")]  # kuikae
@@ -82,15 +81,15 @@ def test_the_masks_are_the_kinds_that_may_be_discarded(tmp_path: Path) -> None:
 def test_absent_seats_are_left_out(tmp_path: Path) -> None:
     moves = [move(3, LEAVE), *PON_AFTER_RIICHI]
     store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", moves)
-    assert labels(store)[DISCARD] == [kind(tile) for tile in ("7z", "5z", "5s")]
-    assert labels(store)[CHOW] == []
+    assert labels(store)[DISCARD_HEAD] == [kind(tile) for tile in ("7z", "5z", "5s")]
+    assert labels(store)[CHOW_HEAD] == []
 
 
 def test_a_seat_that_returns_counts_again(tmp_path: Path) -> None:
     moves = [move(0, LEAVE), move(0, RETURN), move(2, LEAVE), *PON_AFTER_RIICHI]
     store = store_of(tmp_path, PON_HANDS, "7z 6s 9s 4p", moves)
-    assert labels(store)[RIICHI] == [1]
-    assert labels(store)[PONG] == []
+    assert labels(store)[RIICHI_HEAD] == [1]
+    assert labels(store)[PONG_HEAD] == []
 
 
 def test_a_turn_that_wins_is_no_sample_although_a_kan_was_possible(tmp_path: Path) -> None:
@@ -98,7 +97,7 @@ def test_a_turn_that_wins_is_no_sample_although_a_kan_was_possible(tmp_path: Pat
     assert labels(store) == {head: [] for head in range(len(HEAD_NAMES))}
     moves = [*(move(seat, TSUMOGIRI) for seat in range(4)), move(0, TSUMO)]
     later = store_of(tmp_path / "later", ["1111m23m456p789s5z", "", "", ""], "6z 9s 9p 9m 5z", moves)
-    assert labels(later)[KONG] == [0], "of the first turn only"
+    assert labels(later)[KONG_HEAD] == [0], "of the first turn only"
 
 
 def test_an_overruled_claim_is_no_sample(tmp_path: Path) -> None:
@@ -107,11 +106,11 @@ def test_an_overruled_claim_is_no_sample(tmp_path: Path) -> None:
     moves = [move(0, TSUMOGIRI), move(1, TSUMOGIRI), move(3, PON), move(3, kind("1z")), move(0, TSUMO)]
     store = store_of(tmp_path, hands, "9s 5s 4p", moves)
     assert labels(store) == {
-        DISCARD: [kind(tile) for tile in ("9s", "5s", "1z")],
-        RIICHI: [0],
-        CHOW: [],
-        PONG: [1],
-        KONG: [],
+        DISCARD_HEAD: [kind(tile) for tile in ("9s", "5s", "1z")],
+        RIICHI_HEAD: [0],
+        CHOW_HEAD: [],
+        PONG_HEAD: [1],
+        KONG_HEAD: [],
     }
 
 
@@ -119,8 +118,8 @@ def test_a_claim_overruled_by_a_win_is_no_sample(tmp_path: Path) -> None:
     hands = [TENPAI, FAR, "44p1479m28s12366z", FAR.replace("9s", "8s")]
     moves = [move(0, TSUMOGIRI), move(1, TSUMOGIRI), move(0, RON)]
     store = store_of(tmp_path, hands, "9s 4p", moves)
-    assert labels(store)[PONG] == []
-    assert labels(store)[DISCARD] == [kind("9s"), kind("4p")]
+    assert labels(store)[PONG_HEAD] == []
+    assert labels(store)[DISCARD_HEAD] == [kind("9s"), kind("4p")]
 
 
 def test_every_possible_chi_is_a_row_of_its_own(tmp_path: Path) -> None:
@@ -131,17 +130,17 @@ def test_every_possible_chi_is_a_row_of_its_own(tmp_path: Path) -> None:
     ]
     store = store_of(tmp_path, hands, "9s 5s 7z 4p", moves)
     # The claimed 5s as the lowest, the middle and the highest of a run.
-    assert labels(store)[CHOW] == [0, 1, 0]
+    assert labels(store)[CHOW_HEAD] == [0, 1, 0]
 
 
 def test_a_forced_discard_is_no_sample(tmp_path: Path) -> None:
     moves = [
-        *(move(0, RIICHI_ACTION), move(0, TSUMOGIRI)),
+        *(move(0, RIICHI), move(0, TSUMOGIRI)),
         *(move(seat, TSUMOGIRI) for seat in (1, 2, 3, 0)),
         *(move(1, TSUMOGIRI), move(0, RON)),
     ]
     store = store_of(tmp_path, [TENPAI, FAR, FAR, FAR.replace("147m", "258m")], "7z 6z 5z 5z 9s 4p", moves)
-    assert labels(store)[DISCARD] == [kind(tile) for tile in ("7z", "6z", "5z", "5z", "4p")]
+    assert labels(store)[DISCARD_HEAD] == [kind(tile) for tile in ("7z", "6z", "5z", "5z", "4p")]
 
 
 def test_every_possible_own_kan_is_a_row_of_its_own(tmp_path: Path) -> None:
@@ -151,7 +150,7 @@ def test_every_possible_own_kan_is_a_row_of_its_own(tmp_path: Path) -> None:
     moves += [move(1, TSUMOGIRI), move(2, TSUMOGIRI), move(3, TSUMOGIRI), move(0, TSUMO)]
     store = store_of(tmp_path, hands, "6z 8m 8p 7s 2s", moves, rinshan="5z5z")
     # First 1m and 2m are possible, then 1m.
-    assert labels(store)[KONG] == [0, 1, 1]
+    assert labels(store)[KONG_HEAD] == [0, 1, 1]
 
 
 def test_rows_have_the_width_of_their_head(tmp_path: Path) -> None:
@@ -160,28 +159,28 @@ def test_rows_have_the_width_of_their_head(tmp_path: Path) -> None:
         samples = encode(store, head)
         assert samples.rows.shape == (samples.labels.size, ENCODERS["mini"].layout(head).row_bytes)
         assert samples.rows.any(axis=1).all()
-        if head != DISCARD:
+        if head != DISCARD_HEAD:
             assert set(samples.labels.tolist()) <= {0, 1}
 
 
 def test_discard_labels_of_whole_games_are_legal(tmp_path: Path) -> None:
-    samples = encode(store_games(tmp_path, [random_game(seed) for seed in range(4)]), DISCARD)
+    samples = encode(store_games(tmp_path, [random_game(seed) for seed in range(4)]), DISCARD_HEAD)
     assert samples.masks[np.arange(samples.labels.size), samples.labels].all()
     assert (samples.masks.sum(axis=1) > 1).all()
 
 
 def test_deals_are_encoded_one_by_one_as_together(tmp_path: Path) -> None:
     store = store_games(tmp_path, [random_game(0)])
-    whole = encode(store, DISCARD)
-    parts = [encode_kyokus(store, np.array([i]), DISCARD) for i in range(store.num_kyokus)]
+    whole = encode(store, DISCARD_HEAD)
+    parts = [encode_kyokus(store, np.array([i]), DISCARD_HEAD) for i in range(store.num_kyokus)]
     np.testing.assert_array_equal(whole.rows, np.concatenate([part.rows for part in parts]))
     np.testing.assert_array_equal(whole.labels, np.concatenate([part.labels for part in parts]))
-    backwards = encode_kyokus(store, np.array([1, 0]), DISCARD)
+    backwards = encode_kyokus(store, np.array([1, 0]), DISCARD_HEAD)
     np.testing.assert_array_equal(backwards.labels, np.concatenate([parts[1].labels, parts[0].labels]))
 
 
 def test_no_deals_give_no_samples(tmp_path: Path) -> None:
-    samples = encode_kyokus(store_games(tmp_path, [random_game(0)]), np.zeros(0, np.int64), DISCARD)
+    samples = encode_kyokus(store_games(tmp_path, [random_game(0)]), np.zeros(0, np.int64), DISCARD_HEAD)
     assert samples.rows.shape[0] == samples.labels.size == 0
 
 
@@ -190,7 +189,7 @@ def test_a_deal_that_contradicts_the_rules_is_refused_by_name(tmp_path: Path) ->
     bad = dataclasses.replace(game.kyokus[1], moves=game.kyokus[1].moves[:4])
     store = store_games(tmp_path, [dataclasses.replace(game, kyokus=[game.kyokus[0], bad])])
     with pytest.raises(ValueError, match=r"deal 1 of .* \(game game-0\) contradicts the rules"):
-        encode(store, DISCARD)
+        encode(store, DISCARD_HEAD)
 
 
 def test_a_deal_that_is_damaged_or_not_there_is_refused(tmp_path: Path) -> None:
@@ -202,7 +201,7 @@ def test_a_deal_that_is_damaged_or_not_there_is_refused(tmp_path: Path) -> None:
     store = KyokuStore.open(folder)
     for bad, name in ((0, "game-0"), (1, "unknown")):
         with pytest.raises(ValueError, match=rf"deal {bad} of .* \(game {name}\) contradicts the rules or is damaged"):
-            encode_kyokus(store, np.array([bad]), DISCARD)
+            encode_kyokus(store, np.array([bad]), DISCARD_HEAD)
     for index in (-1, store.num_kyokus):
         with pytest.raises(ValueError, match=rf"deals {index} to {index} are wanted of {store.num_kyokus}"):
-            encode_kyokus(store, np.array([index]), DISCARD)
+            encode_kyokus(store, np.array([index]), DISCARD_HEAD)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, KONG
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
 from suphx.games.riichi.features.layout.planes import unpack
 from suphx.games.riichi.features.samples import Samples, encode_kyokus
 from suphx.games.riichi.features.suit_permutation import SUIT_ORDERS, permute_suits
@@ -72,7 +72,7 @@ def test_a_game_with_other_suits_encodes_to_the_permuted_samples(
         num_rows = len(samples.labels)
         assert num_rows > 0
         permute_suits(samples, np.full(num_rows, choice))
-        if head == KONG:  # several kans are asked for in the order of their kinds, which is another one
+        if head == KONG_HEAD:  # several kans are asked for in the order of their kinds, which is another one
             assert sorted(map(bytes, samples.rows)) == sorted(map(bytes, expected.rows))
         else:
             assert np.array_equal(samples.rows, expected.rows)
@@ -81,7 +81,7 @@ def test_a_game_with_other_suits_encodes_to_the_permuted_samples(
 
 
 def test_each_sample_has_an_order_of_its_own(stores: list[KyokuStore]) -> None:
-    samples, plain = encode(stores[0], DISCARD, "mini"), encode(stores[0], DISCARD, "mini")
+    samples, plain = encode(stores[0], DISCARD_HEAD, "mini"), encode(stores[0], DISCARD_HEAD, "mini")
     choices = np.arange(len(plain.labels)) % len(SUIT_ORDERS)
     permute_suits(samples, choices)
     for i in range(12):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.optim import AdamW
 
-from suphx.games.riichi.features.head import CHOW, HEAD_NAMES
+from suphx.games.riichi.features.head import CHOW_HEAD, HEAD_NAMES
 from suphx.games.riichi.features.samples import encode_kyokus
 from suphx.games.riichi.records.archive.store import GAME, KYOKU, KyokuStore, StoreWriter
 from suphx.models.checkpoints.checkpoint import CheckpointHeader, PlanesVersion, load_checkpoint, save_checkpoint
@@ -74,7 +74,7 @@ def damaged_checkpoint(random: Random, seeds: Sequence[Seed]) -> Files:
 
 def read_checkpoint(folder: Path, number: int) -> None:
     """Load the net; ValueError if it is damaged."""
-    load_checkpoint(folder / "chow.safetensors", head=CHOW, planes=PLANES)
+    load_checkpoint(folder / "chow.safetensors", head=CHOW_HEAD, planes=PLANES)
 
 
 def damaged_state(random: Random, seeds: Sequence[Seed]) -> Files:
@@ -84,7 +84,7 @@ def damaged_state(random: Random, seeds: Sequence[Seed]) -> Files:
 
 def read_state(folder: Path, number: int) -> None:
     """Load the training state; ValueError if it is damaged."""
-    net = PolicyNet(CHOW, PLANES.num_planes, NET)
+    net = PolicyNet(CHOW_HEAD, PLANES.num_planes, NET)
     load_training_state(folder / "state.safetensors", net, AdamW(net.parameters()), RUN)
 
 
@@ -163,14 +163,14 @@ def _checkpoint() -> bytes:
         head="chow", planes=PLANES, rules_version="tenhou-1", net=NET, step=1, metrics={"loss": 0.5}
     )
     with tempfile.TemporaryDirectory() as name:
-        save_checkpoint(Path(name) / "a", PolicyNet(CHOW, PLANES.num_planes, NET), header)
+        save_checkpoint(Path(name) / "a", PolicyNet(CHOW_HEAD, PLANES.num_planes, NET), header)
         return (Path(name) / "a").read_bytes()
 
 
 @functools.cache
 def _state() -> bytes:
     torch.manual_seed(1)
-    net = PolicyNet(CHOW, PLANES.num_planes, NET)
+    net = PolicyNet(CHOW_HEAD, PLANES.num_planes, NET)
     optimizer = AdamW(net.parameters())
     torch.autograd.backward(net(torch.rand(4, PLANES.num_planes, 34)).square().mean())
     optimizer.step()

@@ -10,7 +10,7 @@ from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import fill_discard_mask
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.selfplay.deal_in import deal_in_costs
@@ -175,7 +175,10 @@ def test_costs_are_those_of_playing_on(make_wall: object) -> None:
 def test_kept_decisions_have_the_cost_that_their_seat_then_pays() -> None:
     """In a deal that a discard ended, the last decision has that cost, and no other decision that was taken has one."""
     group = TableGroup(
-        GroupConfig(num_tables=256, heads=(DISCARD,), has_costs=True), find_encoder("mini"), tenhou(), first_seed=100
+        GroupConfig(num_tables=256, heads=(DISCARD_HEAD,), has_costs=True),
+        find_encoder("mini"),
+        tenhou(),
+        first_seed=100,
     )
     num_paid = 0
     for _ in range(500):

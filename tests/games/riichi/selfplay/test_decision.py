@@ -6,7 +6,7 @@ import pytest
 from suphx.experience.observation import Observations
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import ENCODERS
-from suphx.games.riichi.features.head import CHOW, DISCARD, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import Forward, HeadAnswers, decide, discard_answers
 from suphx.games.riichi.table.action import (
     ANKAN,
@@ -17,11 +17,11 @@ from suphx.games.riichi.table.action import (
     NINE_TERMINALS,
     PASS,
     PON,
+    RIICHI,
     RON,
     TSUMO,
     TSUMOGIRI,
 )
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
 from suphx.games.riichi.table.rules import tenhou
 from suphx.kernel.record import I64, Records
 from tests.games.riichi.builders.table_builder import Deal
@@ -42,7 +42,7 @@ class Nets:
     def __call__(self, observations: Observations, lines: I64) -> HeadAnswers:
         head, num_rows = observations.head, len(lines)
         self.asked.append((head, num_rows))
-        if head == DISCARD:
+        if head == DISCARD_HEAD:
             scores = np.where(observations.masks == 1, 0.0, -np.inf)
             if self._discard:
                 scores[:, kind(self._discard)] += 1.0
@@ -83,7 +83,7 @@ def test_nine_terminals_are_declared_without_asking_a_net() -> None:
 
 def test_a_single_choice_asks_no_net() -> None:
     deal = Deal([TENPAI, FAR, FAR, FAR.replace("147m", "258m")], draws="7z 6z 5z 5z 9s")
-    deal.act(0, RIICHI_ACTION)
+    deal.act(0, RIICHI)
     deal.discard(0, "7z")
     deal.tsumogiri(3)
     nets = Nets()
@@ -93,38 +93,38 @@ def test_a_single_choice_asks_no_net() -> None:
 
 def test_a_wanted_kan_goes_before_riichi_and_discard() -> None:
     deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
-    nets = Nets({KONG: [0.6], RIICHI: [1.0]})
+    nets = Nets({KONG_HEAD: [0.6], RIICHI_HEAD: [1.0]})
     assert decide_all(deal.tables, nets) == [ANKAN]
-    assert nets.asked == [(KONG, 1)]
+    assert nets.asked == [(KONG_HEAD, 1)]
 
 
 def test_the_most_confident_of_several_kans_is_made() -> None:
     deal = Deal(["1111m2222m258p19s", "", "", ""], draws="5z")
-    assert decide_all(deal.tables, Nets({KONG: [0.6, 0.7]})) == [ANKAN + 1]
-    assert decide_all(deal.tables, Nets({KONG: [0.9, 0.7]})) == [ANKAN]
+    assert decide_all(deal.tables, Nets({KONG_HEAD: [0.6, 0.7]})) == [ANKAN + 1]
+    assert decide_all(deal.tables, Nets({KONG_HEAD: [0.9, 0.7]})) == [ANKAN]
 
 
 def test_riichi_is_asked_after_an_unwanted_kan_and_goes_before_the_discard() -> None:
     deal = Deal(["1111m456789p12s7z", "", "", ""], draws="7z")
-    nets = Nets({KONG: [0.5], RIICHI: [0.6]})
-    assert decide_all(deal.tables, nets) == [RIICHI_ACTION]
-    assert nets.asked[:2] == [(KONG, 1), (RIICHI, 1)]
+    nets = Nets({KONG_HEAD: [0.5], RIICHI_HEAD: [0.6]})
+    assert decide_all(deal.tables, nets) == [RIICHI]
+    assert nets.asked[:2] == [(KONG_HEAD, 1), (RIICHI_HEAD, 1)]
 
 
 def test_the_discard_net_chooses_among_the_legal_kinds() -> None:
     deal = Deal([FAR, "", "", ""], draws="5z")
     nets = Nets(discard="5p")
     assert decide_all(deal.tables, nets) == [kind("5p")]
-    assert nets.asked == [(DISCARD, 1)]
+    assert nets.asked == [(DISCARD_HEAD, 1)]
     assert decide_all(deal.tables, Nets(discard="5z")) == [TSUMOGIRI]
 
 
 def test_the_discard_of_a_riichi_is_asked_from_the_discard_net() -> None:
     deal = Deal([TENPAI, "", "", ""], draws="7z")
-    deal.act(0, RIICHI_ACTION)
+    deal.act(0, RIICHI)
     nets = Nets(discard="1p")
     assert decide_all(deal.tables, nets) == [kind("1p")]
-    assert nets.asked == [(DISCARD, 1)]
+    assert nets.asked == [(DISCARD_HEAD, 1)]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_plain_tiles_go_before_red_ones_and_the_drawn_tile_before_its_equal(
 
 def test_nothing_is_claimed_unless_a_net_says_yes_with_more_than_one_half() -> None:
     deal = claim("33m258p19s12346z1p", "3m")
-    assert decide_all(deal.tables, Nets({PONG: [0.5]})) == [PASS]
-    assert decide_all(deal.tables, Nets({PONG: [0.51]})) == [PON]
+    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.5]})) == [PASS]
+    assert decide_all(deal.tables, Nets({PONG_HEAD: [0.51]})) == [PON]
 
 
 @pytest.mark.parametrize(("answer", "score", "action"), [(1, 0.5, PON), (1, 0.0, PON), (0, 0.9, PASS)])
@@ -164,7 +164,7 @@ def test_the_answer_and_not_its_score_decides_whether_a_claim_is_made(answer: in
 
 def test_of_equally_sure_kans_the_first_is_made() -> None:
     deal = Deal(["1111m2222m258p19s", "", "", ""], draws="5z")
-    assert decide_all(deal.tables, Nets({KONG: [0.7, 0.7]})) == [ANKAN]
+    assert decide_all(deal.tables, Nets({KONG_HEAD: [0.7, 0.7]})) == [ANKAN]
 
 
 def test_the_most_confident_claim_of_all_nets_is_proposed() -> None:
@@ -178,16 +178,16 @@ def test_the_most_confident_claim_of_all_nets_is_proposed() -> None:
         (0.1, 0.2, 0.6, chi),
         (0.6, 0.6, 0.6, MINKAN),  # of equals the first asked
     ):
-        nets = Nets({KONG: [kong], PONG: [pong], CHOW: [chow]})
+        nets = Nets({KONG_HEAD: [kong], PONG_HEAD: [pong], CHOW_HEAD: [chow]})
         assert decide_all(deal.tables, nets) == [action]
-        assert nets.asked == [(KONG, 1), (PONG, 1), (CHOW, 1)]
+        assert nets.asked == [(KONG_HEAD, 1), (PONG_HEAD, 1), (CHOW_HEAD, 1)]
 
 
 def test_of_several_runs_the_most_confident_is_called_with_the_red_five() -> None:
     deal = claim("2405m258p19s123z", "3m")
     assert [position for position in range(3) if deal.is_offered(1, CHI + position)] == [0, 1]
-    assert decide_all(deal.tables, Nets({CHOW: [0.6, 0.9]})) == [CHI + 1]
-    assert decide_all(deal.tables, Nets({CHOW: [0.9, 0.6]})) == [CHI_RED]
+    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.6, 0.9]})) == [CHI + 1]
+    assert decide_all(deal.tables, Nets({CHOW_HEAD: [0.9, 0.6]})) == [CHI_RED]
 
 
 def test_a_kan_that_cannot_be_won_is_not_robbed() -> None:
@@ -222,23 +222,23 @@ def test_every_head_is_asked_once_for_all_tables_in_the_order_of_figure_1() -> N
             claim("33m258p19s12346z1p", "3m").tables,
         ]
     )
-    nets = Nets({KONG: [0.1, 0.2, 0.7], PONG: [0.2, 0.9], CHOW: [0.8], RIICHI: [0.2]}, discard="7z")
+    nets = Nets({KONG_HEAD: [0.1, 0.2, 0.7], PONG_HEAD: [0.2, 0.9], CHOW_HEAD: [0.8], RIICHI_HEAD: [0.2]}, discard="7z")
     assert decide_all(tables, nets) == [CHI + 1, TSUMOGIRI, ANKAN + 1, TSUMO, PON]
-    assert nets.asked == [(KONG, 3), (PONG, 2), (CHOW, 1), (RIICHI, 1), (DISCARD, 1)]
+    assert nets.asked == [(KONG_HEAD, 3), (PONG_HEAD, 2), (CHOW_HEAD, 1), (RIICHI_HEAD, 1), (DISCARD_HEAD, 1)]
 
 
 def test_only_the_tables_asked_for_are_decided() -> None:
     tables = np.concatenate([Deal([FAR, "", "", ""], draws="5z").tables for _ in range(3)])
     nets = Nets(discard="5p")
     assert decide(tables, np.array([2]), ENCODERS["mini"], nets).tolist() == [kind("5p")]
-    assert nets.asked == [(DISCARD, 1)]
+    assert nets.asked == [(DISCARD_HEAD, 1)]
 
 
 def test_whatever_the_nets_say_the_actions_are_legal() -> None:
     rng = np.random.default_rng(0)
 
     def forward(observations: Observations, lines: I64) -> HeadAnswers:
-        if observations.head == DISCARD:
+        if observations.head == DISCARD_HEAD:
             masks = observations.masks
             return discard_answers(np.where(masks == 1, rng.random(masks.shape), -1).argmax(axis=1))
         scores = rng.random(len(lines)).astype(np.float32)

@@ -8,11 +8,10 @@ import numpy as np
 
 from suphx.experience.trajectory import Unrewarded
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES, KONG, PONG, RIICHI
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
-from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, TSUMO
-from suphx.games.riichi.table.action import RIICHI as RIICHI_ACTION
+from suphx.games.riichi.table.action import ANKAN, CHI, MINKAN, PASS, PON, PON_RED, RIICHI, TSUMO
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
 from tests.selfplay.row_nets import RowAgent, answer
@@ -49,22 +48,22 @@ class Stored:
         for line, (end, seat) in enumerate(zip(part.ends.tolist(), part.seats.tolist(), strict=True)):
             key: Seat = (*deals[end], seat)
             if decisions.is_overruled[line]:
-                assert part.head != DISCARD
+                assert part.head != DISCARD_HEAD
                 assert decisions.actions[line] == 1, "a no cannot be overruled"
                 self.overruled[key, part.head] += 1
-            elif part.head != DISCARD and decisions.actions[line] == 1:
+            elif part.head != DISCARD_HEAD and decisions.actions[line] == 1:
                 self.yes[key, part.head] += 1
 
 
 def head_of(action: int) -> int | None:
     """Return the head that proposes ``action``, None for those that are not yes or no."""
-    if action == RIICHI_ACTION:
-        return RIICHI
+    if action == RIICHI:
+        return RIICHI_HEAD
     if action in (PON, PON_RED):
-        return PONG
+        return PONG_HEAD
     if action == MINKAN or ANKAN <= action < TSUMO:
-        return KONG
-    return CHOW if CHI <= action < PASS else None
+        return KONG_HEAD
+    return CHOW_HEAD if CHI <= action < PASS else None
 
 
 def done(log: KyokuLog, game: int, number: int) -> Counter[tuple[Seat, int]]:
@@ -89,8 +88,8 @@ def test_every_stored_yes_without_a_mark_was_done_and_no_other() -> None:
                 shown += done(kyoku, game, number)
     assert stored.yes == shown
     counts = Counter(head for _, head in shown.elements())
-    assert min(counts[head] for head in (CHOW, PONG, KONG)) > 5, counts
-    assert counts[RIICHI], counts
+    assert min(counts[head] for head in (CHOW_HEAD, PONG_HEAD, KONG_HEAD)) > 5, counts
+    assert counts[RIICHI_HEAD], counts
     overruled = Counter(head for _, head in stored.overruled.elements())
-    assert overruled[CHOW] > 5, overruled
-    assert overruled[PONG], overruled
+    assert overruled[CHOW_HEAD] > 5, overruled
+    assert overruled[PONG_HEAD], overruled

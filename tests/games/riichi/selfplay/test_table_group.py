@@ -10,7 +10,7 @@ from suphx.experience.observation import FIRST_OLDER, LATEST, WEAK
 from suphx.experience.opponents import OpponentConfig
 from suphx.experience.trajectory import Decisions, KyokuEnds, concatenate
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import DISCARD, HEAD_NAMES, RIICHI
+from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, RIICHI_HEAD
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
@@ -21,7 +21,7 @@ ALL_HEADS = tuple(range(len(HEAD_NAMES)))
 
 
 def new_group(num_tables: int = 3, first_seed: int = 100, **config: object) -> TableGroup:
-    settings = GroupConfig(**{"num_tables": num_tables, "heads": (DISCARD,), **config})  # type: ignore[arg-type]
+    settings = GroupConfig(**{"num_tables": num_tables, "heads": (DISCARD_HEAD,), **config})  # type: ignore[arg-type]
     return TableGroup(settings, MINI, tenhou(), first_seed=first_seed)
 
 
@@ -103,7 +103,7 @@ def test_trajectories_hold_what_was_asked_and_replied() -> None:
         observations = group.observe()
         outputs = [answer(part, version) for part in observations]
         for part, output in zip(observations, outputs, strict=True):
-            if part.head == DISCARD:
+            if part.head == DISCARD_HEAD:
                 for row, action, log_prob in zip(part.rows, output.actions, output.log_probs, strict=True):
                     asked[row.tobytes()] = (int(action), float(log_prob))
         ended = group.step(outputs)
@@ -122,15 +122,15 @@ def test_riichi_and_calls_are_kept_when_their_heads_learn() -> None:
         ended = group.step([answer(observations) for observations in group.observe()])
         for part in ended.with_rewards(np.zeros((len(ended.kyokus.games), 4), np.float32)):
             counts[part.head] += len(part)
-            assert part.head == DISCARD or set(part.actions.tolist()) <= {0, 1}
+            assert part.head == DISCARD_HEAD or set(part.actions.tolist()) <= {0, 1}
     assert all(counts.values()), counts
-    assert counts[DISCARD] > counts[RIICHI]
+    assert counts[DISCARD_HEAD] > counts[RIICHI_HEAD]
 
 
 def test_only_the_learning_seats_are_kept_and_the_mixture_is_as_wanted() -> None:
     mixture = OpponentConfig(latest=0.2, older=0.5, weak=0.3, num_older=2)
     group = new_group(num_tables=400, opponents=mixture)
-    seats = np.concatenate([part.policies for part in group.observe() if part.head == DISCARD])
+    seats = np.concatenate([part.policies for part in group.observe() if part.head == DISCARD_HEAD])
     shares = np.bincount(seats, minlength=FIRST_OLDER + 2) / len(seats)
     learner = 1 / 4
     expected = [learner + 0.75 * 0.2, 0.75 * 0.3, 0.75 * 0.25, 0.75 * 0.25]

@@ -11,7 +11,7 @@ import numpy as np
 from suphx.experience.sparse_rows import SparseRows
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
@@ -42,18 +42,18 @@ GUARDED: dict[str, Any] = {
 
 
 def decisions(
-    head: int = DISCARD, n: int = 64, seed: int = 0, length: int = 1, *, sees_hidden: bool = False
+    head: int = DISCARD_HEAD, n: int = 64, seed: int = 0, length: int = 1, *, sees_hidden: bool = False
 ) -> Decisions:
     """Decisions drawn evenly in trajectories of ``length`` rows; the action 3 (or yes, 1) pays."""
     rng = np.random.default_rng(seed)
-    num_actions = 34 if head == DISCARD else 2
+    num_actions = 34 if head == DISCARD_HEAD else 2
     actions = rng.integers(num_actions, size=n)
     row_bytes = find_encoder("mini").layout(head).row_bytes
     rows = rng.random((n, wide_row_bytes(row_bytes) if sees_hidden else row_bytes)) < 0.1
     return Decisions(
         head=head,
         rows=SparseRows.of(rows.astype(np.uint8)),
-        masks=np.ones((n, 34 if head == DISCARD else 0), np.uint8),
+        masks=np.ones((n, 34 if head == DISCARD_HEAD else 0), np.uint8),
         costs=np.zeros((n, 0), np.int16),
         actions=actions.astype(np.int16),
         is_overruled=np.zeros(n, np.bool_),
@@ -64,13 +64,19 @@ def decisions(
     )
 
 
-def small_net(head: int = DISCARD, net: NetConfig = SMALL_PLAIN, seed: int = 1) -> PolicyNet:
+def small_net(head: int = DISCARD_HEAD, net: NetConfig = SMALL_PLAIN, seed: int = 1) -> PolicyNet:
     return small_policy_set(seed, net).nets[head]
 
 
 BATCHES: tuple[Mapping[int, Decisions], ...] = (
-    {DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=33)},
-    {DISCARD: decisions(n=101, seed=1), CHOW: decisions(CHOW, n=1)},  # one of two learners has no row of the chow net
-    {DISCARD: decisions(n=7, seed=2)},
-    {DISCARD: decisions(n=50, seed=3, length=20), CHOW: decisions(CHOW, n=9, length=9)},  # whole trajectories
+    {DISCARD_HEAD: decisions(n=65), CHOW_HEAD: decisions(CHOW_HEAD, n=33)},
+    {
+        DISCARD_HEAD: decisions(n=101, seed=1),
+        CHOW_HEAD: decisions(CHOW_HEAD, n=1),
+    },  # one of two learners has no row of the chow net
+    {DISCARD_HEAD: decisions(n=7, seed=2)},
+    {
+        DISCARD_HEAD: decisions(n=50, seed=3, length=20),
+        CHOW_HEAD: decisions(CHOW_HEAD, n=9, length=9),
+    },  # whole trajectories
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from suphx.games.riichi.features.head import DISCARD
+from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows
 from suphx.models.nets.policy import add_oracle_planes
@@ -61,7 +61,7 @@ def test_critic_and_teacher_see_what_is_hidden_and_the_policy_does_not() -> None
     actor = new_actor(replace(CONFIG, oracle_critic=True), small_net(), teacher)
     rows = decisions(sees_hidden=True).rows.dense()
     columns = actor.seen_columns({ROWS: rows})
-    num_planes = small_net(DISCARD).num_planes
+    num_planes = small_net(DISCARD_HEAD).num_planes
     everything = seen_rows(rows, num_planes, ORACLE.num_planes, sees_all=True)
     assert np.array_equal(columns[CRITIC_ROWS], everything)
     assert np.array_equal(columns[TEACHER_ROWS], everything)

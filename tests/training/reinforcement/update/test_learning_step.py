@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from suphx.experience.trajectory import Decisions
-from suphx.games.riichi.features.head import CHOW, DISCARD, HEAD_NAMES
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, HEAD_NAMES
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.reinforcement.policy_gradient import decision_loss
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
@@ -26,7 +26,7 @@ from tests.training.reinforcement.update.decision_batch import CONFIG, decisions
 CPU = torch.device("cpu")
 
 
-def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD,)) -> LearningStep:
+def new_step(config: LearnerConfig = CONFIG, heads: tuple[int, ...] = (DISCARD_HEAD,)) -> LearningStep:
     return LearningStep(config, {HEAD_NAMES[head]: new_actor(config, small_net(head)) for head in heads}, CPU)
 
 
@@ -70,18 +70,18 @@ def test_steps_are_those_of_torch_alone() -> None:
 
 
 def test_two_heads_learn_as_they_do_alone() -> None:
-    both = new_step(heads=(DISCARD, CHOW))
-    parts = {"discard": batch(decisions()), "chow": batch(decisions(CHOW))}
+    both = new_step(heads=(DISCARD_HEAD, CHOW_HEAD))
+    parts = {"discard": batch(decisions()), "chow": batch(decisions(CHOW_HEAD))}
     figures = both.make(parts)
-    for head in (DISCARD, CHOW):
+    for head in (DISCARD_HEAD, CHOW_HEAD):
         alone, name = new_step(heads=(head,)), HEAD_NAMES[head]
         assert alone.make({name: parts[name]})[name] == figures[name]
         assert not has_moved(weights_of(alone, "policy", name), weights_of(both, "policy", name))
 
 
 def test_a_head_without_a_batch_stays_as_it_is() -> None:
-    step = new_step(heads=(DISCARD, CHOW))
-    step.make({"discard": batch(decisions()), "chow": batch(decisions(CHOW))})
+    step = new_step(heads=(DISCARD_HEAD, CHOW_HEAD))
+    step.make({"discard": batch(decisions()), "chow": batch(decisions(CHOW_HEAD))})
     before = step_tensors(step)
     step.make({"discard": batch(decisions(seed=1))})
     after = step_tensors(step)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from suphx.games.riichi.features.head import CHOW, DISCARD
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.training.reinforcement.critic_start_config import CriticStartConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.update.head_batch import Figures, Step
@@ -14,7 +14,7 @@ from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reinforcement.update.update_control import UpdateControl, mean_figures
 from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, decisions
 
-HEADS = (DISCARD, CHOW)
+HEADS = (DISCARD_HEAD, CHOW_HEAD)
 
 
 def found(parts: Sequence[Sequence[Step]], entropy: float = 1.0) -> list[list[Figures]]:
@@ -26,7 +26,7 @@ def new_control(config: LearnerConfig = CONFIG) -> UpdateControl:
 
 
 def test_one_learner_gets_all_rows_in_one_step() -> None:
-    [[step]] = new_control().parts({DISCARD: decisions(n=65), CHOW: decisions(CHOW, n=0)})
+    [[step]] = new_control().parts({DISCARD_HEAD: decisions(n=65), CHOW_HEAD: decisions(CHOW_HEAD, n=0)})
     assert set(step) == {"discard"}
     assert len(step["discard"].decisions) == 65
     assert step["discard"].weight == 1
@@ -37,7 +37,7 @@ def test_parts_of_several_learners_are_whole_trajectories_and_weigh_one_together
     for batch in BATCHES:
         parts = new_control(replace(CONFIG, num_learners=2)).parts(batch)
         assert len(parts) == 2
-        for head, name in ((DISCARD, "discard"), (CHOW, "chow")):
+        for head, name in ((DISCARD_HEAD, "discard"), (CHOW_HEAD, "chow")):
             if head not in batch:
                 continue
             own = [steps[0][name] for steps in parts]
@@ -50,7 +50,7 @@ def test_parts_of_several_learners_are_whole_trajectories_and_weigh_one_together
 def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough() -> None:
     config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100, batch_rows=32))
     control = new_control(config)
-    batch = {DISCARD: decisions(n=64), CHOW: decisions(CHOW, n=40)}
+    batch = {DISCARD_HEAD: decisions(n=64), CHOW_HEAD: decisions(CHOW_HEAD, n=40)}
     [steps] = control.parts(batch)
     assert [{head: part.learns_policy for head, part in step.items()} for step in steps] == (
         [{"discard": False}] * 2 + [{"chow": False}] * 2
@@ -66,17 +66,17 @@ def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough
 
 def test_alpha_follows_the_entropy_of_the_updates_of_the_policy() -> None:
     control = new_control(replace(CONFIG, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0)))
-    parts = control.parts({DISCARD: decisions()})
+    parts = control.parts({DISCARD_HEAD: decisions()})
     assert parts[0][0]["discard"].alpha == 0.2
     assert control.count(parts, found(parts))["discard"] == {"entropy": 1.0, "alpha": 0.2, "entropy_target": 1.5}
-    assert control.parts({DISCARD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
+    assert control.parts({DISCARD_HEAD: decisions()})[0][0]["discard"].alpha == pytest.approx(0.205)
 
 
 def test_settings_change_from_update_to_update() -> None:
     control = new_control(replace(CONFIG, **GUARDED, num_learners=1))
     rates, weights = [], []
     for seed in range(8):
-        parts = control.parts({DISCARD: decisions(seed=seed)})
+        parts = control.parts({DISCARD_HEAD: decisions(seed=seed)})
         rates.append(parts[0][-1]["discard"].rate_share)
         weights.append(parts[0][-1]["discard"].start_weight)
         control.count(parts, found(parts))
@@ -88,36 +88,36 @@ def test_settings_change_from_update_to_update() -> None:
 
 def test_permuted_rewards_differ_from_update_to_update() -> None:
     control = new_control(replace(CONFIG, permute_rewards=True))
-    batch = {DISCARD: decisions()}
+    batch = {DISCARD_HEAD: decisions()}
     orders = []
     for _ in range(2):
         parts = control.parts(batch)
         orders.append(parts[0][0]["discard"].decisions.rewards)
         control.count(parts, found(parts))
-    assert [sum(order) for order in orders] == [sum(batch[DISCARD].rewards)] * 2
+    assert [sum(order) for order in orders] == [sum(batch[DISCARD_HEAD].rewards)] * 2
     assert not np.array_equal(orders[0], orders[1])
-    assert not np.array_equal(orders[0], batch[DISCARD].rewards)
+    assert not np.array_equal(orders[0], batch[DISCARD_HEAD].rewards)
 
 
 def test_a_restored_control_goes_on_with_the_same_settings() -> None:
     first, second = (new_control(replace(CONFIG, **GUARDED)) for _ in range(2))
     for seed in range(5):
-        parts = first.parts({DISCARD: decisions(seed=seed)})
+        parts = first.parts({DISCARD_HEAD: decisions(seed=seed)})
         first.count(parts, found(parts, 1.0 - 0.1 * seed))
     second.restore(first.state())
     assert second.state() == first.state()
-    parts, same = first.parts({DISCARD: decisions()}), second.parts({DISCARD: decisions()})
+    parts, same = first.parts({DISCARD_HEAD: decisions()}), second.parts({DISCARD_HEAD: decisions()})
     assert first.count(parts, found(parts)) == second.count(same, found(same))
     assert first.num_updates == second.num_updates == 6
 
 
 def test_an_update_without_decisions_is_refused() -> None:
     with pytest.raises(ValueError, match="an update needs decisions of one head at least: the batches are empty"):
-        new_control().parts({DISCARD: decisions(n=0)})
+        new_control().parts({DISCARD_HEAD: decisions(n=0)})
 
 
 def test_figures_are_means_over_rows_and_steps() -> None:
-    [first], [second] = new_control(replace(CONFIG, num_learners=2)).parts({DISCARD: decisions(n=4)})
+    [first], [second] = new_control(replace(CONFIG, num_learners=2)).parts({DISCARD_HEAD: decisions(n=4)})
     parts = [[first, first], [second, second]]
     values = [[1.0, 5.0], [2.0, 8.0]]
     figures: list[list[Figures]] = [[{"discard": {"kl": value}} for value in own] for own in values]
