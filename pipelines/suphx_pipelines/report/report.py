@@ -13,6 +13,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi import HEAD_NAMES, head_index
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.charts.tile_drawing import tile_symbols
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
@@ -118,9 +119,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
     return Results(
         records=_read(folders.get("records"), "summary.json"),
         supervised={
-            head: metrics
-            for head in HEAD_NAMES
-            if (metrics := _read(folders.get(f"supervised/{head}"), "metrics.json"))
+            head: metrics for head in HEAD_NAMES if (metrics := _read(folders.get(f"supervised/{head}"), METRICS_FILE))
         },
         curve=_read(folders.get("learning_curve/summary"), "curve.json"),
         ablation=_read(folders.get("ablation/summary"), "ablation.json"),
@@ -128,17 +127,17 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         curves={
             head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
         },
-        self_play=_read(folders.get("reinforcement"), "metrics.json"),
-        reward_predictor=_read(folders.get("reward_predictor"), "metrics.json"),
+        self_play=_read(folders.get("reinforcement"), METRICS_FILE),
+        reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
         agent_comparison=_read(folders.get("agent_comparison/match"), "agent_comparison.json"),
         oracle=[
-            _read(folders.get(ORACLE), "metrics.json"),
-            _read(folders.get(DECAY), f"{DECAY_PART}/metrics.json"),
-            _read(folders.get(DECAY), "metrics.json"),
-            _read(folders.get(DISTILLATION), "metrics.json"),
+            _read(folders.get(ORACLE), METRICS_FILE),
+            _read(folders.get(DECAY), f"{DECAY_PART}/{METRICS_FILE}"),
+            _read(folders.get(DECAY), METRICS_FILE),
+            _read(folders.get(DISTILLATION), METRICS_FILE),
         ],
         entropy_study={
-            name.removeprefix(STAGE_PREFIX): _read(folder, "metrics.json")
+            name.removeprefix(STAGE_PREFIX): _read(folder, METRICS_FILE)
             for name, folder in folders.items()
             if name.startswith(STAGE_PREFIX)
         },

@@ -25,6 +25,7 @@ from suphx.models.computation import Precision
 from suphx.models.device import find_device, torch_threads, uses_bf16
 from suphx.training.data.dataset import num_samples
 from suphx.training.data.head_data import HeadData, head_data
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.prediction import predict
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
@@ -49,7 +50,7 @@ def ablation_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             run=partial(_train, head=head, encoder=encoder),
             recipe_keys=_TRAINING_KEYS,
             needs=("records",),
-            artifacts=("metrics.json",),
+            artifacts=(METRICS_FILE,),
         )
         for head in config.heads
         for number in range(config.seeds)
@@ -104,7 +105,7 @@ def _compare(context: StageContext[Recipe], head: str) -> dict[str, Any]:
             {
                 "encoder": encoder,
                 "planes": data.layout.num_planes,
-                "rows": read_json(folders[0] / "metrics.json")["history"][-1]["rows"],
+                "rows": read_json(folders[0] / METRICS_FILE)["history"][-1]["rows"],
                 "accuracies": hits.mean(1).tolist(),
                 "differences": (hits - first_hits).mean(1).tolist(),
                 "difference": difference.mean,

@@ -24,6 +24,7 @@ from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.reward_config import RewardName
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
@@ -140,7 +141,7 @@ def _self_play_stage(recipe: Recipe, agent: AgentName) -> Stage[Recipe]:
         run=partial(_learn, agent=agent),
         recipe_keys=reinforcement.RECIPE_KEYS,
         needs=reinforcement.needed_stages(_with_agent(recipe, agent)),
-        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx_pipelines.engine.stage import Stage, StageContext, stage_seed
 from suphx_pipelines.recipe.recipe import Recipe
@@ -28,7 +29,7 @@ def entropy_study_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             run=partial(_run, alpha=alpha),
             recipe_keys=(*reinforcement.RECIPE_KEYS, "entropy_study"),
             needs=reinforcement.needed_stages(recipe),
-            artifacts=("metrics.json",),
+            artifacts=(METRICS_FILE,),
         )
         for alpha in recipe.entropy_study.alphas
     ]

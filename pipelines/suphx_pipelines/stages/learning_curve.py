@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
@@ -29,7 +30,7 @@ def curve_stages(recipe: Recipe) -> list[Stage[Recipe]]:
             run=partial(train, head=head, num_games=num_games),
             recipe_keys=RECIPE_KEYS,
             needs=("records",),
-            artifacts=("metrics.json",),
+            artifacts=(METRICS_FILE,),
         )
         for num_games in recipe.learning_curve.games
         for head in recipe.learning_curve.heads
@@ -75,7 +76,7 @@ def _stage_name(num_games: int, head: str) -> str:
 
 
 def _point(folder: Path) -> dict[str, Any]:
-    metrics = read_json(folder / "metrics.json")
+    metrics = read_json(folder / METRICS_FILE)
     test = metrics["test"]
     return {
         "games": metrics["train_games"],

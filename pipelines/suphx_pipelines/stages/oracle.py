@@ -16,6 +16,7 @@ from dataclasses import replace
 from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, seeing_nothing_hidden
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
@@ -52,7 +53,7 @@ def _stage(
         run=run,
         recipe_keys=(*reinforcement.RECIPE_KEYS, *keys),
         needs=needs,
-        artifacts=("metrics.json", f"{DECAY_PART}/metrics.json", *nets),
+        artifacts=(METRICS_FILE, f"{DECAY_PART}/{METRICS_FILE}", *nets),
     )
 
 

@@ -16,6 +16,7 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set, random_policy_set, sharpened
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
@@ -42,7 +43,7 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
         run=run,
         recipe_keys=RECIPE_KEYS,
         needs=needed_stages(recipe),
-        artifacts=("metrics.json", *(checkpoint_name(head) for head in HEAD_NAMES)),
+        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
     )
 
 

@@ -20,6 +20,7 @@ from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE
 from suphx.models.nets.policy import num_weights
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.training.data.split import KyokuSplit, split_by_game
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.game_history import GameHistories, game_histories
 from suphx.training.reward.reward_comparison import (
     calibration,
@@ -37,7 +38,6 @@ from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
 
 STAGE_NAME = "reward_predictor"
-METRICS_FILE = "metrics.json"
 NUM_EXAMPLES = 3
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
-from suphx.training.supervised.head_result import METRICS_FILE
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.supervised.supervised import HeadTraining, Report, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json
@@ -52,7 +52,7 @@ def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
                 run=partial(train, head=head),
                 recipe_keys=RECIPE_KEYS,
                 needs=("records", *before),
-                artifacts=("metrics.json", checkpoint_name(head), checkpoint_name(head, is_weak=True)),
+                artifacts=(METRICS_FILE, checkpoint_name(head), checkpoint_name(head, is_weak=True)),
             )
         )
     return stages

@@ -27,6 +27,7 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set, seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import (
     BackendState,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
 
 STATE_FILE = "reinforcement_state.safetensors"
-METRICS_FILE = "metrics.json"
 DIVERGED_FILE = "diverged_batch.safetensors"
 
 

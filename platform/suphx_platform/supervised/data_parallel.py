@@ -20,8 +20,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
-from suphx.training.supervised.head_result import METRICS_FILE
 from suphx.training.supervised.supervised import HeadTraining, Report, train_head
 from suphx_platform.on_ray.ray_session import S3_SETTINGS, ray_session
 from suphx_platform.storage.linked_copy import copy_linked

@@ -22,11 +22,10 @@ from suphx.models.nets.policy import PolicyNet, num_weights
 from suphx.training.data.dataset import first_samples
 from suphx.training.data.head_data import HeadData
 from suphx.training.loop.loss_watch import StepLoss
+from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.prediction import predict
 from suphx.training.loop.training_state import TrainingProgress
 from suphx.training.supervised.metrics import calibrated_report, classification_report
-
-METRICS_FILE = "metrics.json"
 
 _HEADER_METRICS = ("samples", "loss", "accuracy", "balanced_accuracy")
 
