@@ -12,7 +12,7 @@ from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
     ("evaluate", ("evaluate", "tournament", "adapt")),
-    ("records", ("records",)),
+    ("records", ("records", "view")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
     ("measure", ("bench", "warmup")),
 )
@@ -39,11 +39,12 @@ def command_modules() -> Sequence[Command]:
         runs,
         tournament,
         ui,
+        view,
         warmup,
     )
     from suphx_cli.commands.bench import bench
 
-    return (run, recipes, runs, ui, records, evaluate, tournament, adapt, reference, bench, warmup, cluster)
+    return (run, recipes, runs, ui, records, view, evaluate, tournament, adapt, reference, bench, warmup, cluster)
 
 
 def new_parser() -> argparse.ArgumentParser:

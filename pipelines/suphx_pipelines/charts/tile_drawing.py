@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 
 from suphx.games.riichi import NUM_FACES, NUM_KINDS, face_name, kind_of_face
 from suphx_pipelines.charts import svg
@@ -90,6 +91,11 @@ _BIRD = (
     '<path d="M12 22Q17 24 16 30M9.5 25Q13 27 12.5 31M9 33L5 36M11.5 33.5L9 37M14.5 33L14 37" '
     'class="t-line t-lred" stroke-width="1.3"/>'
 )
+
+
+def tile_style() -> str:
+    """Return the CSS of the drawings; it needs the colours --tile, --tile-edge, --tile-back, --ink, --red, …"""
+    return files("suphx_pipelines.charts").joinpath("tile_style.css").read_text(encoding="utf-8")
 
 
 def tile_symbols() -> str:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from suphx_pipelines.charts.svg import chart_style
+from suphx_pipelines.charts.tile_drawing import tile_style
 
 
 class Titled(NamedTuple):
@@ -31,7 +32,8 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
     parts = "\n".join(
         f'<section id="{key}"><h2>{escape(heading)}</h2>\n{body}</section>' for key, heading, body in shown
     )
-    style = chart_style() + files("suphx_pipelines.report").joinpath("report_style.css").read_text(encoding="utf-8")
+    style = chart_style() + tile_style()
+    style += files("suphx_pipelines.report").joinpath("report_style.css").read_text(encoding="utf-8")
     small = f"<small>{escape(subtitle)}</small>" if subtitle else ""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'

@@ -1,8 +1,8 @@
 """The learner actor: gets batches from ready shards, publishes versions, and repeats its last updates after it died.
 
-Its state is copied every ``learner_copy_interval`` updates. The batches since then are kept (as references, in Ray's
-object store): a learner that Ray restarts gets the copy and learns from these batches once more, in the same order, so
-that it ends where it was; versions never go back and no update is counted twice. Copies and versions are kept
+Of its state a copy is taken every ``protect_every`` updates. The batches since then are kept (as references, in Ray's
+object store): a learner that Ray had to start again gets the copy and learns from these batches once more, in the same
+order, so that it ends where it was; versions never go back and no update is counted twice. Copies and versions are kept
 where this process is: they outlive the learner's machine. The batches do not; what was learned from them is lost then.
 """
 
@@ -55,7 +55,7 @@ class LearnerDriver:
         self._supervisor = supervisor
         self._simulators = simulators
         self._updates = 0
-        self._incarnation = 0
+        self._life = 0
         self.is_restoring = False
         """The learner has been started and does not have its state yet."""
         self._has_lost_batches = False
@@ -133,42 +133,42 @@ class LearnerDriver:
 
     def _take(self, shard: Shard) -> None:
         self._is_taking = True
-        incarnation = shard.incarnation
+        shard_life = shard.life
         report, parts = shard.actor.take.remote(self.latest.number)
 
-        def on_result(answer: tuple[float | None, BufferStatus]) -> None:
+        def then(answer: tuple[float | None, BufferStatus]) -> None:
             staleness, status = answer
             self._is_taking = False
-            if shard.incarnation == incarnation:
+            if shard.life == shard_life:
                 self._simulators.hear(shard, status, has_given=True)
             if staleness is not None:
                 ticket = _Ticket(parts, staleness)
                 self._tickets.append(ticket)
                 self._learn(ticket)
 
-        def on_error(error: Exception) -> None:
+        def lost(error: Exception) -> None:
             self._is_taking = False
-            self._simulators.lose(shard, incarnation, error)
+            self._simulators.lose(shard, shard_life, error)
 
-        self._add(report, on_result, on_error, shard.part, shard.actor)
+        self._add(report, then, lost, shard.part, shard.actor)
 
     def _learn(self, ticket: _Ticket) -> None:
         if self.is_restoring:
             return  # all tickets are handed in again after that
-        incarnation = self._incarnation
+        life = self._life
         number = self._updates + sum(other.number == 0 for other in self._tickets)
         measures_kl = number % self._config.report_every == 0
         reference = self._actor.learn.remote(ticket.parts, ticket.staleness, measures_kl)
 
-        def on_result(learned: Learned) -> None:
-            if self._incarnation == incarnation:
+        def then(learned: Learned) -> None:
+            if self._life == life:
                 self._count(ticket, learned)
 
-        def on_error(error: Exception) -> None:
-            if self._incarnation == incarnation:
+        def lost(error: Exception) -> None:
+            if self._life == life:
                 self._lose(ticket, error)
 
-        self._add(reference, on_result, on_error)
+        self._add(reference, then, lost)
 
     def _count(self, ticket: _Ticket, learned: Learned) -> None:
         """Count an update that is new; one that is made again is none."""
@@ -183,7 +183,7 @@ class LearnerDriver:
             self._publish()
         if not (self._is_lockstep and self._is_publishing):
             self._say()
-        if len(self._tickets) >= self._config.cluster.learner_copy_interval:
+        if len(self._tickets) >= self._config.cluster.protect_every:
             self._protect()
 
     def _say(self) -> None:
@@ -217,27 +217,27 @@ class LearnerDriver:
             return
         self._is_protecting = True
 
-        def on_result(state: tuple[int, Any, Any]) -> None:
+        def then(state: tuple[int, Any, Any]) -> None:
             self._is_protecting = False
             self._copy = ray.put(state)
             self._tickets = deque(t for t in self._tickets if t.number == 0 or t.number > state[0])
 
-        def on_error(error: Exception) -> None:
+        def lost(error: Exception) -> None:
             self._is_protecting = False
             if not is_death(error):
                 raise cause_of(error)
 
-        self._add(self._actor.state.remote(), on_result, on_error)
+        self._add(self._actor.state.remote(), then, lost)
 
     def _restore(self) -> None:
         """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
-        self._incarnation += 1
+        self._life += 1
         self.is_restoring = True
         self._has_lost_batches = False
-        incarnation = self._incarnation
+        life = self._life
 
-        def on_result(state: tuple[int, Any, Any]) -> None:
-            if self._incarnation != incarnation:
+        def then(state: tuple[int, Any, Any]) -> None:
+            if self._life != life:
                 return
             self.is_restoring = False
             if self._copy is None:
@@ -247,29 +247,29 @@ class LearnerDriver:
             for ticket in list(self._tickets):
                 self._learn(ticket)
 
-        def on_error(error: Exception) -> None:
-            if self._incarnation == incarnation:
+        def lost(error: Exception) -> None:
+            if self._life == life:
                 self._supervisor.fail("learner", error)
                 self._restore()
 
-        self._add(self._actor.begin.remote(self._copy), on_result, on_error)
+        self._add(self._actor.begin.remote(self._copy), then, lost)
 
     def _publish(self) -> None:
         """Have the parameter server make the learner's weights its newest version, and all engines fetch it."""
         self._is_publishing, self._is_publish_due = True, False
 
-        def on_result(weights: Weights) -> None:
+        def then(weights: Weights) -> None:
             self._hand_to_server([ray.put(weights)])
 
-        def on_error(error: Exception) -> None:
+        def lost(error: Exception) -> None:
             self._is_publishing, self._is_publish_due = False, True
             if not is_death(error):
                 raise cause_of(error)
 
-        self._add(self._actor.weights.remote(), on_result, on_error)
+        self._add(self._actor.weights.remote(), then, lost)
 
     def _hand_to_server(self, weights: list[Any]) -> None:
-        def on_result(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
+        def then(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
             self._is_publishing = False
             self._supervisor.succeed("server")
             self.latest, self._older = versions
@@ -278,28 +278,26 @@ class LearnerDriver:
             for number, engine in enumerate(self._engines):
                 self._have_fetched(f"engine {number}", engine)
 
-        def on_error(error: Exception) -> None:
+        def lost(error: Exception) -> None:
             self._supervisor.fail("server", error)
             self._begin_server()
             self._hand_to_server(weights)
 
-        self._add(self._server.publish.remote(weights), on_result, on_error, "server", self._server)
+        self._add(self._server.publish.remote(weights), then, lost, "server", self._server)
 
     def _begin_server(self) -> None:
         self._server.begin.remote(self._policy_sets, self.latest, self._older)
 
     def _have_fetched(self, part: str, engine: Any) -> None:
-        def on_result(_: int) -> None:
+        def then(_: int) -> None:
             self._supervisor.succeed(part)
 
-        def on_error(error: Exception) -> None:
+        def lost(error: Exception) -> None:
             self._supervisor.miss(part, error)  # it fetches the newest version when it starts again
 
-        self._add(engine.fetch.remote(), on_result, on_error, part, engine)
+        self._add(engine.fetch.remote(), then, lost, part, engine)
 
-    def _add(self, reference: Any, on_result: Any, on_error: Any, part: str = "learner", actor: Any = None) -> None:
+    def _add(self, reference: Any, then: Any, lost: Any, part: str = "learner", actor: Any = None) -> None:
         seconds = self._config.cluster.start_seconds
-        call = InFlightCall(
-            part=part, actor=actor or self._actor, on_result=on_result, on_error=on_error, seconds=seconds
-        )
+        call = InFlightCall(part=part, actor=actor or self._actor, then=then, lost=lost, seconds=seconds)
         self._supervisor.calls.add(reference, call)

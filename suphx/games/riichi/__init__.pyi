@@ -10,7 +10,6 @@ from .table.action import (
     TSUMOGIRI as TSUMOGIRI,
     action_name as action_name,
 )
-from .table.placement import places_of_scores as places_of_scores
 from .table.rules import Rules as Rules, tenhou as tenhou
 from .table.table import (
     CALLED_FLAG as CALLED_FLAG,
@@ -40,6 +39,7 @@ from .hidden.determinisation import determinise as determinise
 # Game records.
 from .records.archive.archive import iter_records as iter_records, parse_all as parse_all
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
+from .records.archive.record_search import find_record as find_record
 from .records.archive.record_writer import write_records as write_records
 from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as StoreWriter, write_store as write_store
 from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
@@ -48,8 +48,9 @@ from .records.log.game_statistics import (
     STATISTICS_COLUMNS as STATISTICS_COLUMNS,
     STATISTICS_RATIOS as STATISTICS_RATIOS,
     game_row as game_row,
+    placement_of as placement_of,
 )
-from .records.log.game_text import hand_text as hand_text, kyoku_name as kyoku_name
+from .records.view.game_text import hand_text as hand_text, kyoku_name as kyoku_name
 from .records.log.gamelog import GameLog as GameLog
 from .records.log.record_error import (
     AGAINST_THE_RULES as AGAINST_THE_RULES,
@@ -57,7 +58,14 @@ from .records.log.record_error import (
     REMEDIES as REMEDIES,
 )
 from .records.log.replay import Replayer as Replayer
-from .records.log.sample_game import sample_game as sample_game
+from .records.view.sample_game import sample_game as sample_game
+from .records.view.recorded_decisions import (
+    NO_ANSWER as NO_ANSWER,
+    Opinions as Opinions,
+    RecordedDecisions as RecordedDecisions,
+    recorded_decisions as recorded_decisions,
+)
+from .records.view.viewer_game import viewer_game as viewer_game
 from .records.mjai.mjai_action import action_of_reply as action_of_reply
 from .records.mjai.mjai_writer import (
     kyoku_events as kyoku_events,
@@ -119,7 +127,7 @@ from .selfplay.decision import (
     discard_answers as discard_answers,
     play_to_observation as play_to_observation,
 )
-from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
+from .selfplay.move_probabilities import move_probabilities as move_probabilities
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suphx.experience.observation import Observations
+from suphx.experience.observation import F32, Observations
 from suphx.games.riichi import (
     DISCARD_HEAD,
     HEAD_NAMES,
@@ -29,6 +29,7 @@ from suphx.games.riichi import (
     find_encoder,
     head_index,
     load_suits,
+    move_probabilities,
     seen_rows,
 )
 from suphx.kernel.jit import jit
@@ -131,6 +132,10 @@ class NetAgent:
         """Return a legal action for each table."""
         return decide(tables, indices, self.encoder, self.forward, self._keep_probabilities)
 
+    def move_probabilities(self, tables: Records, indices: I64) -> F32:
+        """Return what the nets think of every legal move, float32 [n, NUM_ACTIONS] (move_probabilities.py)."""
+        return move_probabilities(tables, indices, self.encoder, self._judge, self._keep_probabilities)
+
     @property
     def is_slow(self) -> bool:
         """Tell whether a decision takes so long (a large net on a CPU) that large batches make it no cheaper."""
@@ -163,6 +168,15 @@ class NetAgent:
             return discard_answers(kinds.numpy())
         logits = net(torch.from_numpy(rows).to(self._device))
         return yes_answers(logits.float().cpu().numpy(), observations.uniforms, self._calibrations[head], answers)
+
+    @torch.inference_mode()
+    def _judge(self, observations: Observations) -> F32:
+        """Return the calibrated probabilities, float32 [n, k], of all answers of one head."""
+        head = observations.head
+        net = self._nets[head]
+        rows = seen_rows(observations.rows, net.num_planes, self._num_oracle_planes[head])
+        logits = net(torch.from_numpy(rows).to(self._device)).float().cpu() / self._calibrations[head].temperature
+        return torch.softmax(masked_logits(logits, torch.from_numpy(observations.masks)), dim=1).numpy()
 
 
 def _answering(net: PolicyNet, device: torch.device) -> PolicyNet | PackedNet:

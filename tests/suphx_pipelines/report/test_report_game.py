@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.sample_game import sample_game
+from suphx.games.riichi.records.view.sample_game import sample_game
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG
 from suphx.selfplay.agents.agent import load_agent

@@ -29,11 +29,11 @@ from numba import config as numba_config
 
 from suphx.games.riichi.features.head import HEAD_NAMES
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
-from suphx.games.riichi.records.log.game_text import describe_kyoku
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.games.riichi.records.view.game_text import describe_kyoku
 from tests.games.riichi.fuzzing.file_damage import RECORD_FORMS, Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed, load_seeds
 from tests.games.riichi.fuzzing.fuzz_watchdog import Limits, Summary, do_chunk, watch

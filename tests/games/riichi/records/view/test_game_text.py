@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from suphx.games.riichi.records.log.game_text import describe_kyoku, kyoku_name
 from suphx.games.riichi.records.log.gamelog import GameLog, move
+from suphx.games.riichi.records.view.game_text import describe_kyoku, kyoku_name
 from suphx.games.riichi.table.action import ANKAN, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, WIN_RESULT
 from suphx.games.riichi.table.tile import ALL_RED_FIVES

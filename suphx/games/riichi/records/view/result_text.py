@@ -25,7 +25,8 @@ DRAW_NAMES = {
     TRIPLE_RON_DRAW: "abortive draw: triple ron",
 }
 """Result code of a deal that nobody won -> its name."""
-_BONUS = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "win_ura"))
+BONUS_COLUMNS = (("dora", "win_dora"), ("red fives", "win_red"), ("ura dora", "win_ura"))
+"""What adds han without being a yaku -> column of a TABLE record."""
 
 
 def win_value(table: Any, win: int) -> str:
@@ -36,4 +37,4 @@ def win_value(table: Any, win: int) -> str:
 def win_yaku(table: Any, win: int) -> list[str]:
     """Return the yaku of a win, then its dora with their number: ``["riichi", "pinfu", "red fives 1"]``."""
     yaku = [name for number, name in enumerate(YAKU_NAMES) if int(table["win_yaku"][win]) >> number & 1]
-    return yaku + [f"{name} {table[column][win]}" for name, column in _BONUS if table[column][win]]
+    return yaku + [f"{name} {table[column][win]}" for name, column in BONUS_COLUMNS if table[column][win]]

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from suphx.games.riichi.engine.kyoku import start_kyoku
-from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
-from suphx.games.riichi.records.log.result_text import DRAW_NAMES, win_value, win_yaku
+from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
+from suphx.games.riichi.records.view.result_text import DRAW_NAMES, win_value, win_yaku
+from suphx.games.riichi.records.view.shown_tiles import hand_faces
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
     KAKAN,
-    LEAVE,
     MINKAN,
     NINE_TERMINALS,
     PASS,
@@ -26,9 +22,8 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     action_name,
 )
-from suphx.games.riichi.table.rules import apply_rules
-from suphx.games.riichi.table.table import KYOKU_END, TABLE, WIN_RESULT
-from suphx.games.riichi.table.tile import NUM_KINDS, face_name, face_of_id, format_faces, is_five
+from suphx.games.riichi.table.table import WIN_RESULT
+from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
 from suphx.games.riichi.table.wall import DORA
 from suphx.kernel.record import Records
 
@@ -42,27 +37,15 @@ def kyoku_name(kyoku: int, honba: int) -> str:
 def describe_kyoku(game: GameLog, index: int) -> list[str]:
     """Return the lines of deal ``index`` of ``game``; ValueError when its moves contradict the rules."""
     log = game.kyokus[index]
-    tables = np.zeros(1, TABLE)
-    apply_rules(tables, game.rules)
-    table: Any = tables[0]
-    table["scores"] = log.scores
-    table["kyoku"], table["honba"], table["kyotaku"] = log.kyoku, log.honba, log.kyotaku
-    table["wall"] = log.wall
-    suits = load_suits()
-    start_kyoku(tables[0], suits)
+    walk = KyokuWalk(game, index)
     indicator = face_of_id(int(log.wall[DORA]), game.rules.red_bits)
     lines = [f"{kyoku_name(log.kyoku, log.honba)}, {log.kyotaku} sticks, dora indicator {face_name(indicator)}"]
     for seat in range(4):
         lines.append(f"  {game.names[seat]:<12} {log.scores[seat]:>6} points   {format_faces(_dealt(game, log, seat))}")
-    cursor = np.zeros(4, np.int64)
-    while table["phase"] != KYOKU_END:
-        action = recorded_action(tables[0], log.moves, int(log.result["result"]), cursor)
-        if action == NO_MOVE or action >= LEAVE or not table["legal"][action]:
-            raise ValueError(f"deal {index} of game {game.id} contradicts the rules: see suphx records verify")
+    for action, _ in walk:
         if action != PASS:
-            lines.append(_describe_move(game, table, action))
-        follow(tables[0], suits, log.moves, cursor, action)
-    return [*lines, *_describe_end(game, tables)]
+            lines.append(_describe_move(game, walk.table, action))
+    return [*lines, *_describe_end(game, walk.tables)]
 
 
 def _dealt(game: GameLog, log: KyokuLog, seat: int) -> list[int]:
@@ -112,15 +95,3 @@ def _describe_end(game: GameLog, tables: Records) -> list[str]:
 def hand_text(table: Any, seat: int) -> str:
     """Return the concealed tiles of ``seat`` (0-3) at a TABLE record in short form: ``"13m067p5z"``, 0 = a red five."""
     return format_faces(hand_faces(table, seat))
-
-
-def hand_faces(table: Any, seat: int) -> list[int]:
-    """Return the concealed faces of ``seat`` (0-3) at a TABLE record, sorted, a red five before its equals."""
-    faces: list[int] = []
-    for kind in range(NUM_KINDS):
-        count = int(table["hand"][seat, kind])
-        if count and is_five(kind) and table["red"][seat] >> kind // 9 & 1:
-            faces.append(NUM_KINDS + kind // 9)
-            count -= 1
-        faces += [kind] * count
-    return faces

@@ -1,0 +1,125 @@
+"""``suphx view``: one game record as a page in the browser, with an agent's choices beside those of the players."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_runs, examples
+from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
+
+if TYPE_CHECKING:
+    from suphx.games.riichi import GameLog, Opinions
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``view``."""
+    parser = commands.add_parser(
+        "view",
+        parents=[options],
+        help="show a game record in the browser",
+        description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
+        f"network. With --agent it also shows what the agent would do at each decision. AGENT: {AGENT_FORMS}.",
+        epilog=examples(
+            "suphx view game.mjlog",
+            "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",
+            "suphx view game.mjai --player Anna --out anna.html --no-open",
+        ),
+    )
+    parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
+    parser.add_argument(
+        "--game",
+        default="",
+        metavar="ID",
+        help="id of the game in RECORD, or its number from 1 on (default: the first game)",
+    )
+    parser.add_argument(
+        "--agent",
+        metavar="AGENT",
+        help="agent whose choices are compared with those of the players; not mjai: or adapt:",
+    )
+    parser.add_argument(
+        "--player",
+        metavar="NAME",
+        help="player at the bottom of the table: a name, or a seat from 1 to 4 (default: the first dealer)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
+    parser.add_argument("--no-open", action="store_true", help="do not open the page in the browser")
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
+    """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
+    if not args.record.exists():
+        raise ValueError(f"{args.record} does not exist: give a record file or a folder of records")
+    if args.agent is not None:
+        _check_agent(args.agent)
+    with console.activity("importing"):
+        from suphx.atomic_file import write_atomically
+        from suphx.games.riichi import find_record, viewer_game
+        from suphx_pipelines.viewer.viewer_page import viewer_page
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
+    game = find_record(args.record, args.game)
+    seat = _seat(game, args.player)
+    opinions = None if args.agent is None else _opinions(args, game, console)
+    with console.activity("writing the page"):
+        values = viewer_game(game, opinions)
+        path = args.out or Path(re.sub(r"[^\w.-]+", "-", game.id) + ".html")
+        write_atomically(path, [viewer_page(values, title=game.id, seat=seat).encode()])
+    if not args.no_open and not console.is_json and sys.stderr.isatty():
+        _open(path, console)
+    decisions, differences = values["num_decisions"], values["num_differences"]
+    agreement = 1 - differences / decisions if decisions else None
+    shown = {"decisions": decisions, "agreement": agreement} if args.agent else {}
+    return {"game": game.id, "deals": len(game.kyokus), **shown, "page": str(path)}
+
+
+def _check_agent(address: str) -> None:
+    check_agent(address)
+    if is_program(address) or split_wrapper(address)[0]:
+        raise ValueError(
+            f"{address!r} must follow whole games and cannot be asked about a record: name a baseline or nets"
+        )
+
+
+def _seat(game: GameLog, player: str | None) -> int:
+    """Return the seat of a player; ValueError for an unknown one."""
+    if player is None:
+        return 0
+    if player in game.names:
+        return game.names.index(player)
+    if player in ("1", "2", "3", "4"):
+        return int(player) - 1
+    raise ValueError(f"--player is {player!r}: use one of {', '.join(game.names)}, or a seat from 1 to 4")
+
+
+def _opinions(args: argparse.Namespace, game: GameLog, console: Console) -> Opinions:
+    from dataclasses import replace
+    from tempfile import TemporaryDirectory
+
+    from suphx.games.riichi import recorded_decisions
+    from suphx.selfplay.agents.agent import load_agent
+    from suphx.selfplay.agents.opinion import ask_agent
+    from suphx_platform.agents.agent_source import AgentSource
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    with console.activity("asking the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
+        source = AgentSource(TrackingStore(args.runs))
+        agent = load_agent(source.fetch(args.agent, Path(space) / "agent"))
+        return replace(ask_agent(agent, recorded_decisions(game)), name=args.agent)
+
+
+def _open(path: Path, console: Console) -> None:
+    """Open the page in the browser of whoever has typed the command."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        console.say(f"No browser was found: open {path} yourself.")

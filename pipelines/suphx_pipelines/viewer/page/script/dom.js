@@ -1,0 +1,49 @@
+// Elements from plain values. Text is only ever set as text: nothing here reads HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// Return an element; children are elements, texts, or lists of them; null ones are skipped.
+function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  setAttributes(element, attributes);
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function svgElement(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  setAttributes(element, attributes);
+  element.append(...children);
+  return element;
+}
+
+function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) element.setAttribute(name, value);
+  }
+}
+
+function fill(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+}
+
+// Icons as paths in a square of 24.
+const ICONS = {
+  first: "M6 5v14M19 5l-9 7 9 7z", before: "M16 5l-9 7 9 7z", after: "M8 5l9 7-9 7z", last: "M18 5v14M5 5l9 7-9 7z",
+  play: "M7 4l13 8-13 8z", pause: "M8 5v14M16 5v14", up: "M15 5l-7 7 7 7", down: "M9 5l7 7-7 7",
+  light: "M12 8a4 4 0 1 0 0 8a4 4 0 1 0 0-8zM12 2v2.5M12 19.5V22M2 12h2.5M19.5 12H22M5 5l1.7 1.7M17.3 17.3L19 19M5 19l1.7-1.7M17.3 6.7L19 5",
+  dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z",
+};
+const HOLLOW = new Set(["up", "down", "light", "pause"]);
+
+function icon(...names) {
+  const paths = names.map((name, place) => svgElement("path", {
+    d: ICONS[name], fill: HOLLOW.has(name) ? "none" : "currentColor", stroke: "currentColor", "stroke-width": 2,
+    "stroke-linecap": "round", "stroke-linejoin": "round", transform: place ? "translate(6 0)" : null,
+  }));
+  return svgElement("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: "glyph" }, ...paths);
+}

@@ -1,0 +1,73 @@
+// Lists to jump from: differences, moves, deals.
+
+function stepText(step) {
+  if (!step) return word("dealt");
+  const name = GAME.names[step.seat];
+  if (step.kind === "end") return endText(currentDeal());
+  const isHidden = step.kind === "draw" && !place.allHands && step.seat !== place.seat;
+  const faces = isHidden ? [] : step.faces;
+  return word(isHidden ? "does draw hidden" : `does ${step.kind}`, { name, tile: faces.length ? tileName(faces[0]) : "", tiles: faces.map(tileName).join(" ") });
+}
+
+function endText(deal) {
+  const result = deal.result;
+  if (!result.wins.length) return word(`draw ${result.kind}`);
+  return result.wins.map((win) => word(win.seat === win.loser ? "wins_tsumo" : "wins_ron", { name: GAME.names[win.seat], loser: GAME.names[win.loser] })).join("; ");
+}
+
+function jump(target, isCurrent, ...content) {
+  const button = el("button", { type: "button", "aria-current": isCurrent ? "step" : null }, content);
+  button.addEventListener("click", () => go(target));
+  return el("li", {}, button);
+}
+
+function drawDifferences() {
+  const found = differences();
+  byId("difference-count").textContent = word("count_of", { count: found.length, total: countDecisions() });
+  fill(byId("differences"), found.map(({ deal, step, decision }) => {
+    const played = decision.moves[decision.played], wanted = decision.moves[decision.agent];
+    const isCurrent = deal === place.deal && step === place.step;
+    return jump({ deal, step }, isCurrent, el("span", { class: "where" }, dealName(GAME.deals[deal]), ` · ${word("turn", { number: decision.turn })}`, place.allHands ? ` · ${GAME.names[decision.seat]}` : ""),
+      el("span", { class: "pair" }, shortMove(played, "played"), "→", shortMove(wanted, "agent")));
+  }));
+}
+
+function shortMove(move, kind) {
+  return el("span", { class: `short ${kind}` }, move.move === "discard" ? null : word(move.move), move.move === "discard" ? tiles(move.faces) : null,
+    move.p === null ? null : el("small", {}, percent(move.p)));
+}
+
+function countDecisions() {
+  let count = 0;
+  for (const deal of GAME.deals) for (const step of deal.steps) for (const decision of step.decisions) count += decision.played !== null && decision.agent !== null && isSeen(decision);
+  return count;
+}
+
+function drawMoves() {
+  const steps = [null, ...currentDeal().steps];
+  fill(byId("moves"), steps.map((step, index) => {
+    const isMarked = step !== null && step.decisions.some((decision) => decision.differs && isSeen(decision));
+    return jump({ step: index }, index === place.step, stepText(step), isMarked ? el("i", { class: "dot", title: word("differs") }) : null);
+  }));
+  const current = byId("moves").querySelector("[aria-current]");
+  if (current) byId("moves").scrollTop = current.offsetTop - byId("moves").clientHeight / 2;
+}
+
+function drawDeals() {
+  const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, GAME.names[seat])));
+  const rows = GAME.deals.map((deal, index) => {
+    const button = el("button", { type: "button", "aria-current": index === place.deal ? "true" : null }, dealName(deal));
+    button.addEventListener("click", () => go({ deal: index, step: 0 }));
+    return el("tr", {}, el("th", { scope: "row" }, button, el("small", {}, endText(deal))),
+      SEATS.map((seat) => {
+        const delta = deal.after[seat] - deal.scores[seat];
+        return el("td", {}, points(deal.after[seat]), el("small", { class: delta > 0 ? "up" : delta < 0 ? "down" : "" }, delta ? change(delta) : ""));
+      }));
+  });
+  fill(byId("deals"), el("thead", {}, head), el("tbody", {}, rows));
+}
+
+function drawDealChoice() {
+  fill(byId("deal"), GAME.deals.map((deal, index) => el("option", { value: index }, dealName(deal))));
+  byId("deal").value = place.deal;
+}

@@ -1,0 +1,83 @@
+// Draws everything that depends on where we are; remembers the place in the address and the choices in the browser.
+
+function remember(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(`suphx-${name}`);
+    localStorage.setItem(`suphx-${name}`, value);
+  } catch { /* a browser may refuse storage to local files */ }
+  return null;
+}
+
+// Move to another place: any of deal, step, seat, allHands, wall.
+function go(target) {
+  const isOtherDeal = "deal" in target && target.deal !== place.deal;
+  Object.assign(place, target);
+  if (isOtherDeal && !("step" in target)) place.step = 0;
+  draw();
+}
+
+function draw() {
+  const deal = currentDeal(), step = currentStep(), state = currentState();
+  drawTable(state);
+  byId("now").textContent = stepText(step);
+  byId("deal").value = place.deal;
+  byId("step").max = lastStep();
+  byId("step").value = place.step;
+  byId("step").setAttribute("aria-valuetext", stepText(step));
+  byId("hands").setAttribute("aria-pressed", place.allHands);
+  byId("wall").setAttribute("aria-pressed", place.wall);
+  if (GAME.agent) {
+    byId("decision").hidden = step !== null && step.kind === "end";
+    drawDecision(step);
+    drawDifferences();
+  }
+  drawResult(deal, step);
+  drawPlayers(state);
+  drawWall(deal, state);
+  drawMoves();
+  drawDeals();
+  history.replaceState(null, "", `#${place.deal + 1}.${place.step}.${place.seat + 1}`);
+}
+
+function readAddress() {
+  const [deal, step, seat] = location.hash.slice(1).split(".").map(Number);
+  if (deal >= 1 && deal <= GAME.deals.length) place.deal = deal - 1;
+  if (step >= 0 && step <= lastStep()) place.step = Math.floor(step);
+  if (seat >= 1 && seat <= 4) place.seat = seat - 1;
+}
+
+function setLanguage(wanted) {
+  language = wanted in WORDS ? wanted : "en";
+  byId("language").value = language;
+  writeWords();
+  drawControls();
+  drawDealChoice();
+  drawTheme();
+  draw();
+}
+
+function isDark() {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function drawTheme() {
+  fill(byId("theme"), icon(isDark() ? "light" : "dark"));
+  label("theme", isDark() ? "light" : "dark");
+}
+
+function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  drawTheme();
+}
+
+if (!GAME.agent) for (const element of document.querySelectorAll(".agent-only")) element.remove();
+if (GAME.deals.length) {
+  readAddress();
+  connect();
+  byId("language").addEventListener("change", (event) => { remember("language", event.target.value); setLanguage(event.target.value); });
+  byId("theme").addEventListener("click", () => { const theme = isDark() ? "light" : "dark"; remember("theme", theme); setTheme(theme); });
+  addEventListener("hashchange", () => { readAddress(); draw(); });
+  setTheme(remember("theme"));
+  setLanguage(remember("language") ?? (navigator.language || "en").slice(0, 2));
+}

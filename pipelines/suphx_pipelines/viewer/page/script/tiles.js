@@ -1,0 +1,43 @@
+// Tiles, melds and rivers as elements. Faces: 0-33 kinds, 34-36 red fives, -1 face down.
+
+const FLAG_STEP = 64;
+const TSUMOGIRI = 1, RIICHI = 2, CALLED = 4;
+
+function tileId(face) {
+  if (face < 0) return "tile-back";
+  return `tile-${face >= 34 ? 0 : face % 9 + 1}${face >= 34 ? "mps"[face - 34] : "mpsz"[Math.floor(face / 9)]}`;
+}
+
+function tile(face, kind = "") {
+  const title = svgElement("title", {}, tileName(face));
+  const use = svgElement("use", { href: `#${tileId(face)}` });
+  return svgElement("svg", { class: `tile ${kind}`, viewBox: "0 0 30 40", role: "img", "aria-label": tileName(face) }, title, use);
+}
+
+function tiles(faces, kind = "") {
+  return faces.map((face) => tile(face, kind));
+}
+
+function meld(shown) {
+  const faces = shown.is_hidden ? [-1, shown.faces[1], shown.faces[2], -1] : [...shown.faces];
+  const added = shown.is_added ? faces.splice(shown.taken ? shown.taken - 1 : 1, 1)[0] : null;
+  const taken = added !== null && shown.taken ? shown.taken - 1 : shown.taken;
+  const parts = faces.map((face, index) => {
+    if (index !== taken) return tile(face);
+    return added === null ? tile(face, "turned") : el("span", { class: "stack" }, tile(added, "turned"), tile(face, "turned"));
+  });
+  return el("span", { class: "meld" }, parts);
+}
+
+function riverTile(number, isLast) {
+  const face = number % FLAG_STEP, flags = Math.floor(number / FLAG_STEP);
+  const kinds = [flags & RIICHI ? "turned" : "", flags & CALLED ? "called" : "", flags & TSUMOGIRI ? "cut" : "", isLast ? "newest" : ""];
+  return tile(face, kinds.join(" "));
+}
+
+// Rows of six; the third takes the rest.
+function river(numbers, newest) {
+  const rows = [numbers.slice(0, 6), numbers.slice(6, 12), numbers.slice(12)];
+  let index = 0;
+  return el("div", { class: "river" }, rows.map((row) => el("div", { class: "row" }, row.map((number) => riverTile(number, index++ === newest)))));
+}

@@ -1,0 +1,38 @@
+"""Finds one game in a file or folder of records, without parsing those before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suphx.games.riichi.records.archive.archive import parse_record
+from suphx.games.riichi.records.archive.quarantine import Quarantine
+from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.records.log.gamelog import GameLog
+
+
+def find_record(path: Path, wanted: str = "") -> GameLog:
+    """Return one game of ``path`` (files and folders as in archive.py); a game without its end has its finished kyokus.
+
+    ``wanted``: its id, or its number from 1 on in the order of the files; "" for the first. ValueError if there is no
+    such game or it cannot be read.
+    """
+    quarantine = Quarantine()
+    count = 0
+    for raw in iter_texts([path], quarantine=quarantine):
+        count += 1
+        if wanted in ("", raw.id, str(count)):
+            return _parsed(raw)
+    for entry in quarantine.entries:
+        if not count:
+            raise ValueError(f"{entry.file} has no game: {entry.reason}; {entry.remedy}")
+    if not count:
+        raise ValueError(f"{path} has no game: it is empty")
+    raise ValueError(f"{path} has no game {wanted!r}: give the id of a game or a number from 1 to {count:,}")
+
+
+def _parsed(raw: RawRecord) -> GameLog:
+    log = parse_record(True, raw)
+    if isinstance(log, GameLog):
+        return log
+    place = f"{log.file}, {log.position}" if log.position else log.file
+    raise ValueError(f"{place}: {log.reason}; {log.remedy}")

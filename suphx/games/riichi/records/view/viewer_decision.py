@@ -1,0 +1,112 @@
+"""One decision as plain values: what was played, what an agent would do, and its probability for every legal move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi.records.view.recorded_decisions import NO_ANSWER
+from suphx.games.riichi.table.action import (
+    ANKAN,
+    CHI,
+    CHI_RED,
+    KAKAN,
+    MINKAN,
+    NINE_TERMINALS,
+    PASS,
+    PON,
+    PON_RED,
+    RIICHI,
+    RON,
+    TSUMO,
+    TSUMOGIRI,
+    lowest_of_chi,
+)
+from suphx.games.riichi.table.tile import NUM_KINDS, is_five, kind_of_face
+
+_NAMES = {
+    TSUMO: "tsumo",
+    NINE_TERMINALS: "nine terminals",
+    RON: "ron",
+    PON: "pon",
+    PON_RED: "pon",
+    MINKAN: "minkan",
+    PASS: "pass",
+    RIICHI: "riichi",
+}
+
+
+def viewer_decision(
+    table: Any, action: int, *, is_known: bool, opinion: int, probabilities: NDArray[np.float32]
+) -> dict[str, Any]:
+    """Return a decision of the actor of a TABLE record.
+
+    ``{"seat", "turn", "moves": [{"move", "faces", "p": 0 … 1 or None}], "played", "agent", "differs"}``: ``turn``
+    counts the seat's discards from 1 on; ``played`` and ``agent`` are places among the moves, ``played`` is None unless
+    ``is_known``, ``agent`` if it has no answer. ``action`` was recorded, ``opinion`` is the agent's; ``probabilities``
+    float32 (NUM_ACTIONS,). Moves that differ only in which of two equal tiles they use are one move.
+    """
+    order: dict[int, int] = {}
+    moves: list[dict[str, Any]] = []
+    for each in _by_probability(np.flatnonzero(table["legal"]).tolist(), probabilities):
+        key = same_move(table, each)
+        if key in order:
+            continue
+        order[key] = len(moves)
+        chance = float(probabilities[each])
+        moves.append({**viewer_move(table, each), "p": None if math.isnan(chance) else round(chance, 4)})
+    played = order[same_move(table, action)] if is_known else None
+    wanted = None if opinion == NO_ANSWER else order[same_move(table, opinion)]
+    return {
+        "seat": int(table["actor"]),
+        "turn": int(table["river_length"][table["actor"]]) + 1,
+        "moves": moves,
+        "played": played,
+        "agent": wanted,
+        "differs": played is not None and wanted is not None and played != wanted,
+    }
+
+
+def same_move(table: Any, action: int) -> int:
+    """Return the action that stands for all that a net cannot tell apart: of the same kind of tile, red or not."""
+    if action <= TSUMOGIRI:
+        return kind_of_face(int(table["drawn"]) if action == TSUMOGIRI else action)
+    if action == PON_RED:
+        return PON
+    return action - 3 if CHI_RED <= action < PASS else action
+
+
+def viewer_move(table: Any, action: int) -> dict[str, Any]:
+    """Return ``{"move": name, "faces": the tiles that it is about}``."""
+    if action <= TSUMOGIRI:
+        return {"move": "discard", "faces": [int(table["drawn"]) if action == TSUMOGIRI else action]}
+    if ANKAN <= action < TSUMO:
+        kind, name = (action - ANKAN, "ankan") if action < KAKAN else (action - KAKAN, "kakan")
+        return {"move": name, "faces": [kind] * 4}
+    claimed = int(table["claimed_face"])
+    if CHI <= action < PASS:
+        lowest = lowest_of_chi(kind_of_face(claimed), action)
+        own = [kind for kind in range(lowest, lowest + 3) if kind != kind_of_face(claimed)]
+        if action >= CHI_RED:
+            own = [NUM_KINDS + kind // 9 if is_five(kind) else kind for kind in own]
+        return {"move": "chi", "faces": sorted([claimed, *own], key=kind_of_face)}
+    faces: Sequence[int] = ()
+    if action in (PON, PON_RED):
+        kind = kind_of_face(claimed)
+        faces = [claimed, kind, NUM_KINDS + kind // 9 if action == PON_RED else kind]
+    elif action == MINKAN:
+        faces = [claimed, *[kind_of_face(claimed)] * 3]
+    elif action == RON:
+        faces = [claimed]
+    elif action == TSUMO:
+        faces = [int(table["drawn"])]
+    return {"move": _NAMES[action], "faces": list(faces)}
+
+
+def _by_probability(actions: list[int], probabilities: NDArray[np.float32]) -> list[int]:
+    """Return calls and declarations first, then discards; the most probable of each first, those without one last."""
+    return sorted(actions, key=lambda action: (action <= TSUMOGIRI, -np.nan_to_num(probabilities[action], nan=-1)))

@@ -1,0 +1,209 @@
+"""A recorded game step by step, as plain values from which a page shows it without knowing any rule.
+
+A deal is its first state and its steps; each step has the keys of the state that it changes (viewer_state.py). Steps:
+``draw``, ``discard``, ``riichi``, ``chi``, ``pon``, ``minkan``, ``ankan``, ``kakan``, ``end``.
+
+>>> values = viewer_game(game, opinions)  # keys: viewer_game
+>>> json.dumps(values)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from suphx.games.riichi.engine.hanchan import end_kyoku
+from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
+from suphx.games.riichi.records.view.game_text import kyoku_name
+from suphx.games.riichi.records.view.kyoku_walk import Decision, KyokuWalk
+from suphx.games.riichi.records.view.recorded_decisions import Opinions
+from suphx.games.riichi.records.view.shown_tiles import SEATS
+from suphx.games.riichi.records.view.viewer_decision import viewer_decision, viewer_move
+from suphx.games.riichi.records.view.viewer_result import viewer_result
+from suphx.games.riichi.records.view.viewer_state import State, changes, viewer_state
+from suphx.games.riichi.table.action import ANKAN, RIICHI, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.table import (
+    CHI_MELD,
+    CLAIM,
+    GAME_END,
+    KYOKU_END,
+    MINKAN_MELD,
+    OWN_TURN,
+    PON_MELD,
+    ROB_KAN,
+)
+from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
+from suphx.games.riichi.table.wall import DORA, RINSHAN, URA
+
+UNKNOWN = -1
+"""In ``wall``: a tile that the record does not show."""
+
+_CALLS = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "minkan"}
+
+
+def viewer_game(game: GameLog, opinions: Opinions | None = None) -> dict[str, Any]:
+    """Return the game; ValueError when its moves contradict the rules.
+
+    ``{"id", "names": [4], "deals": [{"name", "kyoku", "honba", "sticks", "dealer", "wall": [136 faces], "scores": [4],
+    "after": [4], "start": state, "steps": [{"kind", "seat", "faces", "changes": state, "decisions"}], "result"}],
+    "final": [4] or null, "placement": [4] or null, "agent": name or null, "num_decisions", "num_differences"}``.
+    ``after``: points when the next deal starts, or at the end of the game. ``opinions``: of all decisions of the game
+    (``recorded_decisions``); the steps then have the ``decisions`` (viewer_decision.py) that they lead to.
+    """
+    deals, first, end = [], 0, None
+    for index in range(len(game.kyokus)):
+        deal = _Deal(game, index, opinions, first)
+        deals.append(deal.play())
+        first += deal.num_decisions
+        end = deal.walk.table
+    decisions = [each for deal in deals for step in deal["steps"] for each in step["decisions"]]
+    is_over = end is not None and end["phase"] == GAME_END
+    return {
+        "id": game.id,
+        "names": list(game.names),
+        "deals": deals,
+        "final": deals[-1]["after"] if is_over else None,
+        "placement": [int(place) for place in end["placement"]] if end is not None and is_over else None,
+        "agent": opinions.name if opinions else None,
+        "num_decisions": sum(each["played"] is not None and each["agent"] is not None for each in decisions),
+        "num_differences": sum(each["differs"] for each in decisions),
+    }
+
+
+@dataclass(slots=True)
+class _Deal:
+    """Plays one deal and collects its steps."""
+
+    game: GameLog
+    index: int
+    opinions: Opinions | None
+    first: int
+    """Number of the deal's first decision in the game."""
+    num_decisions: int = 0
+    walk: KyokuWalk = field(init=False)
+    shown: State = field(init=False)
+    """The state after the last step."""
+    steps: list[dict[str, Any]] = field(init=False, default_factory=list)
+
+    def play(self) -> dict[str, Any]:
+        """Return the deal; the table is then at the start of the next one, or at the end of the game."""
+        log, red = self.game.kyokus[self.index], self.game.rules.red_bits
+        self.walk = walk = KyokuWalk(self.game, self.index)
+        scores = [int(score) for score in walk.table["scores"]]
+        dealt = viewer_state(walk.table, red)
+        self.shown = start = _before_draw(dealt, is_rinshan=False)
+        self._draw(dealt)
+        pending: tuple[int, int] | None = None
+        for decision in walk:
+            if pending is not None:
+                self._follow(*pending)
+            self._judge(decision)
+            pending = (decision.action, int(walk.table["phase"]))
+        if pending is not None:
+            self._follow(*pending)
+        result, wall = viewer_result(walk.table, red), _wall(log, walk.table, red)
+        end_kyoku(walk.tables[0])
+        return {
+            "name": kyoku_name(log.kyoku, log.honba),
+            "kyoku": log.kyoku,
+            "honba": log.honba,
+            "sticks": log.kyotaku,
+            "dealer": log.kyoku % SEATS,
+            "wall": wall,
+            "scores": scores,
+            "after": [int(score) for score in walk.table["scores"]],
+            "start": start,
+            "steps": self.steps,
+            "result": result,
+        }
+
+    def _judge(self, decision: Decision) -> None:
+        """Add a decision to the step that led to it, if an agent was asked and there is a choice."""
+        number = self.first + self.num_decisions
+        self.num_decisions += 1
+        table = self.walk.table
+        if self.opinions is None or table["num_legal"] < 2:
+            return
+        self.steps[-1]["decisions"].append(
+            viewer_decision(
+                table,
+                decision.action,
+                is_known=decision.is_known,
+                opinion=int(self.opinions.actions[number]),
+                probabilities=self.opinions.probabilities[number],
+            )
+        )
+
+    def _follow(self, action: int, phase: int) -> None:
+        """Add what came of a decision that was taken in ``phase``: no step, one, or a move and the draw after it."""
+        table = self.walk.table
+        after = viewer_state(table, self.game.rules.red_bits)
+        if table["phase"] == KYOKU_END:
+            if phase not in (CLAIM, ROB_KAN) and (action <= TSUMOGIRI or ANKAN <= action < TSUMO):
+                # The deal ends at once: the last discard without claims, four winds, four kans.
+                self._move(action, {**after, "open": [], "scores": self.shown["scores"]})
+            self._add("end", int(table["turn"]), [], after)
+            return
+        is_draw = table["phase"] == OWN_TURN
+        moved = _before_draw(after, is_rinshan=bool(table["is_rinshan"])) if is_draw else after
+        if phase in (CLAIM, ROB_KAN):
+            if table["phase"] in (CLAIM, ROB_KAN):
+                return
+            self._call(moved)
+        else:
+            self._move(action, moved)
+        if is_draw:
+            self._draw(after)
+
+    def _move(self, action: int, after: State) -> None:
+        """Add the actor's move of its own turn."""
+        seat = int(self.shown["turn"])
+        kind, faces = _move_name(self.shown, action)
+        self._add(kind, seat, faces, {**after, "turn": seat})
+
+    def _call(self, after: State) -> None:
+        """Add the claim that was granted when a window closed, if any."""
+        seat = int(self.walk.table["turn"])
+        melds = after[f"melds{seat}"]
+        if len(melds) > len(self.shown[f"melds{seat}"]):
+            kind = _CALLS[int(self.walk.table["meld_type"][seat, len(melds) - 1])]
+            self._add(kind, seat, melds[-1]["faces"], after)
+
+    def _draw(self, after: State) -> None:
+        seat, face = after["drawn"][0]
+        self._add("draw", seat, [face], after)
+
+    def _add(self, kind: str, seat: int, faces: list[int], after: State) -> None:
+        changed = changes(self.shown, after)
+        self.steps.append({"kind": kind, "seat": seat, "faces": faces, "changes": changed, "decisions": []})
+        self.shown = after
+
+
+def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
+    drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
+    move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
+    return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
+
+
+def _before_draw(after: State, *, is_rinshan: bool) -> State:
+    """Return the state before its newest draw."""
+    return {
+        **after,
+        "drawn": [],
+        "next": after["next"] - (not is_rinshan),
+        "rinshan": after["rinshan"] - is_rinshan,
+        "left": after["left"] + 1,
+    }
+
+
+def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
+    """Return the faces of the wall; UNKNOWN where the record did not show the tile of a wall that has no seed."""
+    faces = [face_of_id(int(tile), red_fives) for tile in log.wall]
+    if log.is_wall_from_seed:
+        return faces
+    indicators = range(int(table["num_dora"]))
+    known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
+    known |= {DORA - 2 * i for i in indicators}
+    if any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"]))):
+        known |= {URA - 2 * i for i in indicators}
+    return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]

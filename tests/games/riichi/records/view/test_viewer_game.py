@@ -1,0 +1,167 @@
+"""The steps of a game: every state is one that the engine was in, and the points are those of the record."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
+from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
+from suphx.games.riichi.records.view.recorded_decisions import Opinions, recorded_decisions
+from suphx.games.riichi.records.view.viewer_game import UNKNOWN, viewer_game
+from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
+from suphx.games.riichi.records.view.viewer_state import State, viewer_state
+from suphx.games.riichi.table.action import NUM_ACTIONS, PASS
+from suphx.games.riichi.table.table import CALLED_FLAG
+from tests.games.riichi.builders.random_game import random_game
+
+DEAD_WALL = 14
+SEATS = range(4)
+SHORT_GAME = dataclasses.replace(random_game(0), kyokus=random_game(0).kyokus[:3], final_scores=None)
+
+
+def states(deal: dict[str, Any]) -> Iterator[State]:
+    """Yield the state after each step, as a page computes it."""
+    state = dict(deal["start"])
+    for step in deal["steps"]:
+        state |= step["changes"]
+        yield dict(state)
+
+
+def num_tiles(state: State) -> int:
+    """Return how many tiles a state shows, the wall included."""
+    hands = sum(len(state[f"hand{seat}"]) for seat in SEATS)
+    melds = sum(len(meld["faces"]) for seat in SEATS for meld in state[f"melds{seat}"])
+    rivers = sum(not number // 64 & CALLED_FLAG for seat in SEATS for number in state[f"river{seat}"])
+    return int(hands + melds + rivers + len(state["drawn"]) + state["left"] + DEAD_WALL)
+
+
+def assert_points_of_the_record(game: GameLog) -> None:
+    deals = viewer_game(game)["deals"]
+    points = [deal["after"] for deal in deals]
+    recorded = [kyoku.scores for kyoku in game.kyokus[1:]] + ([game.final_scores] if game.final_scores else [])
+    assert [tuple(each) for each in points[: len(recorded)]] == recorded
+
+
+def test_no_tile_is_lost_from_step_to_step() -> None:
+    for deal in viewer_game(random_game(0))["deals"]:
+        for step, state in zip(deal["steps"], states(deal), strict=True):
+            # The tile of a ron is in a river, or in a kan, as well as beside the hand.
+            rons = [win for win in deal["result"]["wins"] if win["seat"] != win["loser"] and step["kind"] == "end"]
+            assert num_tiles(state) - len(rons) == 136, (deal["name"], step["kind"])
+
+
+def test_the_last_state_of_a_deal_is_that_of_the_engine() -> None:
+    game = random_game(0)
+    for index, deal in enumerate(viewer_game(game)["deals"]):
+        walk = KyokuWalk(game, index)
+        assert len(list(walk)) > 0
+        *_, last = states(deal)
+        assert last == viewer_state(walk.table, game.rules.red_bits)
+
+
+def test_points_after_each_deal_are_those_of_the_record() -> None:
+    assert_points_of_the_record(random_game(1))
+
+
+def test_the_values_are_json_and_have_the_places_of_the_record() -> None:
+    game = random_game(1)
+    values = json.loads(json.dumps(viewer_game(game)))
+    assert values["final"] == list(game.final_scores or ())
+    assert sorted(values["placement"]) == [1, 2, 3, 4]
+    assert values["names"] == list(game.names)
+    kinds = {step["kind"] for deal in values["deals"] for step in deal["steps"]}
+    assert kinds >= {"draw", "discard", "riichi", "pon", "end"}
+
+
+def test_a_wall_without_seed_shows_only_what_the_record_shows() -> None:
+    game = random_game(2)
+    known = dataclasses.replace(game.kyokus[0], is_wall_from_seed=True)
+    hidden, whole = (
+        viewer_game(dataclasses.replace(game, kyokus=[kyoku], final_scores=None))["deals"][0]
+        for kyoku in (game.kyokus[0], known)
+    )
+    assert UNKNOWN not in whole["wall"]
+    *_, last = states(hidden)
+    assert hidden["wall"][: last["next"]] == whole["wall"][: last["next"]]
+    assert set(hidden["wall"][last["next"] : last["next"] + last["left"]]) <= {UNKNOWN}
+
+
+def test_a_record_against_the_rules_is_refused() -> None:
+    game = random_game(0)
+    kyoku = dataclasses.replace(game.kyokus[0], moves=game.kyokus[0].moves[1:])
+    with pytest.raises(ValueError, match=r"deal 0 of game game-0 contradicts the rules: see suphx records verify"):
+        viewer_game(dataclasses.replace(game, kyokus=[kyoku]))
+
+
+def own_opinions(game: GameLog) -> Opinions:
+    """Return the opinions of an agent that always does what was recorded."""
+    actions = recorded_decisions(game).actions
+    return Opinions("echo", actions, np.full((len(actions), NUM_ACTIONS), np.nan, np.float32))
+
+
+def test_an_agent_that_plays_as_recorded_never_differs() -> None:
+    values = viewer_game(SHORT_GAME, own_opinions(SHORT_GAME))
+    decisions = recorded_decisions(SHORT_GAME)
+    assert values["num_differences"] == 0
+    assert values["num_decisions"] == np.count_nonzero(decisions.is_known & (decisions.tables["num_legal"] > 1))
+
+
+def test_one_other_answer_is_one_difference() -> None:
+    game = SHORT_GAME
+    opinions, decisions = own_opinions(game), recorded_decisions(game)
+    claims = np.flatnonzero((decisions.actions == PASS) & decisions.is_known)
+    number = int(claims[0])
+    other = int(np.flatnonzero(decisions.tables["legal"][number][:PASS])[0])
+    opinions.actions[number] = other
+    opinions.probabilities[number, other] = 0.75
+    values = viewer_game(game, opinions)
+    steps = [step for deal in values["deals"] for step in deal["steps"]]
+    (found,) = [each for step in steps for each in step["decisions"] if each["differs"]]
+    assert values["num_differences"] == 1
+    assert found["seat"] == decisions.tables["actor"][number]
+    assert found["moves"][found["played"]]["move"] == "pass"
+    assert found["moves"][found["agent"]]["p"] == 0.75
+
+
+def test_a_claim_that_another_claim_hides_is_no_difference() -> None:
+    game = SHORT_GAME
+    decisions = recorded_decisions(game)
+    hidden = np.flatnonzero(~decisions.is_known & (decisions.tables["num_legal"] > 1))
+    assert hidden.size
+    opinions = own_opinions(game)
+    for number in hidden:
+        opinions.actions[number] = int(np.flatnonzero(decisions.tables["legal"][number])[0])
+    assert viewer_game(game, opinions)["num_differences"] == 0
+
+
+@pytest.mark.records
+def test_real_games_have_the_points_of_their_records(records: Path) -> None:
+    for folder in ("suphx-tokujo-hanchan", "careers-hanchan", "houou-mixed-201811", "houou-tonpuu-2023-2024"):
+        found = iter_records([records / folder], quarantine=Quarantine())
+        for game in islice(found, 5):
+            assert_points_of_the_record(game)
+
+
+@pytest.mark.slow
+@pytest.mark.records
+def test_rare_situations_show_every_draw_and_their_yaku(records: Path) -> None:
+    shown, expected = set(), set()
+    for game in iter_records([records / "rare-situations"], quarantine=Quarantine(), is_fragment_allowed=True):
+        assert_points_of_the_record(game)
+        for kyoku in game.kyokus:
+            bits = int(np.bitwise_or.reduce(kyoku.result["win_yaku"]))
+            expected |= {name for number, name in enumerate(YAKU_NAMES) if bits >> number & 1}
+        results = [deal["result"] for deal in viewer_game(game)["deals"]]
+        shown |= {result["kind"] for result in results}
+        shown |= {name for result in results for win in result["wins"] for name in win["yaku"]}
+    assert shown == expected | set(RESULT_NAMES.values())

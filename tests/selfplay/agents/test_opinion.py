@@ -1,0 +1,50 @@
+"""What agents think of the decisions of a recorded game."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.riichi import recorded_decisions
+from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
+from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.selfplay.agents.opinion import ask_agent
+from tests.games.riichi.builders.random_game import random_game
+from tests.selfplay.agents.small_agent import small_agent
+
+DECISIONS = recorded_decisions(random_game(0))
+
+
+def test_an_agent_with_nets_judges_every_legal_move() -> None:
+    agent = small_agent()
+    opinions = ask_agent(agent, DECISIONS)
+    chances = opinions.probabilities
+    legal: NDArray[np.bool_] = DECISIONS.tables["legal"].view(np.bool_)
+    assert opinions.name == agent.name
+    assert legal[np.arange(len(legal)), opinions.actions].all()
+    assert np.isnan(chances[~legal]).all()
+    assert np.isnan(chances[:, PASS]).all()
+    discards = np.nan_to_num(chances[:, : TSUMOGIRI + 1]).sum(axis=1)
+    has_discards = discards > 0
+    np.testing.assert_allclose(discards[has_discards], 1, atol=1e-5)
+    # Figure 1 asks the discard net only if nobody declares riichi; here it is asked all the same.
+    may_declare = ~np.isnan(chances[:, RIICHI])
+    assert may_declare.any()
+    assert has_discards[may_declare].all()
+
+
+def test_the_agent_discards_what_has_the_highest_probability() -> None:
+    opinions = ask_agent(small_agent(), DECISIONS)
+    chances = opinions.probabilities[:, : TSUMOGIRI + 1]
+    is_discard = (opinions.actions <= TSUMOGIRI) & ~np.isnan(chances).all(axis=1)
+    best = np.nanmax(chances[is_discard], axis=1)
+    chosen = chances[is_discard, opinions.actions[is_discard]]
+    assert is_discard.any()
+    np.testing.assert_allclose(chosen, best, rtol=1e-5)
+
+
+def test_a_baseline_has_choices_and_no_probabilities() -> None:
+    opinions = ask_agent(BaselineAgent("ukeire"), DECISIONS)
+    assert np.isnan(opinions.probabilities).all()
+    expected = BaselineAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
+    np.testing.assert_array_equal(opinions.actions, expected)

@@ -1,0 +1,100 @@
+"""``suphx view`` with records of both formats, games inside an archive, and agents."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
+from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx_cli import cli
+from tests.games.riichi.builders.random_game import random_game
+
+
+def game(seed: int = 0) -> GameLog:
+    return random_game(seed)
+
+
+def view(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, object]:
+    assert cli.main(["view", *arguments, "--json"]) == 0
+    values: dict[str, object] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return values
+
+
+def data_of(page: Path) -> dict[str, object]:
+    text = page.read_text(encoding="utf-8")
+    values: dict[str, object] = json.loads(text.split('id="data">')[1].split("</script>")[0])
+    return values
+
+
+@pytest.mark.parametrize("form", ["mjlog", "mjai"])
+def test_a_record_becomes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
+    record, page = tmp_path / f"game.{form}", tmp_path / "page.html"
+    record.write_text(write_mjlog(game()) if form == "mjlog" else write_mjai(game()), encoding="utf-8")
+    result = view(capsys, str(record), "--out", str(page), "--player", "クレオ")
+    assert result == {"game": "game", "deals": len(game().kyokus), "page": str(page)}
+    data = data_of(page)
+    assert data["seat"] == 2
+    shown = data["game"]
+    assert isinstance(shown, dict)
+    assert shown["final"] == list(game().final_scores or ())
+
+
+@pytest.mark.parametrize("wanted", ["second", "2"])
+def test_a_game_inside_an_archive_is_named_by_id_or_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with zipfile.ZipFile("games.zip", "w") as archive:
+        for seed, name in enumerate(("first", "second")):
+            archive.writestr(f"{name}.mjlog", write_mjlog(dataclasses.replace(game(seed), id=name)))
+    result = view(capsys, "games.zip", "--game", wanted)
+    assert (result["game"], result["page"]) == ("second", "second.html")
+    assert (tmp_path / "second.html").is_file()
+
+
+def test_an_agent_is_compared_with_the_players(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record, page = tmp_path / "game.mjlog", tmp_path / "page.html"
+    record.write_text(write_mjlog(game()), encoding="utf-8")
+    result = view(capsys, str(record), "--agent", "tsumogiri", "--out", str(page), "--runs", str(tmp_path))
+    decisions, agreement = result["decisions"], result["agreement"]
+    assert isinstance(decisions, int)
+    assert isinstance(agreement, float)
+    shown = data_of(page)["game"]
+    assert isinstance(shown, dict)
+    assert shown["agent"] == "tsumogiri"
+    assert shown["num_differences"] == round((1 - agreement) * decisions) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["no.mjlog"], "no.mjlog does not exist: give a record file or a folder of records"),
+        (["game.mjlog", "--game", "7"], "game.mjlog has no game '7': give the id of a game or a number from 1 to 1"),
+        (["game.mjlog", "--player", "Eve"], "--player is 'Eve': use one of Anna, ⓝBen, クレオ, D & <D>, or a seat"),
+        (
+            ["game.mjlog", "--agent", "mjai:bot"],
+            "'mjai:bot' must follow whole games and cannot",
+        ),
+        (["game.mjlog", "--agent", "ukeira"], "'ukeira' is no agent"),
+        (["broken.mjlog"], "broken.mjlog"),
+    ],
+)
+def test_what_cannot_be_shown_is_one_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("game.mjlog").write_text(write_mjlog(game()), encoding="utf-8")
+    Path("broken.mjlog").write_text("<mjloggm><INIT/></mjloggm>", encoding="utf-8")
+    assert cli.main(["view", *arguments]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.glob("*.html")) == []

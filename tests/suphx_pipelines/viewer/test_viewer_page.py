@@ -1,0 +1,130 @@
+"""The viewer's page: self-contained, safe with any name, complete in each language, and right in a real browser."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.riichi import viewer_game
+from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
+from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
+from suphx_pipelines.viewer import viewer_page as viewer
+from suphx_pipelines.viewer.viewer_page import LANGUAGES, SCRIPTS, viewer_page
+from tests import screenshot
+from tests.games.riichi.builders.random_game import random_game
+
+HOSTILE = (
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    "{{script}} $& \\u003c &lt;",
+    "\u2028'\"` <!--",
+)
+PAGE = Path(viewer.__file__).parent / "page"
+HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
+needs_chromium = pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
+
+
+class Elements(HTMLParser):
+    """Collects the start tags of a page and the text in each script and style."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.tags[-1][0] if self.tags else "", data))
+
+
+def page_of(names: tuple[str, str, str, str] = HOSTILE, title: str = HOSTILE[0]) -> str:
+    game = random_game(0)
+    game = dataclasses.replace(game, names=names, kyokus=game.kyokus[:2], final_scores=None, id=names[0])
+    return viewer_page(viewer_game(game), title=title)
+
+
+def words_of(language: str) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((PAGE / "words" / f"{language}.json").read_text(encoding="utf-8"))
+    return values
+
+
+def test_names_of_strangers_are_text_and_nothing_else() -> None:
+    found, plain = Elements(page_of()), Elements(page_of(("A", "B", "C", "D"), "title"))
+    assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
+    assert not [name for _, attributes in found.tags for name in attributes if name.startswith("on")]
+    (data,) = [text for tag, text in found.texts if tag == "script" and text.startswith('{"game"')]
+    assert json.loads(data)["game"]["names"] == list(HOSTILE)
+
+
+def test_the_policy_allows_our_script_and_style_only() -> None:
+    page = page_of()
+    (policy,) = re.findall(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy.startswith("default-src 'none';")
+    for kind in ("script", "style"):
+        (text,) = re.findall(rf"<{kind}>(.*?)</{kind}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+
+
+def test_the_page_refers_to_nothing_outside() -> None:
+    page = page_of()
+    found = Elements(page)
+    addresses = [a[name] for _, a in found.tags for name in ("src", "href", "action") if a.get(name)]
+    assert addresses == []
+    assert set(re.findall(r"https?://[^\"' )]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert "url(" not in page
+
+
+def test_scripts_never_read_html_from_values() -> None:
+    for name in SCRIPTS:
+        text = (PAGE / "script" / f"{name}.js").read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text), (
+            name
+        )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_has_all_words(language: str) -> None:
+    words, english = words_of(language), words_of("en")
+    assert words["words"].keys() == english["words"].keys()
+    assert words["keys"].keys() == english["keys"].keys()
+    assert tuple(words["yaku"]) == YAKU_NAMES
+    assert len(words["tiles"]) == len(set(words["tiles"])) == 37
+    for key, text in english["words"].items():
+        places = re.compile(r"\{\w+\}")
+        assert set(places.findall(words["words"][key])) <= set(places.findall(text)), key
+
+
+def test_every_word_that_scripts_and_page_name_exists() -> None:
+    known = words_of("en")["words"].keys()
+    text = "".join(path.read_text(encoding="utf-8") for path in (PAGE / "script").glob("*.js"))
+    used = set(re.findall(r"word\(\"([^\"]+)\"", text)) | set(re.findall(r"label\(\"[^\"]+\", \"([^\"]+)\"", text))
+    used |= set(re.findall(r'data-word="([^"]+)"', (PAGE / "viewer.html").read_text(encoding="utf-8")))
+    used |= {f"draw {name}" for name in RESULT_NAMES.values() if name != "win"}
+    assert used <= known
+
+
+def test_all_scripts_are_part_of_the_page() -> None:
+    assert {path.stem for path in (PAGE / "script").iterdir()} == set(SCRIPTS)
+    assert {path.stem for path in (PAGE / "words").iterdir()} == set(LANGUAGES)
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("width", [360, 390, 820, 1440])
+def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(page_of(), encoding="utf-8")
+    assert screenshot.page_size(page, width)[0] == width
