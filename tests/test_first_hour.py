@@ -30,7 +30,7 @@ SMALL = {
         *("reinforcement.max_updates=2", "reinforcement.evaluate_every=0", "reinforcement.final_hanchans=8"),
         *(
             "reinforcement.simulator.num_tables=16",
-            "reinforcement.buffer.batch_rows=128",
+            "reinforcement.buffer.batch_size=128",
             "reinforcement.report_every=1",
         ),
     ),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.games.riichi import GameLog, Rules, placement_of, tenhou
+from suphx.games.riichi import GameLog, Rules, places_of_scores, tenhou
 from suphx.kernel.record import I8
 from suphx.selfplay.agents.agent import load_agent
 
@@ -108,7 +108,7 @@ def _summarise(logs: Sequence[GameLog]) -> Summary:
     for log in logs:
         assert log.final_scores is not None
         seats = [log.names.index(name) for name in sorted(log.names, key=int)]
-        places.append([placement_of(log.final_scores, seat) for seat in seats])
+        places.append(places_of_scores(np.array([log.final_scores]))[0, seats].tolist())
     return {"placements": places}
 
 

@@ -31,9 +31,9 @@ SMALL_RUN = {
     "reinforcement.report_every": "2",
     "reinforcement.save_seconds": "10",
     "reinforcement.simulator.num_tables": "32",
-    "reinforcement.buffer.batch_rows": "512",
+    "reinforcement.buffer.batch_size": "512",
     "reinforcement.cluster.hang_seconds": "20",
-    "reinforcement.cluster.protect_every": "4",
+    "reinforcement.cluster.learner_copy_interval": "4",
 }
 """Settings of a run that makes updates every few seconds."""
 

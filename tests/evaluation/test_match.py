@@ -12,7 +12,7 @@ from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import MatchReport, first_game, play_match
 from suphx.evaluation.match_config import MatchConfig
 from suphx.evaluation.statistics import Interval, paired_difference
-from suphx.games.riichi.records.log.game_statistics import placement_of
+from suphx.games.riichi import places_of_scores
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
@@ -55,7 +55,7 @@ def test_games_of_four_baselines_would_change_nothing() -> None:
     walls = wall_seeds(5, 10)
     logs = list(play_games([load_agent("random")], np.zeros((10, 4), np.int64), walls, tonpuu()))
     scores = [log.final_scores for log in logs if log.final_scores is not None]
-    baselines = [placement_of(score, seat) for score in scores for seat in range(4)]
+    baselines = places_of_scores(np.array(scores)).ravel().tolist()
     assert report.difference == paired_difference(report.placements, baselines, np.repeat(np.arange(10), 4))
 
 
@@ -100,7 +100,7 @@ def test_the_first_game_can_be_looked_at() -> None:
     assert game.names == ("candidate", "baseline", "baseline", "baseline")
     assert Replayer().replay(game) == []
     assert game.final_scores is not None
-    assert placement_of(game.final_scores, 0) == play("ukeire", "random").placements[0]
+    assert places_of_scores(np.array([game.final_scores]))[0, 0] == play("ukeire", "random").placements[0]
 
 
 def test_a_match_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

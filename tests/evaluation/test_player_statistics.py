@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.player_statistics import player_statistics, summarise_rows
-from suphx.games.riichi.records.log.game_statistics import game_row, placement_of
+from suphx.games.riichi.records.log.game_statistics import game_row
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog, empty_result, move
 from suphx.games.riichi.records.mjlog.mjlog import parse_mjlog
 from suphx.games.riichi.table.action import ANKAN, CHI_RED, DISCARD, KAKAN, LEAVE, PON, RIICHI, TSUMOGIRI
@@ -56,11 +56,6 @@ def game(
 
 
 DRAW = result_of(EXHAUSTIVE_DRAW)
-
-
-def test_placements_follow_the_scores_and_the_seats_of_equal_scores() -> None:
-    assert [placement_of((25_000, 30_000, 25_000, 20_000), seat) for seat in range(4)] == [2, 1, 3, 4]
-    assert [placement_of((25_000,) * 4, seat) for seat in range(4)] == [1, 2, 3, 4]
 
 
 def test_games_and_placements_are_counted() -> None:

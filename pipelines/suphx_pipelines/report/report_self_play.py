@@ -227,7 +227,7 @@ def _head_charts(result: Result, head: str, targets: Mapping[str, float]) -> lis
             (),
         ),
         (
-            "explained_share",
+            "explained_variance",
             "Critic: explained variance",
             "Share of the variance of the rewards that the critic predicts.",
             2,

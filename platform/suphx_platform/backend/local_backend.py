@@ -259,7 +259,7 @@ class LocalBackend:
 
     def _play(self) -> Played:
         """Play some steps; what comes of them goes into the buffer, or is held if that is full."""
-        played = self._simulator.play(self._config.steps, version=self._server.latest)
+        played = self._simulator.play(self._config.rollout_fragment_length, version=self._server.latest)
         self._held = list(played.decisions)
         self._put()
         return played
@@ -324,7 +324,7 @@ def full_error(needed_bytes: int) -> ValueError:
     """Return the error of a buffer that is full before it holds a batch."""
     return ValueError(
         f"the replay buffer cannot hold a batch and what comes in at a time: raise buffer.capacity_bytes "
-        f"above {needed_bytes:,}, or lower buffer.batch_rows, simulator.num_tables or steps"
+        f"above {needed_bytes:,}, or lower buffer.batch_size, simulator.num_tables or rollout_fragment_length"
     )
 
 

@@ -115,7 +115,7 @@ class KernelWarmup:
 
     def __enter__(self) -> Self:
         if self._missing:
-            command = [sys.executable, "-m", "suphx_platform.kernels.kernel_crew", *self._missing]
+            command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", *self._missing]
             # in its own process group, so that Ctrl-C in a terminal reaches this process only
             self._crew = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0

@@ -21,14 +21,14 @@ _CHECKS = 4
 _ENGINE_SECONDS = 2.0
 """Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
 
-_UNSEEN = "its process has ended, and another one has taken its place"
+_UNREPORTED = "its process has ended, and another one has taken its place"
 
 
 class ActorSupervisor:
     """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
 
     A part that hangs is killed; Ray starts it again like any other dead part. All that one death ends is one fault:
-    whatever says first that a life of a part is over counts.
+    whatever says first that an incarnation of a part is over counts.
     """
 
     def __init__(self, config: RayLayoutConfig, parts: Mapping[str, Any]) -> None:
@@ -40,9 +40,9 @@ class ActorSupervisor:
         self._parts = parts
         self._events: deque[Event] = deque()
         self._failures: dict[str, int] = {}
-        self._lives: dict[str, str] = {}
-        self._dead: dict[str, float] = {}  # since when, of those whose next life has not been heard of
-        self._reborn: dict[str, float] = {}  # since when the life is known that is not the first one
+        self._incarnations: dict[str, str] = {}
+        self._dead: dict[str, float] = {}  # since when, of those whose next incarnation has not been heard of
+        self._restarted: dict[str, float] = {}  # since when the incarnation is known that is not the first one
         self._begin: dict[str, Callable[[], None]] = {}
         self._due = [(0.0, part) for part in parts]
 
@@ -71,7 +71,7 @@ class ActorSupervisor:
         self._failures.pop(part, None)
 
     def fail(self, part: str, error: Exception) -> None:
-        """Emit the fault of a part, once for each life; raise the error if it is one too many in a row."""
+        """Emit the fault of a part, once for each incarnation; raise the error if it is one too many in a row."""
         self.health.pop(part, None)
         self.engine_rates.forget(part)
         cause = cause_of(error)
@@ -79,10 +79,10 @@ class ActorSupervisor:
             self.emit(Fault(part, "died", first_line(error)))
             raise cause
         if isinstance(cause, NotBegunError):
-            if self._is_unseen_rebirth(part, cause.life):
+            if self._is_unreported_restart(part, cause.incarnation):
                 self._count(Fault(part, "died", first_line(error)), cause)
         elif isinstance(error, ray.exceptions.RayActorError):
-            if part not in self._dead and self.calls.handled_since >= self._reborn.get(part, 0):
+            if part not in self._dead and self.calls.handled_since >= self._restarted.get(part, 0):
                 self._dead[part] = time.monotonic()
                 self._count(Fault(part, "died", first_line(error)), cause)
         else:
@@ -94,18 +94,18 @@ class ActorSupervisor:
         if self._failures[fault.part] > self._config.max_failures:
             raise cause
 
-    def _is_unseen_rebirth(self, part: str, life: str) -> bool:
-        """Note which ``life`` a part is in; tell whether it is a new one and the old one's end was not told."""
-        known, told_at = self._lives.get(part), self._dead.get(part)
-        if life == known:
+    def _is_unreported_restart(self, part: str, incarnation: str) -> bool:
+        """Note which ``incarnation`` a part is in; tell whether it is a new one and the old one's end was not told."""
+        known, told_at = self._incarnations.get(part), self._dead.get(part)
+        if incarnation == known:
             if told_at is not None and self.calls.handled_since > told_at:
                 del self._dead[part]  # only the line was broken
             return False
-        self._lives[part] = life
+        self._incarnations[part] = incarnation
         self._dead.pop(part, None)
         if known is None:
             return False
-        self._reborn[part] = time.monotonic()
+        self._restarted[part] = time.monotonic()
         return told_at is None
 
     def _ask(self, part: str) -> None:
@@ -115,8 +115,8 @@ class ActorSupervisor:
         call = InFlightCall(
             part=part,
             actor=actor,
-            then=lambda health: self._hear(part, health),
-            lost=lambda error: self._miss(part, error),
+            on_result=lambda health: self._hear(part, health),
+            on_error=lambda error: self._miss(part, error),
             seconds=seconds,
             is_aside=True,
         )
@@ -126,8 +126,8 @@ class ActorSupervisor:
         self.health[part] = health
         if health.counts is not None:
             self.engine_rates.hear(part, health.counts, time.monotonic())
-        if self._is_unseen_rebirth(part, health.life):
-            self._count(Fault(part, "died", _UNSEEN), RuntimeError(f"{part}: {_UNSEEN}"))
+        if self._is_unreported_restart(part, health.incarnation):
+            self._count(Fault(part, "died", _UNREPORTED), RuntimeError(f"{part}: {_UNREPORTED}"))
         if health.awaits_begin and part in self._begin:
             self._begin[part]()
         if health.waiting_seconds > self._config.hang_seconds:

@@ -22,9 +22,9 @@ class InFlightCall:
     part: str
     """The name of whom it asks."""
     actor: Any
-    then: Callable[[Any], None]
+    on_result: Callable[[Any], None]
     """Gets the answer."""
-    lost: Callable[[Exception], None]
+    on_error: Callable[[Exception], None]
     """Gets the error; raises what cannot be mended."""
     seconds: float
     """How long it may take before the part counts as hanging."""
@@ -70,9 +70,9 @@ class InFlightCalls:
         call, self.handled_since, _ = self._open.pop(number)
         error = future.exception()
         if error is None:
-            call.then(future.result())
+            call.on_result(future.result())
         elif isinstance(error, Exception):
-            call.lost(error)
+            call.on_error(error)
         else:
             raise error
         if time.monotonic() > self._looked_at + _LOOK_SECONDS:

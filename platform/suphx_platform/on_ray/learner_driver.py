@@ -1,8 +1,8 @@
 """The learner actor: gets batches from ready shards, publishes versions, and repeats its last updates after it died.
 
-Of its state a copy is taken every ``protect_every`` updates. The batches since then are kept (as references, in Ray's
-object store): a learner that Ray had to start again gets the copy and learns from these batches once more, in the same
-order, so that it ends where it was; versions never go back and no update is counted twice. Copies and versions are kept
+Its state is copied every ``learner_copy_interval`` updates. The batches since then are kept (as references, in Ray's
+object store): a learner that Ray restarts gets the copy and learns from these batches once more, in the same order, so
+that it ends where it was; versions never go back and no update is counted twice. Copies and versions are kept
 where this process is: they outlive the learner's machine. The batches do not; what was learned from them is lost then.
 """
 
@@ -55,7 +55,7 @@ class LearnerDriver:
         self._supervisor = supervisor
         self._simulators = simulators
         self._updates = 0
-        self._life = 0
+        self._incarnation = 0
         self.is_restoring = False
         """The learner has been started and does not have its state yet."""
         self._has_lost_batches = False
@@ -133,42 +133,42 @@ class LearnerDriver:
 
     def _take(self, shard: Shard) -> None:
         self._is_taking = True
-        shard_life = shard.life
+        incarnation = shard.incarnation
         report, parts = shard.actor.take.remote(self.latest.number)
 
-        def then(answer: tuple[float | None, BufferStatus]) -> None:
+        def on_result(answer: tuple[float | None, BufferStatus]) -> None:
             staleness, status = answer
             self._is_taking = False
-            if shard.life == shard_life:
+            if shard.incarnation == incarnation:
                 self._simulators.hear(shard, status, has_given=True)
             if staleness is not None:
                 ticket = _Ticket(parts, staleness)
                 self._tickets.append(ticket)
                 self._learn(ticket)
 
-        def lost(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             self._is_taking = False
-            self._simulators.lose(shard, shard_life, error)
+            self._simulators.lose(shard, incarnation, error)
 
-        self._add(report, then, lost, shard.part, shard.actor)
+        self._add(report, on_result, on_error, shard.part, shard.actor)
 
     def _learn(self, ticket: _Ticket) -> None:
         if self.is_restoring:
             return  # all tickets are handed in again after that
-        life = self._life
+        incarnation = self._incarnation
         number = self._updates + sum(other.number == 0 for other in self._tickets)
         measures_kl = number % self._config.report_every == 0
         reference = self._actor.learn.remote(ticket.parts, ticket.staleness, measures_kl)
 
-        def then(learned: Learned) -> None:
-            if self._life == life:
+        def on_result(learned: Learned) -> None:
+            if self._incarnation == incarnation:
                 self._count(ticket, learned)
 
-        def lost(error: Exception) -> None:
-            if self._life == life:
+        def on_error(error: Exception) -> None:
+            if self._incarnation == incarnation:
                 self._lose(ticket, error)
 
-        self._add(reference, then, lost)
+        self._add(reference, on_result, on_error)
 
     def _count(self, ticket: _Ticket, learned: Learned) -> None:
         """Count an update that is new; one that is made again is none."""
@@ -183,7 +183,7 @@ class LearnerDriver:
             self._publish()
         if not (self._is_lockstep and self._is_publishing):
             self._say()
-        if len(self._tickets) >= self._config.cluster.protect_every:
+        if len(self._tickets) >= self._config.cluster.learner_copy_interval:
             self._protect()
 
     def _say(self) -> None:
@@ -217,27 +217,27 @@ class LearnerDriver:
             return
         self._is_protecting = True
 
-        def then(state: tuple[int, Any, Any]) -> None:
+        def on_result(state: tuple[int, Any, Any]) -> None:
             self._is_protecting = False
             self._copy = ray.put(state)
             self._tickets = deque(t for t in self._tickets if t.number == 0 or t.number > state[0])
 
-        def lost(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             self._is_protecting = False
             if not is_death(error):
                 raise cause_of(error)
 
-        self._add(self._actor.state.remote(), then, lost)
+        self._add(self._actor.state.remote(), on_result, on_error)
 
     def _restore(self) -> None:
         """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
-        self._life += 1
+        self._incarnation += 1
         self.is_restoring = True
         self._has_lost_batches = False
-        life = self._life
+        incarnation = self._incarnation
 
-        def then(state: tuple[int, Any, Any]) -> None:
-            if self._life != life:
+        def on_result(state: tuple[int, Any, Any]) -> None:
+            if self._incarnation != incarnation:
                 return
             self.is_restoring = False
             if self._copy is None:
@@ -247,29 +247,29 @@ class LearnerDriver:
             for ticket in list(self._tickets):
                 self._learn(ticket)
 
-        def lost(error: Exception) -> None:
-            if self._life == life:
+        def on_error(error: Exception) -> None:
+            if self._incarnation == incarnation:
                 self._supervisor.fail("learner", error)
                 self._restore()
 
-        self._add(self._actor.begin.remote(self._copy), then, lost)
+        self._add(self._actor.begin.remote(self._copy), on_result, on_error)
 
     def _publish(self) -> None:
         """Have the parameter server make the learner's weights its newest version, and all engines fetch it."""
         self._is_publishing, self._is_publish_due = True, False
 
-        def then(weights: Weights) -> None:
+        def on_result(weights: Weights) -> None:
             self._hand_to_server([ray.put(weights)])
 
-        def lost(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             self._is_publishing, self._is_publish_due = False, True
             if not is_death(error):
                 raise cause_of(error)
 
-        self._add(self._actor.weights.remote(), then, lost)
+        self._add(self._actor.weights.remote(), on_result, on_error)
 
     def _hand_to_server(self, weights: list[Any]) -> None:
-        def then(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
+        def on_result(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
             self._is_publishing = False
             self._supervisor.succeed("server")
             self.latest, self._older = versions
@@ -278,26 +278,28 @@ class LearnerDriver:
             for number, engine in enumerate(self._engines):
                 self._have_fetched(f"engine {number}", engine)
 
-        def lost(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             self._supervisor.fail("server", error)
             self._begin_server()
             self._hand_to_server(weights)
 
-        self._add(self._server.publish.remote(weights), then, lost, "server", self._server)
+        self._add(self._server.publish.remote(weights), on_result, on_error, "server", self._server)
 
     def _begin_server(self) -> None:
         self._server.begin.remote(self._policy_sets, self.latest, self._older)
 
     def _have_fetched(self, part: str, engine: Any) -> None:
-        def then(_: int) -> None:
+        def on_result(_: int) -> None:
             self._supervisor.succeed(part)
 
-        def lost(error: Exception) -> None:
+        def on_error(error: Exception) -> None:
             self._supervisor.miss(part, error)  # it fetches the newest version when it starts again
 
-        self._add(engine.fetch.remote(), then, lost, part, engine)
+        self._add(engine.fetch.remote(), on_result, on_error, part, engine)
 
-    def _add(self, reference: Any, then: Any, lost: Any, part: str = "learner", actor: Any = None) -> None:
+    def _add(self, reference: Any, on_result: Any, on_error: Any, part: str = "learner", actor: Any = None) -> None:
         seconds = self._config.cluster.start_seconds
-        call = InFlightCall(part=part, actor=actor or self._actor, then=then, lost=lost, seconds=seconds)
+        call = InFlightCall(
+            part=part, actor=actor or self._actor, on_result=on_result, on_error=on_error, seconds=seconds
+        )
         self._supervisor.calls.add(reference, call)

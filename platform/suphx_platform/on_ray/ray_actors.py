@@ -49,8 +49,8 @@ PLACE, BESIDE = 0.99, 0.001
 """Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
 
 
-_LIFE = uuid.uuid4().hex
-"""Of this process, which is one life of a part: Ray gives each one a process of its own."""
+_INCARNATION = uuid.uuid4().hex
+"""Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
 
 
 class NotBegunError(RuntimeError):
@@ -58,7 +58,7 @@ class NotBegunError(RuntimeError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.life = _LIFE
+        self.incarnation = _INCARNATION
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Health:
     node: str
     memory_bytes: int
     """Private memory: what the process would free by ending."""
-    life: str
+    incarnation: str
     """Another one whenever the part was started again."""
     waiting_seconds: float = 0.0
     """Of an engine: how long its oldest request has been waiting."""
@@ -360,4 +360,4 @@ def _new_engine(
 
 
 def _health() -> Health:
-    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _LIFE)
+    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _INCARNATION)

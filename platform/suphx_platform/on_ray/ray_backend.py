@@ -146,7 +146,7 @@ class RayBackend:
 
     @property
     def _is_quiet(self) -> bool:
-        return self._supervisor.calls.num_working == 0 and self._simulators.num_held == 0
+        return self._supervisor.calls.num_working == 0 and self._simulators.num_pending == 0
 
     def _say_who_is_missing(self) -> None:
         """Say now and then which parts have no place, or have not started yet."""

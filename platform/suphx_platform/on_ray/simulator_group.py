@@ -32,22 +32,22 @@ class Shard:
     """What it said last."""
     is_full: bool = False
     """It refused what came last, and nothing was taken since."""
-    life: int = 0
-    """Times that it was lost; answers of an earlier life are not listened to."""
+    incarnation: int = 0
+    """Times that it was lost; answers of an earlier incarnation are not listened to."""
 
 
 @dataclass(slots=True, eq=False)
-class _Line:
+class _SimulatorHandle:
     """A simulator, and its decisions on their way to its shard."""
 
     part: str
     actor: Any
     shard: Shard
-    life: int = 0
-    """Times that it was told to begin; answers of an earlier life are not listened to."""
+    incarnation: int = 0
+    """Times that it was told to begin; answers of an earlier incarnation are not listened to."""
     is_begun: bool = False
     num_playing: int = 0
-    held: deque[Any] = field(default_factory=deque)
+    pending: deque[Any] = field(default_factory=deque)
     """References of decisions that the shard does not have yet."""
     is_adding: bool = False
 
@@ -60,11 +60,11 @@ class SimulatorGroup:
         self._supervisor = supervisor
         self._is_free = config.cluster.pace == "free"
         self.shards = [Shard(f"buffer {number}", actor) for number, actor in enumerate(topology.buffers)]
-        self._lines = [
-            _Line(f"simulator {number}", actor, self.shards[number % len(self.shards)])
+        self._handles = [
+            _SimulatorHandle(f"simulator {number}", actor, self.shards[number % len(self.shards)])
             for number, actor in enumerate(topology.simulators)
         ]
-        self._to_do: set[_Line] = set()
+        self._to_do: set[_SimulatorHandle] = set()
         self._past = BufferCounts()
         self._next_shard = 0
         self.next_number = 0
@@ -86,9 +86,9 @@ class SimulatorGroup:
         return sum(shard.status.num_bytes for shard in self.shards)
 
     @property
-    def num_held(self) -> int:
+    def num_pending(self) -> int:
         """Fragments of decisions that no shard has taken yet."""
-        return sum(len(line.held) for line in self._lines)
+        return sum(len(handle.pending) for handle in self._handles)
 
     @property
     def is_empty(self) -> bool:
@@ -98,38 +98,40 @@ class SimulatorGroup:
     @property
     def is_stuck(self) -> bool:
         """Tell whether some wait for room in a shard that has no batch to give."""
-        return any(line.held and line.shard.is_full and not line.shard.status.is_ready for line in self._lines)
+        return any(
+            handle.pending and handle.shard.is_full and not handle.shard.status.is_ready for handle in self._handles
+        )
 
     def begin(self, state: BackendState | None) -> None:
         """Tell all simulators to begin; go on with the games and decisions of ``state`` if it has as many."""
-        simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._lines)
+        simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._handles)
         buffers: list[Any] = [None] * len(self.shards)
         if state is not None:
             self.next_number, self._past = state.next_simulator, state.counts
-            if (len(state.simulators), len(state.buffers)) == (len(self._lines), len(self.shards)):
+            if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
                 simulators, buffers = list(state.simulators), list(state.buffers)
                 self._past = BufferCounts()
         begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
         if any(part is not None for part in buffers):
             for shard, status in zip(self.shards, ray.get(begun), strict=True):
                 shard.status = status
-        for line, games in zip(self._lines, simulators, strict=True):
-            self._begin(line, games)
+        for handle, games in zip(self._handles, simulators, strict=True):
+            self._begin(handle, games)
 
     def state(self) -> tuple[list[Mapping[str, np.ndarray]], list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]]]:
         """Return the states of all simulators and shards, between two tasks."""
-        simulators = ray.get([line.actor.state.remote() for line in self._lines])
+        simulators = ray.get([handle.actor.state.remote() for handle in self._handles])
         return simulators, ray.get([shard.actor.state.remote() for shard in self.shards])
 
     def work(self, *, may_play: bool) -> None:
         """Hand over what is held, and have those play who may."""
         limit = _AHEAD if self._is_free else 1
-        for line in list(self._to_do):
-            self._hand_over(line)
-            while may_play and line.is_begun and line.num_playing + len(line.held) < limit:
-                self._play(line)
-            if may_play or not line.is_begun:
-                self._to_do.discard(line)
+        for handle in list(self._to_do):
+            self._hand_over(handle)
+            while may_play and handle.is_begun and handle.num_playing + len(handle.pending) < limit:
+                self._play(handle)
+            if may_play or not handle.is_begun:
+                self._to_do.discard(handle)
 
     def next_ready(self) -> Shard | None:
         """Return a shard that has a batch, all by turns."""
@@ -148,12 +150,12 @@ class SimulatorGroup:
             shard.is_full = False
             self._look_at(shard)
 
-    def lose(self, shard: Shard, life: int, error: Exception) -> None:
-        """Count what a shard had that died in its ``life``; what is held for it goes to the one that Ray starts."""
-        if shard.life != life:
+    def lose(self, shard: Shard, incarnation: int, error: Exception) -> None:
+        """Count what a shard lost that died in its ``incarnation``; the restarted one gets what is pending for it."""
+        if shard.incarnation != incarnation:
             return
         self._supervisor.fail(shard.part, error)
-        shard.life += 1
+        shard.incarnation += 1
         shard.actor.begin.remote()
         last = shard.status
         if last.num_rows or last.counts != BufferCounts():
@@ -162,77 +164,81 @@ class SimulatorGroup:
         shard.is_full = False
         self._look_at(shard)
 
-    def _begin(self, line: _Line, games: Mapping[str, np.ndarray] | None = None) -> None:
-        line.life += 1
-        line.is_begun, line.num_playing = False, 0
+    def _begin(self, handle: _SimulatorHandle, games: Mapping[str, np.ndarray] | None = None) -> None:
+        handle.incarnation += 1
+        handle.is_begun, handle.num_playing = False, 0
         number, self.next_number = self.next_number, self.next_number + 1
-        life = line.life
+        incarnation = handle.incarnation
 
-        def then(_: None) -> None:
-            if line.life == life:
-                line.is_begun = True
-                self._to_do.add(line)
+        def on_result(_: None) -> None:
+            if handle.incarnation == incarnation:
+                handle.is_begun = True
+                self._to_do.add(handle)
 
-        self._call(line, line.actor.begin.remote(number, games), then, life)
+        self._call(handle, handle.actor.begin.remote(number, games), on_result, incarnation)
 
-    def _play(self, line: _Line) -> None:
-        line.num_playing += 1
-        life = line.life
-        report, decisions = line.actor.play.remote(self._config.steps, not self._is_free, self.version)
+    def _play(self, handle: _SimulatorHandle) -> None:
+        handle.num_playing += 1
+        incarnation = handle.incarnation
+        report, decisions = handle.actor.play.remote(
+            self._config.rollout_fragment_length, not self._is_free, self.version
+        )
 
-        def then(played: Played) -> None:
-            if line.life != life:
+        def on_result(played: Played) -> None:
+            if handle.incarnation != incarnation:
                 return
-            line.num_playing -= 1
-            line.held.append(decisions)
-            self._supervisor.succeed(line.part)
+            handle.num_playing -= 1
+            handle.pending.append(decisions)
+            self._supervisor.succeed(handle.part)
             self._supervisor.emit(played)
-            self._hand_over(line)
-            self._to_do.add(line)
+            self._hand_over(handle)
+            self._to_do.add(handle)
 
-        self._call(line, report, then, life)
+        self._call(handle, report, on_result, incarnation)
 
-    def _call(self, line: _Line, reference: Any, then: Any, life: int) -> None:
-        def lost(error: Exception) -> None:
-            if line.life == life:  # else it was said of another call
-                self._supervisor.fail(line.part, error)
-                self._begin(line)
+    def _call(self, handle: _SimulatorHandle, reference: Any, on_result: Any, incarnation: int) -> None:
+        def on_error(error: Exception) -> None:
+            if handle.incarnation == incarnation:  # else it was said of another call
+                self._supervisor.fail(handle.part, error)
+                self._begin(handle)
 
         seconds = self._config.cluster.start_seconds
-        call = InFlightCall(part=line.part, actor=line.actor, then=then, lost=lost, seconds=seconds)
+        call = InFlightCall(
+            part=handle.part, actor=handle.actor, on_result=on_result, on_error=on_error, seconds=seconds
+        )
         self._supervisor.calls.add(reference, call)
 
-    def _hand_over(self, line: _Line) -> None:
+    def _hand_over(self, handle: _SimulatorHandle) -> None:
         """Offer the oldest decisions that are held, unless the shard is known to be full."""
-        if not line.held or line.is_adding or line.shard.is_full:
+        if not handle.pending or handle.is_adding or handle.shard.is_full:
             return
-        shard = line.shard
-        life = shard.life
-        line.is_adding = True
-        decisions = line.held[0]
+        shard = handle.shard
+        incarnation = shard.incarnation
+        handle.is_adding = True
+        decisions = handle.pending[0]
 
-        def then(answer: tuple[bool, BufferStatus]) -> None:
+        def on_result(answer: tuple[bool, BufferStatus]) -> None:
             is_taken, status = answer
-            line.is_adding = False
+            handle.is_adding = False
             if is_taken:
-                line.held.popleft()
-            if shard.life == life:
+                handle.pending.popleft()
+            if shard.incarnation == incarnation:
                 shard.is_full = not is_taken
                 self.hear(shard, status, has_given=False)
-            self._to_do.add(line)
+            self._to_do.add(handle)
 
-        def lost(error: Exception) -> None:
-            line.is_adding = False
+        def on_error(error: Exception) -> None:
+            handle.is_adding = False
             if is_death(error):
-                self.lose(shard, life, error)
+                self.lose(shard, incarnation, error)
             else:  # the decisions went with the node on which they were
-                self._supervisor.fail(line.part, error)
-                line.held.popleft()
-            self._to_do.add(line)
+                self._supervisor.fail(handle.part, error)
+                handle.pending.popleft()
+            self._to_do.add(handle)
 
         seconds = self._config.cluster.start_seconds
-        call = InFlightCall(part=shard.part, actor=shard.actor, then=then, lost=lost, seconds=seconds)
+        call = InFlightCall(part=shard.part, actor=shard.actor, on_result=on_result, on_error=on_error, seconds=seconds)
         self._supervisor.calls.add(shard.actor.add.remote(decisions), call)
 
     def _look_at(self, shard: Shard) -> None:
-        self._to_do.update(line for line in self._lines if line.shard is shard)
+        self._to_do.update(handle for handle in self._handles if handle.shard is shard)

@@ -90,7 +90,7 @@ class InferenceEngine:
             for head in range(len(HEAD_NAMES)):
                 learns = head in self._heads
                 self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
-        self._groups = _Groups(config.group_rows, config.wait_seconds)
+        self._groups = _Groups(config.max_batch_size, config.wait_seconds)
         self._nets_in_use = threading.Lock()  # weights change between two groups, never within one
 
     @property

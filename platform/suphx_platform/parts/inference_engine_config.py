@@ -18,7 +18,7 @@ class InferenceEngineConfig:
     nets: Nets = "policy"
     """policy: the nets of the policy sets. null: no nets; each head samples evenly among the legal answers, to measure
     everything else."""
-    group_rows: int = 4096
+    max_batch_size: int = 4096
     """Requests are answered together, up to about this many rows."""
     wait_seconds: float = 0.0
     """How long the first request of a group waits for others; 0 = do not wait."""
@@ -34,8 +34,8 @@ class InferenceEngineConfig:
     """Batch sizes, ascending, to which groups are padded; empty: chosen by device (models/inference/inference.py)."""
 
     def __post_init__(self) -> None:
-        if self.group_rows < 1:
-            raise ValueError(f"group_rows is {self.group_rows}: use 1 or more")
+        if self.max_batch_size < 1:
+            raise ValueError(f"max_batch_size is {self.max_batch_size}: use 1 or more")
         if self.threads < 0:
             raise ValueError(f"threads is {self.threads}: use 0 or more")
         if not 0 <= self.wait_seconds <= 10:

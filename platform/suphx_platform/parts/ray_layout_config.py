@@ -41,7 +41,7 @@ class RayLayoutConfig:
     """GPUs of the learner; with ``learner.num_learners`` above 1, of each learner."""
     object_store_bytes: int = 2**30
     """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
-    protect_every: int = 8
+    learner_copy_interval: int = 8
     """Updates between two copies of the learner's state. The batches since the last copy are kept, so that a learner
     that dies can repeat its updates."""
     hang_seconds: float = 60.0
@@ -55,7 +55,7 @@ class RayLayoutConfig:
     def __post_init__(self) -> None:
         if self.pace not in get_args(Pace):
             raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
-        for name in ("num_simulators", "num_buffers", "protect_every", "max_failures"):
+        for name in ("num_simulators", "num_buffers", "learner_copy_interval", "max_failures"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
         if self.num_engines < 0:

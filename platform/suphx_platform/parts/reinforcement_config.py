@@ -44,7 +44,7 @@ class ReinforcementConfig:
     reproduced exactly."""
     weight_sync_interval: int = 4
     """Updates between two policy versions."""
-    steps: int = 16
+    rollout_fragment_length: int = 16
     """Decisions per table before the driver looks at the buffer again."""
     overlap: bool = True
     """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
@@ -100,7 +100,7 @@ class ReinforcementConfig:
                 f"learner.gradient.exact_deal_in is true with reward {self.reward!r}, whose value after a win is not "
                 "known at once: use reward 'round_score', or set it to false"
             )
-        least = {"weight_sync_interval": 1, "steps": 1, "report_every": 1, "evaluation_workers": 1}
+        least = {"weight_sync_interval": 1, "rollout_fragment_length": 1, "report_every": 1, "evaluation_workers": 1}
         for name in (*least, "max_updates", "max_minutes", "evaluate_every", "save_seconds"):
             if getattr(self, name) < least.get(name, 0):
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 0)}")
@@ -148,7 +148,7 @@ class ReinforcementConfig:
 
 _CLUSTER_KEYS = tuple(f"cluster.{field.name}" for field in fields(RayLayoutConfig))
 FREE_KEYS = ("evaluation_workers", "report_every", "save_seconds", "learner.num_learners", "learner.threads",
-             "learner.device", "engine.threads", "engine.device", "engine.group_rows", "engine.wait_seconds",
+             "learner.device", "engine.threads", "engine.device", "engine.max_batch_size", "engine.wait_seconds",
              *_CLUSTER_KEYS)  # fmt: skip
 """What may differ when a run continues: how it is carried out. In one process, or in lockstep with one actor of each,
 it does not change the numbers, up to rounding. Lockstep gives the numbers of one process without ``overlap``."""

@@ -90,11 +90,11 @@ class ReplayBuffer:
     def take(self, version: int) -> Batch | None:
         """Return a batch for an update of policy ``version``, or None if no head has enough decisions for one.
 
-        Each head that has enough gives its oldest ``batch_rows`` decisions and the rest of their last trajectory.
+        Each head that has enough gives its oldest ``batch_size`` decisions and the rest of their last trajectory.
         """
         for head in self._blocks:
             self._drop_stale(head, version)
-        ready = [head for head in self._blocks if self._num_rows(head) >= self._config.batch_rows]
+        ready = [head for head in self._blocks if self._num_rows(head) >= self._config.batch_size]
         if not ready:
             return None
         parts = {head: self._pop(head) for head in ready}
@@ -105,7 +105,7 @@ class ReplayBuffer:
     def status(self) -> BufferStatus:
         """Return how the buffer is, a copy."""
         rows = [self._num_rows(head) for head in self._blocks]
-        is_ready = max(rows) >= self._config.batch_rows
+        is_ready = max(rows) >= self._config.batch_size
         return BufferStatus(is_ready, sum(rows), self._num_bytes, replace(self.counts))
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -151,7 +151,7 @@ class ReplayBuffer:
             self._put(block, uses)
 
     def _pop(self, head: int) -> Decisions:
-        wanted = self._config.batch_rows
+        wanted = self._config.batch_size
         blocks, taken = self._blocks[head], []
         while wanted > 0:
             block, uses = blocks.popleft()

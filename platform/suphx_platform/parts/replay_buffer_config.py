@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class ReplayBufferConfig:
     """Size of the buffer, and the age and reuse of its decisions."""
 
-    batch_rows: int = 1024
+    batch_size: int = 1024
     """Decisions of a head per update; a batch is a few larger, so that it has whole trajectories."""
     capacity_bytes: int = 256 * 2**20
     """Memory for waiting decisions (about 1 kB each with the paper's planes)."""
@@ -19,6 +19,6 @@ class ReplayBufferConfig:
     """Number of times that each decision is learned from."""
 
     def __post_init__(self) -> None:
-        for name, least in (("batch_rows", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
+        for name, least in (("batch_size", 1), ("capacity_bytes", 2**20), ("max_staleness", 0), ("reuse", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least:,}")

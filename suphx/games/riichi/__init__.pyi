@@ -10,6 +10,7 @@ from .table.action import (
     TSUMOGIRI as TSUMOGIRI,
     action_name as action_name,
 )
+from .table.placement import places_of_scores as places_of_scores
 from .table.rules import Rules as Rules, tenhou as tenhou
 from .table.table import (
     CALLED_FLAG as CALLED_FLAG,
@@ -48,7 +49,6 @@ from .records.log.game_statistics import (
     STATISTICS_COLUMNS as STATISTICS_COLUMNS,
     STATISTICS_RATIOS as STATISTICS_RATIOS,
     game_row as game_row,
-    placement_of as placement_of,
 )
 from .records.view.game_text import hand_text as hand_text, kyoku_name as kyoku_name
 from .records.log.gamelog import GameLog as GameLog
@@ -127,6 +127,7 @@ from .selfplay.decision import (
     discard_answers as discard_answers,
     play_to_observation as play_to_observation,
 )
+from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,

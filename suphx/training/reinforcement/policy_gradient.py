@@ -95,8 +95,8 @@ def kl_divergence(logits: Tensor, reference_logits: Tensor, masks: Tensor) -> Te
 def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
     """Return what to watch of a batch, 0-d each.
 
-    ``effective_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows; ``kl``: from
-    the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
+    ``effective_sample_share``: effective sample size, (sum of ratios)^2 / sum of squares, as a share of the rows;
+    ``kl``: from the behaviour to the target policy, estimated by the mean of ratio - 1 - log ratio.
     """
     ratios = loss.ratios
     levels = torch.tensor(list(_QUANTILES.values()), device=ratios.device, dtype=ratios.dtype)
@@ -104,7 +104,7 @@ def loss_figures(loss: PolicyLoss) -> dict[str, Tensor]:
     return {
         **quantiles,
         "ratio_max": ratios.max(),
-        "effective_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()).clamp_min(_TINY),
+        "effective_sample_share": ratios.sum().square() / (len(ratios) * ratios.square().sum()).clamp_min(_TINY),
         "kl": (ratios - 1 - ratios.clamp_min(_TINY).log()).mean(),
         "entropy": loss.entropies.mean(),
         "rejected_share": loss.is_rejected.float().mean(),
@@ -155,7 +155,7 @@ def decision_loss(
     error = critic_loss(values, targets)
     spread = targets.var(correction=0)
     explained = torch.where(spread > 0, 1 - error.detach() / spread.clamp_min(_TINY), 0.0)
-    figures |= {"critic_loss": error.detach(), "explained_share": explained}
+    figures |= {"critic_loss": error.detach(), "explained_variance": explained}
     return loss + error, figures
 
 

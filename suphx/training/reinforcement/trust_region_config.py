@@ -9,20 +9,20 @@ from dataclasses import dataclass
 class TrustRegionConfig:
     """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
 
-    start_weight: float = 0.0
+    kl_coeff: float = 0.0
     """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term."""
-    start_half_life: int = 0
+    kl_half_life: int = 0
     """Updates of the policy after which that weight is half of what it was; 0 = it is constant."""
     max_kl: float = 0.0
     """A batch whose estimated KL(policy that played || policy that learns) in nats is larger does not move the policy;
     the critic still learns. 0 = no limit."""
 
     def __post_init__(self) -> None:
-        for name in ("start_weight", "start_half_life", "max_kl"):
+        for name in ("kl_coeff", "kl_half_life", "max_kl"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
 
-    def start_weight_after(self, num_updates: int) -> float:
+    def kl_coeff_after(self, num_updates: int) -> float:
         """Return the weight of the divergence from the initial net after ``num_updates`` updates of the policy."""
-        halvings = num_updates / self.start_half_life if self.start_half_life else 0.0
-        return float(self.start_weight * 0.5**halvings)
+        halvings = num_updates / self.kl_half_life if self.kl_half_life else 0.0
+        return float(self.kl_coeff * 0.5**halvings)

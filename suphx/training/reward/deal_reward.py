@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from suphx.experience.observation import F32
-from suphx.experience.trajectory import KyokuEnds
-from suphx.games.riichi import GAME_END
+from suphx.games.riichi import GAME_END, KyokuEnds
 from suphx.kernel.record import Records
 from suphx.training.reward.global_reward import GlobalReward, Prediction
 

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import F32
-from suphx.games.riichi import NUM_GAME_PROGRESS_INPUTS, GameProgress, KyokuStore, encode_game_progress
+from suphx.games.riichi import (
+    NUM_GAME_PROGRESS_INPUTS,
+    GameProgress,
+    KyokuStore,
+    encode_game_progress,
+    places_of_scores,
+)
 from suphx.kernel.record import I8, I32, I64
 
 HANCHAN_WINDS = 2
@@ -91,16 +97,10 @@ def game_histories(store: KyokuStore) -> GameHistories:
     return GameHistories(
         progress=_standings(kyokus, firsts[chosen], counts[chosen], finals[chosen]),
         first_lines=np.concatenate([[0], np.cumsum(counts[chosen] + 1)]),
-        placements=placements_of(finals[chosen]),
+        placements=places_of_scores(finals[chosen]),
         game_ids=[store.game_ids[game] for game in chosen],
         num_left_out=len(games) - len(chosen),
     )
-
-
-def placements_of(scores: I32) -> I8:
-    """Return int8 [n, 4]: places 1-4 of ``scores`` [n, 4]; of equal ones the lower seat is ahead (rule)."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return (np.argsort(order, axis=1) + 1).astype(np.int8)
 
 
 def _standings(kyokus: NDArray[np.void], firsts: I64, counts: I64, finals: I32) -> GameProgress:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.experience.trajectory import KyokuEnds
-from suphx.games.riichi import GameProgress, encode_game_progress
+from suphx.games.riichi import GameProgress, KyokuEnds, encode_game_progress
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64
 from suphx.models.nets.recurrent_predictor import F32, NUM_LAYERS, PredictorWeights, predict_next

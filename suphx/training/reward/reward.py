@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from suphx.experience.observation import F32
-from suphx.experience.trajectory import KyokuEnds
+from suphx.games.riichi import KyokuEnds
 from suphx.training.reward.global_reward import GlobalReward, Prediction
 
 

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import NUM_KYOKU
+from suphx.games.riichi import NUM_KYOKU, places_of_scores
 from suphx.kernel.record import I64
 from suphx.models.nets.reward_predictor import Points, RewardPredictor
-from suphx.training.reward.game_history import GameHistories, placements_of
+from suphx.training.reward.game_history import GameHistories
 from suphx.training.reward.reward_learning import predict_games
 
 F64: TypeAlias = NDArray[np.float64]
@@ -29,7 +29,7 @@ def compared_predictions(
     """
     points = np.array(predictor.points)
     lines = histories.lines_of(test)
-    places = placements_of(histories.progress.scores[lines])
+    places = places_of_scores(histories.progress.scores[lines])
     table = _paid_by_place_and_kyoku(histories, train, predictor.points)
     return {
         "net": predict_games(predictor, histories, test),
@@ -95,7 +95,7 @@ def _kyoku_of(histories: GameHistories, lines: I64) -> I64:
 def _paid_by_place_and_kyoku(histories: GameHistories, games: I64, points: Points) -> F64:
     """Return [NUM_KYOKU + 1, 4]; where ``games`` tell nothing, as if the game ended now."""
     lines = histories.lines_of(games)
-    places = placements_of(histories.progress.scores[lines])
+    places = places_of_scores(histories.progress.scores[lines])
     where = (np.repeat(_kyoku_of(histories, lines), 4), places.reshape(-1) - 1)
     sums, counts = np.zeros((NUM_KYOKU + 1, 4)), np.zeros((NUM_KYOKU + 1, 4))
     np.add.at(sums, where, paid(histories, games, points).reshape(-1))

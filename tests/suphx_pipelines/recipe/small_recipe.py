@@ -16,7 +16,7 @@ SMALL = {
     "reinforcement.final_hanchans": "0",
     "reinforcement.report_every": "2",
     "reinforcement.simulator.num_tables": "16",
-    "reinforcement.buffer.batch_rows": "100",
+    "reinforcement.buffer.batch_size": "100",
 }
 
 

@@ -44,7 +44,7 @@ def test_a_run_saves_waits_and_goes_on_when_the_file_is_gone(tmp_path: Path) -> 
         "reinforcement.max_updates": "8",
         "reinforcement.save_seconds": "0",
         "reinforcement.simulator.num_tables": "16",
-        "reinforcement.buffer.batch_rows": "256",
+        "reinforcement.buffer.batch_size": "256",
         "reinforcement.evaluate_every": "0",
         "reinforcement.evaluation_hanchans": "8",
         "reinforcement.evaluation_deals": "0",

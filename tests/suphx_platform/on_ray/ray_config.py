@@ -8,10 +8,10 @@ from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from tests.suphx_platform.selfplay.small_controller import CONFIG
 
-ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", group_rows=1))
+ALONE = replace(CONFIG, max_updates=8, overlap=False, engine=InferenceEngineConfig(precision="fp32", max_batch_size=1))
 LOCKSTEP = replace(ALONE, cluster=RayLayoutConfig(on_ray=True, pace="lockstep"))
 FREE = replace(
     ALONE,
     max_updates=24,
-    cluster=RayLayoutConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, protect_every=3),
+    cluster=RayLayoutConfig(on_ray=True, num_simulators=2, num_engines=2, num_buffers=2, learner_copy_interval=3),
 )

@@ -33,9 +33,13 @@ def call(supervisor: ActorSupervisor) -> Reference:
     return ask(supervisor, lambda _: supervisor.succeed("buffer 0"), lambda error: supervisor.fail("buffer 0", error))
 
 
-def ask(supervisor: ActorSupervisor, then: Callable[[Any], None], lost: Callable[[Exception], None]) -> Reference:
+def ask(
+    supervisor: ActorSupervisor, on_result: Callable[[Any], None], on_error: Callable[[Exception], None]
+) -> Reference:
     reference = Reference()
-    supervisor.calls.add(reference, InFlightCall(part="buffer 0", actor=None, then=then, lost=lost, seconds=60))
+    supervisor.calls.add(
+        reference, InFlightCall(part="buffer 0", actor=None, on_result=on_result, on_error=on_error, seconds=60)
+    )
     return reference
 
 
@@ -58,7 +62,7 @@ def be_heard(supervisor: ActorSupervisor, life: str) -> None:
 def forget(supervisor: ActorSupervisor, life: str) -> None:
     reference = call(supervisor)
     error = NotBegunError("started again")
-    error.life = life
+    error.incarnation = life
     reference.answer.set_exception(RayTaskError("add", "", error))
     supervisor.calls.wait(1)
 

@@ -78,7 +78,7 @@ def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
 
 def test_a_killed_one_of_several_learners_is_made_up_for(tmp_path: Path) -> None:
     """The learner starts again with it, from the copy of its state, and makes the updates since then once more."""
-    cluster = RayLayoutConfig(on_ray=True, protect_every=3)
+    cluster = RayLayoutConfig(on_ray=True, learner_copy_interval=3)
     config = replace(ALONE, max_updates=24, learner=replace(ALONE.learner, num_learners=2), cluster=cluster)
     killed: list[int] = []
 
@@ -108,6 +108,6 @@ def descendants(process: int, name: str) -> list[int]:
 
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
-    config = replace(FREE, buffer=ReplayBufferConfig(batch_rows=100_000, capacity_bytes=2**20))
+    config = replace(FREE, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
         new_controller(tmp_path, config).run()

@@ -33,7 +33,7 @@ KILLED_AT = 5
 UPDATES = 20
 FAULTY = replace(FREE, max_updates=UPDATES, report_every=1)
 NOBODY = Health(0, "", 0, "")
-IN_STEP = replace(LOCKSTEP, report_every=1, cluster=replace(LOCKSTEP.cluster, protect_every=3))
+IN_STEP = replace(LOCKSTEP, report_every=1, cluster=replace(LOCKSTEP.cluster, learner_copy_interval=3))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -197,7 +197,7 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_batch(tmp_path: Path) ->
 def test_simulators_wait_for_a_slow_learner(tmp_path: Path) -> None:
     """The learner stands still until nothing moves any more: buffers are full then, and no larger than they may be."""
     capacity = 2**20
-    config = replace(FAULTY, buffer=ReplayBufferConfig(batch_rows=200, capacity_bytes=capacity))
+    config = replace(FAULTY, buffer=ReplayBufferConfig(batch_size=200, capacity_bytes=capacity))
     largest = 0.0
 
     def stop(run: Run) -> None:

@@ -113,7 +113,7 @@ def test_too_few_older_versions_are_repeated() -> None:
 
 def test_requests_of_many_threads_are_answered_together_and_each_gets_its_own() -> None:
     requests: list[Request] = [[observations(5 + i, seed=i), observations(3, RIICHI_HEAD, seed=i)] for i in range(8)]
-    engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=10, group_rows=92))
+    engine = new_engine(InferenceEngineConfig(precision="fp32", wait_seconds=10, max_batch_size=92))
     groups: list[int] = []
     answer = engine._answer_together
 
@@ -154,7 +154,7 @@ def test_an_error_reaches_the_caller_and_the_engine_goes_on() -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("wrong", [{"group_rows": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}, {"nets": "no"}])
+@pytest.mark.parametrize("wrong", [{"max_batch_size": 0}, {"wait_seconds": -1.0}, {"answers": "maybe"}, {"nets": "no"}])
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*: use"):
         InferenceEngineConfig(**wrong)  # type: ignore[arg-type]

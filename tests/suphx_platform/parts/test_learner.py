@@ -13,7 +13,7 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient import kl_divergence
@@ -107,7 +107,7 @@ def test_figures_say_how_an_update_went() -> None:
     assert figures["ratio_median"] == pytest.approx(1, abs=0.2)
     assert 3 < figures["entropy"] < 3.53
     assert figures["reward"] == pytest.approx(decisions().rewards.mean())
-    assert {"kl", "effective_share", "alpha", "policy_norm", "critic_norm", "explained_share"} <= set(figures)
+    assert {"kl", "effective_sample_share", "alpha", "policy_norm", "critic_norm", "explained_variance"} <= set(figures)
 
 
 def test_the_gradients_of_two_updates_are_compared() -> None:
@@ -142,8 +142,8 @@ def has_moved(before: Mapping[str, torch.Tensor], now: Mapping[str, torch.Tensor
 
 
 def test_at_first_only_the_critic_learns() -> None:
-    start = CriticStartConfig(decisions=300, batch_rows=32)
-    learner = new_learner(replace(CONFIG, critic_start=start, entropy=EntropyConfig(alpha=0.02)))
+    start = CriticWarmupConfig(decisions=300, batch_size=32)
+    learner = new_learner(replace(CONFIG, critic_warmup=start, entropy=EntropyConfig(alpha=0.02)))
     begun, explained = weights_of(learner, "policy"), []
     for seed in (0, 1, 0):  # 300 decisions are there after the third update
         critic = weights_of(learner, "critic")
@@ -151,7 +151,7 @@ def test_at_first_only_the_critic_learns() -> None:
         assert not has_moved(begun, weights_of(learner, "policy"))
         assert has_moved(critic, weights_of(learner, "critic"))
         assert figures["alpha"] == 0.02
-        explained.append(figures["explained_share"])
+        explained.append(figures["explained_variance"])
     assert explained[-1] > explained[0]
     steps = [tensor for name, tensor in learner.state()[0].items() if "critic" in name and name.endswith("/step")]
     assert {int(step) for step in steps} == {3 * 4}
@@ -160,7 +160,7 @@ def test_at_first_only_the_critic_learns() -> None:
 
 
 def test_the_plain_formula_is_one_setting() -> None:
-    guarded = replace(CONFIG, critic_start=CriticStartConfig(decisions=300))
+    guarded = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=300))
     plain = replace(guarded, gradient=replace(guarded.gradient, baseline="none"))
     learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
     figures = learner.update({DISCARD_HEAD: decisions()}).figures["discard"]
@@ -170,7 +170,7 @@ def test_the_plain_formula_is_one_setting() -> None:
 
 
 def test_the_initial_entropy_is_measured_before_the_policy_learns() -> None:
-    config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100), entropy=EntropyConfig())
+    config = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=100), entropy=EntropyConfig())
     learner = new_learner(config)
     first = learner.update({DISCARD_HEAD: decisions(n=128)}).figures["discard"]
     later = learner.update({DISCARD_HEAD: decisions(n=128, seed=1)}).figures["discard"]
@@ -185,7 +185,7 @@ def test_the_divergence_from_the_initial_net_holds_the_policy_back() -> None:
         return learner.kl_to_start({DISCARD_HEAD: decisions(n=256)})["discard"]
 
     free = distance(TrustRegionConfig())
-    assert distance(TrustRegionConfig(start_weight=1.0)) < 0.5 * free
+    assert distance(TrustRegionConfig(kl_coeff=1.0)) < 0.5 * free
 
 
 def test_statistics_of_batch_norm_stay_as_they_were_learned() -> None:

@@ -30,7 +30,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length
 
 
 def new_buffer(heads: tuple[int, ...] = (DISCARD_HEAD,), **config: int) -> ReplayBuffer:
-    return ReplayBuffer(ReplayBufferConfig(**{"batch_rows": 10, **config}), heads)
+    return ReplayBuffer(ReplayBufferConfig(**{"batch_size": 10, **config}), heads)
 
 
 def taken(buffer: ReplayBuffer, version: int = 0) -> list[int]:
@@ -53,7 +53,7 @@ def test_the_oldest_come_first_and_lines_stay_together() -> None:
 
 
 def test_what_is_left_of_a_block_comes_before_later_blocks() -> None:
-    buffer = new_buffer(batch_rows=4)
+    buffer = new_buffer(batch_size=4)
     buffer.add([decisions(range(6))])
     buffer.add([decisions(range(6, 12))])
     assert [taken(buffer) for _ in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
@@ -72,7 +72,7 @@ def test_a_batch_has_whole_trajectories() -> None:
 
 
 def test_a_stale_decision_takes_what_was_before_it_in_its_trajectory_along() -> None:
-    buffer = new_buffer(batch_rows=1, max_staleness=0)
+    buffer = new_buffer(batch_size=1, max_staleness=0)
     block = decisions(range(9), version=1, length=3)
     block.versions[[1, 8]] = 0
     buffer.add([block])

@@ -24,11 +24,11 @@ from tests.suphx_platform.parts.small_policy_set import SMALL_PLAIN, small_polic
 CONFIG = ReinforcementConfig(
     max_updates=12,
     weight_sync_interval=2,
-    steps=8,
+    rollout_fragment_length=8,
     report_every=3,
     evaluation_hanchans=8,
     simulator=SimulatorConfig(num_tables=16, opponents=OpponentConfig(latest=0.5, older=0.3, weak=0.2, num_older=2)),
-    buffer=ReplayBufferConfig(batch_rows=200),
+    buffer=ReplayBufferConfig(batch_size=200),
     learner=LearnerConfig(critic=SMALL_PLAIN),
 )
 TIMES = ("seconds", "per_second", "share")

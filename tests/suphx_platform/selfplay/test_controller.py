@@ -18,7 +18,7 @@ from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
 from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
@@ -42,7 +42,7 @@ from tests.suphx_platform.selfplay.small_controller import (
     weights,
 )
 
-TWICE = ReplayBufferConfig(batch_rows=200, reuse=2)
+TWICE = ReplayBufferConfig(batch_size=200, reuse=2)
 pytestmark = pytest.mark.usefixtures("short_games")
 
 
@@ -104,8 +104,8 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_pa
 GUARDED = replace(
     CONFIG.learner,
     gradient=PolicyGradientConfig(gae_lambda=0.8, clip=0.2),
-    critic_start=CriticStartConfig(decisions=800, batch_rows=64),
-    trust_region=TrustRegionConfig(start_weight=0.1, start_half_life=3, max_kl=0.02),
+    critic_warmup=CriticWarmupConfig(decisions=800, batch_size=64),
+    trust_region=TrustRegionConfig(kl_coeff=0.1, kl_half_life=3, max_kl=0.02),
     entropy=EntropyConfig(anneal_updates=6),
     warmup_updates=4,
     decay_updates=6,
@@ -207,8 +207,8 @@ def test_a_run_with_a_carried_learner_resumes_with_the_same_numbers(tmp_path: Pa
 
 def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -> None:
     new_controller(tmp_path, replace(CONFIG, max_updates=1)).run()
-    other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_rows=100))
-    with pytest.raises(ValueError, match=r"buffer.batch_rows was 200, now 100\): restore these settings"):
+    other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_size=100))
+    with pytest.raises(ValueError, match=r"buffer.batch_size was 200, now 100\): restore these settings"):
         new_controller(tmp_path, other)
     (tmp_path / STATE_FILE).write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):
@@ -259,7 +259,7 @@ def test_all_heads_can_learn_together(tmp_path: Path) -> None:
         CONFIG,
         heads=HEAD_NAMES,
         max_updates=40,
-        buffer=ReplayBufferConfig(batch_rows=40),
+        buffer=ReplayBufferConfig(batch_size=40),
         engine=InferenceEngineConfig(precision="fp32"),
     )
     metrics = new_controller(tmp_path, config).run()
@@ -269,7 +269,7 @@ def test_all_heads_can_learn_together(tmp_path: Path) -> None:
 
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
-    config = replace(CONFIG, buffer=ReplayBufferConfig(batch_rows=100_000, capacity_bytes=2**20))
+    config = replace(CONFIG, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
     with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
         new_controller(tmp_path, config).run()
 

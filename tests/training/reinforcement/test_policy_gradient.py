@@ -118,7 +118,7 @@ def test_figures_of_a_batch_on_policy() -> None:
     figures = loss_figures(PolicyLoss(torch.tensor(0.0), ones, 0.5 * ones, ones < 0, ones > 0))
     plain = {name: value.item() for name, value in figures.items()}
     assert plain == pytest.approx(
-        {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_share": 1, "kl": 0}
+        {"ratio_low": 1, "ratio_median": 1, "ratio_high": 1, "ratio_max": 1, "effective_sample_share": 1, "kl": 0}
         | {"entropy": 0.5, "rejected_share": 0, "clipped_share": 1}
     )
 
@@ -126,7 +126,7 @@ def test_figures_of_a_batch_on_policy() -> None:
 def test_one_heavy_row_is_a_small_effective_share() -> None:
     ratios = torch.tensor([100.0] + [0.01] * 99)
     figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0, ratios < 0))
-    assert figures["effective_share"].item() == pytest.approx(0.01, rel=0.05)
+    assert figures["effective_sample_share"].item() == pytest.approx(0.01, rel=0.05)
     assert figures["kl"].item() > 0.5
 
 
@@ -140,7 +140,7 @@ def test_a_batch_whose_rewards_are_all_equal_has_nothing_to_explain() -> None:
     zeros = torch.zeros(4)
     decisions = {"masks": torch.zeros(4, 0), "actions": zeros, "log_probs": zeros, "rewards": zeros}
     _, figures = decision_loss(torch.zeros(4, 2), zeros + 0.1, decisions, 0.0, PolicyGradientConfig())
-    assert figures["explained_share"].item() == 0
+    assert figures["explained_variance"].item() == 0
     assert figures["critic_loss"].item() == pytest.approx(0.01)
 
 

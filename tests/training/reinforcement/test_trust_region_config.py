@@ -6,9 +6,9 @@ from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
 
 
 def test_the_weight_of_the_initial_net_halves_again_and_again() -> None:
-    region = TrustRegionConfig(start_weight=0.2, start_half_life=10)
-    assert [region.start_weight_after(updates) for updates in (0, 10, 20)] == pytest.approx([0.2, 0.1, 0.05])
-    assert TrustRegionConfig(start_weight=0.2).start_weight_after(1000) == 0.2
+    region = TrustRegionConfig(kl_coeff=0.2, kl_half_life=10)
+    assert [region.kl_coeff_after(updates) for updates in (0, 10, 20)] == pytest.approx([0.2, 0.1, 0.05])
+    assert TrustRegionConfig(kl_coeff=0.2).kl_coeff_after(1000) == 0.2
 
 
 def test_wrong_settings_are_refused() -> None:

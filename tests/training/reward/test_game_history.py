@@ -11,11 +11,10 @@ from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
-from suphx.games.riichi.records.log.game_statistics import placement_of
 from suphx.games.riichi.selfplay.table_group import GroupConfig, TableGroup
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx.training.reward.game_history import game_histories, placements_of
+from suphx.training.reward.game_history import game_histories
 from suphx.training.reward.global_reward import GlobalReward
 from suphx.training.reward.reward_learning import predict_games
 from tests.models.small_predictor import PREDICTION, PREDICTOR
@@ -56,12 +55,6 @@ def test_a_batch_has_all_seats_side_by_side(store: KyokuStore) -> None:
         np.testing.assert_array_equal(batch.lines[row, : len(own)], own)
         assert not batch.lines[row, len(own) :].any()
         assert batch.placements[row] == histories.placements[game, seat]
-
-
-def test_places_are_those_of_the_rules() -> None:
-    scores = np.array([[25_000, 25_000, 25_000, 25_000], [20_000, 30_000, 30_000, 20_000], [1, 2, 4, 3]], np.int32)
-    expected = [[placement_of(tuple(row), seat) for seat in range(4)] for row in scores.tolist()]
-    assert placements_of(scores).tolist() == expected
 
 
 def test_simulators_predict_what_those_who_learn_from_records_would(tmp_path: Path) -> None:

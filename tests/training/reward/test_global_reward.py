@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from suphx.experience.trajectory import KyokuEnds
+from suphx.games.riichi import KyokuEnds
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.game_progress import GameProgress, encode_game_progress
 from suphx.games.riichi.features.head import DISCARD_HEAD

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from suphx.experience.trajectory import KyokuEnds
+from suphx.games.riichi import KyokuEnds
 from suphx.training.reward.reward import RoundScore
 
 

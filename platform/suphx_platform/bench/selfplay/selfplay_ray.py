@@ -63,7 +63,7 @@ def _config(case: SelfplayCase) -> ReinforcementConfig:
     )
     return ReinforcementConfig(
         cluster=cluster,
-        steps=case.steps,
+        rollout_fragment_length=case.steps,
         simulator=SimulatorConfig(num_tables=case.num_tables),
         engine=case.engine_config,
         buffer=ReplayBufferConfig(capacity_bytes=2**29),
@@ -148,19 +148,19 @@ class _Driver:
         self._is_taking = True
         report, _ = shard.actor.take.remote(0)
         call = InFlightCall(
-            part=shard.part, actor=shard.actor, then=self._taken(shard), lost=_raise, seconds=_LOST_SECONDS
+            part=shard.part, actor=shard.actor, on_result=self._taken(shard), on_error=_raise, seconds=_LOST_SECONDS
         )
         self._supervisor.calls.add(report, call)
 
     def _taken(self, shard: Shard) -> Callable[[tuple[float | None, BufferStatus]], None]:
-        def then(answer: tuple[float | None, BufferStatus]) -> None:
+        def on_result(answer: tuple[float | None, BufferStatus]) -> None:
             self._is_taking = False
             status = answer[1]
             self._simulators.hear(shard, status, has_given=True)
             if status.num_rows:
                 self._bytes_a_decision = status.num_bytes / status.num_rows
 
-        return then
+        return on_result
 
 
 def _raylets() -> list[int]:

@@ -8,6 +8,7 @@ from suphx.games.riichi.engine.hanchan import is_game_over
 from suphx.games.riichi.engine.kyoku_end import count_dora, count_red
 from suphx.games.riichi.engine.legal import dealer_of, score_win
 from suphx.games.riichi.hand.score import STICK, base_points, pay_honba, pay_win
+from suphx.games.riichi.table.placement import place_of
 from suphx.games.riichi.table.table import OWN_TURN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.games.riichi.table.wall import DORA
@@ -26,10 +27,7 @@ def should_win(t: Table) -> bool:
     seat = t.actor
     scores = np.zeros(4, np.int32)
     _scores_after(t, seat, scores)
-    place = 1
-    for other in range(4):
-        place += scores[other] > scores[seat] or (scores[other] == scores[seat] and other < seat)
-    return place < 4 or seat == dealer_of(t) or not is_game_over(t, scores, False)
+    return place_of(scores, seat) < 4 or seat == dealer_of(t) or not is_game_over(t, scores, False)
 
 
 @jit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suphx.games.riichi.engine.legal import dealer_of
 from suphx.games.riichi.hand.score import STICK
+from suphx.games.riichi.table.placement import place_of
 from suphx.games.riichi.table.rule_flag import (
     BUST_AT_ZERO,
     BUST_BELOW_ZERO,
@@ -98,12 +99,9 @@ def _may_stop(t: Table) -> bool:
 
 @jit
 def end_game(t: Table) -> None:
-    """Fill the places, the lower seat ahead of equal scores (rule); left-over sticks go to the first or are lost."""
+    """Fill the places; left-over sticks go to the first or are lost."""
     for seat in range(4):
-        place = 1
-        for other in range(4):
-            place += t.scores[other] > t.scores[seat] or (t.scores[other] == t.scores[seat] and other < seat)
-        t.placement[seat] = place
+        t.placement[seat] = place_of(t.scores, seat)
     for seat in range(4):
         if t.placement[seat] == 1 and t.rule_flags & LEFTOVER_STICKS_TO_FIRST:
             t.scores[seat] += STICK * t.kyotaku

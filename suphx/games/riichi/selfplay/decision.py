@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suphx.experience.observation import LATEST, Observations
-from suphx.experience.sampling_uniform import F32, fill_mask_seeds, fill_uniforms
 from suphx.games.riichi.bots.win_rule import should_win
 from suphx.games.riichi.engine.kyoku import step
 from suphx.games.riichi.features.batch import encode_rows
@@ -29,6 +28,7 @@ from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.oracle_row import with_oracle
 from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, list_own_kans
 from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.selfplay.decision_uniform import F32, fill_mask_seeds, fill_uniforms
 from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.games.riichi.table.tile import kind_of_face

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from suphx.experience.observation import Observations
-from suphx.experience.sampling_uniform import F32
+from suphx.experience.observation import F32, Observations
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, RIICHI_HEAD
 from suphx.games.riichi.selfplay.decision import (

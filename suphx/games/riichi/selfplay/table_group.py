@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from suphx.experience.observation import F32, LATEST, Observations, PolicyOutputs
 from suphx.experience.opponents import OpponentConfig
 from suphx.experience.sampling_uniform import uniform_of
-from suphx.experience.trajectory import Decisions, KyokuEnds, TrajectoryStore, Unrewarded
+from suphx.experience.trajectory import Decisions, TrajectoryStore, Unrewarded
 from suphx.games.riichi.engine.hanchan import end_kyoku, start_game
 from suphx.games.riichi.engine.simulator import deal_next
 from suphx.games.riichi.features.encoder import Encoder
@@ -40,6 +40,7 @@ from suphx.games.riichi.selfplay.decision import (
     pass_claims,
     play_to_observation,
 )
+from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit

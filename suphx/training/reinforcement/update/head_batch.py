@@ -22,7 +22,7 @@ class HeadBatch:
     """False: only the critic learns."""
     rate_share: float = 1.0
     """Learning rate of the policy as a share of ``learning_rate``."""
-    start_weight: float = 0.0
+    kl_coeff: float = 0.0
     """Weight of the divergence from the initial net."""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from suphx.models.computation import DeviceName, Precision
 from suphx.models.nets.net_config import NetConfig
-from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.distillation_config import DistillationConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
@@ -36,7 +36,7 @@ class LearnerConfig:
     """Size of the critics."""
     oracle_critic: bool = False
     """Let the critics see hidden tiles. This lowers the variance of the advantage; the policy does not see them."""
-    critic_start: CriticStartConfig = field(default_factory=CriticStartConfig)
+    critic_warmup: CriticWarmupConfig = field(default_factory=CriticWarmupConfig)
     """How the critics learn before the policies do."""
     distillation: DistillationConfig = field(
         default_factory=DistillationConfig,

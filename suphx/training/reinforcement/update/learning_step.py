@@ -110,11 +110,11 @@ class LearningStep:
         loss, figures = decision_loss(
             *(logits, outputs["values"], batch, part.alpha, config.gradient), learns_policy=part.learns_policy
         )
-        if part.start_weight:
+        if part.kl_coeff:
             with torch.no_grad():
                 start = net_logits(actor.start, batch[ROWS], actor.bf16)
             divergence = kl_divergence(logits, start, masks)
-            loss, figures = loss + part.start_weight * divergence, figures | {"kl_to_start": divergence.detach()}
+            loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_to_start": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
             with torch.no_grad():
                 goal = net_logits(actor.teacher, batch[TEACHER_ROWS], actor.bf16)

@@ -47,7 +47,7 @@ class UpdateControl:
             if not self._is_critic_alone(head):
                 together[head] = own
                 continue
-            slices = own.split(-(-len(own) // self._config.critic_start.batch_rows))
+            slices = own.split(-(-len(own) // self._config.critic_warmup.batch_size))
             alone += [{head: part} for part in slices if len(part)]
         steps = [self._parts_of_step(step) for step in ([together] if together else []) + alone]
         return [list(own) for own in zip(*steps, strict=True)]
@@ -83,7 +83,7 @@ class UpdateControl:
 
     def _is_critic_alone(self, head: int) -> bool:
         has_critic = self._config.gradient.baseline == "critic"
-        return has_critic and self._critic_rows[head] < self._config.critic_start.decisions
+        return has_critic and self._critic_rows[head] < self._config.critic_warmup.decisions
 
     def _measure(self, head: int, entropy: float) -> dict[str, float]:
         """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""
@@ -107,7 +107,7 @@ class UpdateControl:
                     weight=len(part) / len(batch),
                     learns_policy=not is_alone,
                     rate_share=self._config.rate_share_after(control.num_updates),
-                    start_weight=0.0 if is_alone else region.start_weight_after(control.num_updates),
+                    kl_coeff=0.0 if is_alone else region.kl_coeff_after(control.num_updates),
                 )
         return list(parts)
 

@@ -15,7 +15,7 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
 from suphx.games.riichi.features.oracle_row import wide_row_bytes
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
-from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
@@ -32,8 +32,8 @@ CONFIG = LearnerConfig(
 PLAIN = PolicyGradientConfig(reward_unit=1.0, baseline="none")
 GUARDED: dict[str, Any] = {
     "entropy": EntropyConfig(anneal_updates=4),
-    "critic_start": CriticStartConfig(decisions=200, batch_rows=32),
-    "trust_region": TrustRegionConfig(start_weight=0.1, start_half_life=2, max_kl=0.05),
+    "critic_warmup": CriticWarmupConfig(decisions=200, batch_size=32),
+    "trust_region": TrustRegionConfig(kl_coeff=0.1, kl_half_life=2, max_kl=0.05),
     "gradient": PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.8, clip=0.1),
     "warmup_updates": 3,
     "decay_updates": 5,

@@ -130,10 +130,10 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
     own = decisions(n=64)
     measured = step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"]
     before = weights_of(step, "policy")
-    assert step.make({"discard": batch(own, start_weight=1e-6)})["discard"]["kl_to_start"] == pytest.approx(measured)
+    assert step.make({"discard": batch(own, kl_coeff=1e-6)})["discard"]["kl_to_start"] == pytest.approx(measured)
     assert has_moved(before, weights_of(step, "policy"))
     for _ in range(30):
-        step.make({"discard": batch(own, start_weight=10.0)})
+        step.make({"discard": batch(own, kl_coeff=10.0)})
     assert step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"] < 0.5 * measured
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.training.reinforcement.critic_start_config import CriticStartConfig
+from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
@@ -48,7 +48,7 @@ def test_parts_of_several_learners_are_whole_trajectories_and_weigh_one_together
 
 
 def test_a_critic_that_learns_alone_makes_several_steps_until_it_has_seen_enough() -> None:
-    config = replace(CONFIG, critic_start=CriticStartConfig(decisions=100, batch_rows=32))
+    config = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=100, batch_size=32))
     control = new_control(config)
     batch = {DISCARD_HEAD: decisions(n=64), CHOW_HEAD: decisions(CHOW_HEAD, n=40)}
     [steps] = control.parts(batch)
@@ -78,7 +78,7 @@ def test_settings_change_from_update_to_update() -> None:
     for seed in range(8):
         parts = control.parts({DISCARD_HEAD: decisions(seed=seed)})
         rates.append(parts[0][-1]["discard"].rate_share)
-        weights.append(parts[0][-1]["discard"].start_weight)
+        weights.append(parts[0][-1]["discard"].kl_coeff)
         control.count(parts, found(parts))
     assert control.num_updates == 8
     assert weights[:4] == [0] * 4  # 200 decisions for the critic alone

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, GameLog, KyokuLog
 from suphx.games.riichi.table.action import PASS, PON, RIICHI, TSUMOGIRI
+from suphx.games.riichi.table.placement import places_of_scores
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, WIN_RESULT
 
 # One line of these numbers a game; everything reported is a ratio of two columns' sums.
@@ -41,16 +42,10 @@ def game_row(log: GameLog, player: str) -> list[int] | None:
     return [sum(column) for column in zip(*lines, strict=True)] if lines else None
 
 
-def placement_of(final_scores: tuple[int, int, int, int], seat: int) -> int:
-    """Return the placement 1-4 of a seat; of equal scores the one nearer to the first East is ahead (rule)."""
-    ahead = sum(s > final_scores[seat] for s in final_scores)
-    return 1 + ahead + sum(final_scores[other] == final_scores[seat] for other in range(seat))
-
-
 def _seat_row(log: GameLog, seat: int) -> list[int]:
     row = [0] * len(STATISTICS_COLUMNS)
     assert log.final_scores is not None
-    place = placement_of(log.final_scores, seat)
+    place = int(places_of_scores(np.array([log.final_scores]))[0, seat])
     row[place - 1] = 1
     row[_INDEX["games"]] = 1
     row[_INDEX["place"]] = place

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CriticStartConfig:
+class CriticWarmupConfig:
     """The first updates: games of the initial net, from which only the critic learns."""
 
     decisions: int = 0
     """Decisions of each head from which only its critic learns; 0 = the policy learns from the first update on. These
     updates count as others do (max_updates)."""
-    batch_rows: int = 1024
+    batch_size: int = 1024
     """Decisions per step of the critic during this time; later it makes one step per update."""
 
     def __post_init__(self) -> None:
-        for name, least in (("decisions", 0), ("batch_rows", 1)):
+        for name, least in (("decisions", 0), ("batch_size", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least}")

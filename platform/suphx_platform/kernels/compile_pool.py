@@ -1,4 +1,4 @@
-"""The process that compiles kernels: ``python -m suphx_platform.kernels.kernel_crew GROUP…``, one for each group.
+"""The process that compiles kernels: ``python -m suphx_platform.kernels.compile_pool GROUP…``, one for each group.
 
 Consumes: nothing. Produces: one JSON line on stdout for each event. It ends, and its workers with it, when its stdin is
 closed, so it never outlives whoever started it. ``kernel_warmup.py`` starts it and shows what it does.
@@ -34,16 +34,16 @@ def main(groups: Sequence[str]) -> None:
     """Compile ``groups`` of training/kernels/warmup.py side by side, those of the first games with priority."""
     from suphx.training.kernels.compiled_groups import mark_compiled
 
-    crew = _Crew(groups)
+    pool = _CompilePool(groups)
     try:
-        for group in crew.compile():
+        for group in pool.compile():
             mark_compiled(group)
             send("group", group)
     finally:
-        crew.stop()
+        pool.stop()
 
 
-class _Crew:
+class _CompilePool:
     """The workers. The process that forks them has a single thread."""
 
     def __init__(self, groups: Sequence[str]) -> None:
@@ -100,11 +100,11 @@ def _import_for(group: str) -> None:
         import suphx.selfplay.agents.agent  # noqa: F401
 
 
-def _compile_group(group: str, life: int) -> None:
+def _compile_group(group: str, stop_pipe: int) -> None:
     from suphx.kernel import kernel_lock
     from suphx.training.kernels.warmup import FIRST_GAMES, KERNEL_GROUPS
 
-    threading.Thread(target=_end_with, args=(life,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(stop_pipe,), daemon=True).start()
     if group not in FIRST_GAMES:
         os.nice(_LATER_NICENESS)
     register: Any = event.register  # numba is untyped
@@ -113,11 +113,11 @@ def _compile_group(group: str, life: int) -> None:
     KERNEL_GROUPS[group]()
 
 
-def _end_with(life: int) -> None:
-    """End this process when the pipe ``life`` ends, or the process that forked it."""
-    crew = parent_process()
-    assert crew is not None
-    wait([life, crew.sentinel])
+def _end_with(stop_pipe: int) -> None:
+    """End this process when the pipe ``stop_pipe`` ends, or the process that forked it."""
+    pool = parent_process()
+    assert pool is not None
+    wait([stop_pipe, pool.sentinel])
     os._exit(1)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 _REPORTERS = """
 import os
-from suphx_platform.kernels.kernel_crew import send
+from suphx_platform.kernels.compile_pool import send
 names = "abcd"
 for name in names:
     if os.fork() == 0:
@@ -33,7 +33,7 @@ def test_events_of_several_processes_are_a_line_each() -> None:
 @contextmanager
 def crew_at_work(cache: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
     """A crew with an empty cache and the ids of its workers, one of which compiles its first kernel."""
-    command = [sys.executable, "-m", "suphx_platform.kernels.kernel_crew", "engine"]
+    command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", "engine"]
     environment = {**os.environ, "SUPHX_CACHE": str(cache)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as crew:
