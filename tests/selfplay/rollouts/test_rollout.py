@@ -63,3 +63,16 @@ def test_a_seating_of_another_size_is_refused() -> None:
 def test_a_seating_with_an_unknown_agent_is_refused(agent: int) -> None:
     with pytest.raises(ValueError, match="there are only 1"):
         list(play_games([RANDOM], np.full((1, 4), agent), [1], tenhou()))
+
+
+def test_rotations_of_a_seed_share_the_wall_of_each_kyoku_and_honba() -> None:
+    seating = np.array([np.roll([0, 1, 0, 1], rotation) for rotation in range(2)] + [[0] * 4, [0, 0, 0, 1]])
+    walls: dict[tuple[int, int], set[bytes]] = {}
+    numbers: dict[tuple[int, int], set[int]] = {}
+    for log in play_games([UKEIRE, RANDOM], seating, [5] * 4, tenhou()):
+        for number, kyoku in enumerate(log.kyokus):
+            walls.setdefault((kyoku.kyoku, kyoku.honba), set()).add(kyoku.wall.tobytes())
+            numbers.setdefault((kyoku.kyoku, kyoku.honba), set()).add(number)
+    assert all(len(same) == 1 for same in walls.values())
+    assert len(set.union(*walls.values())) == len(walls)
+    assert max(map(len, numbers.values())) > 1, "a deal came after another number of deals"

@@ -94,8 +94,8 @@ class Simulator:
 
 @jit
 def deal_next(t: Table, suits: Suits) -> None:
-    """From KYOKU_START: make the next wall of the table's seed and deal it."""
-    shuffle_wall(t.wall_seed, t.num_kyoku, t.wall)
+    """From KYOKU_START: make the wall of the table's seed, kyoku and honba, and deal it."""
+    shuffle_wall(t.wall_seed, t.kyoku, t.honba, t.wall)
     t.num_kyoku += 1
     start_kyoku(t, suits)
 

@@ -82,7 +82,7 @@ def _deal(tables: Records, suits: Suits, seat: int, faces: I16, start: I64) -> N
         t.kyoku, t.honba, t.kyotaku = start[0], start[1], start[2]
         for other in range(4):
             t.scores[other] = start[3 + other]
-        shuffle_wall(t.wall_seed, 0, t.wall)
+        shuffle_wall(t.wall_seed, t.kyoku, t.honba, t.wall)
         t.num_kyoku = 1
         for n in range(len(faces)):
             same = 0

@@ -17,6 +17,7 @@ DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2
 URA = 131
 
 _MASK32 = 0xFFFFFFFF
+_MAX_HONBA = 1024
 
 
 @jit
@@ -38,14 +39,17 @@ def ura_kind(wall: I16, i: int) -> int:
 
 
 @jit
-def shuffle_wall(seed: int, number: int, wall: I16) -> None:
-    """Fill ``wall`` with the shuffled tiles of deal ``number`` of the game ``seed`` (0 <= seed < 2**62).
+def shuffle_wall(seed: int, kyoku: int, honba: int, wall: I16) -> None:
+    """Fill ``wall`` with the shuffled tiles of a deal of the game ``seed`` (0 <= seed < 2**62; honba < 1024).
 
-    A pure function: Fisher-Yates over 32-bit numbers from a mixed counter that is keyed with seed and number. The bias
-    of the multiply-shift range reduction is below 2**-24.
+    No two deals of a game have the same kyoku and honba. Two games with the same seed have the same wall at the same
+    kyoku and honba, however many deals each has played before. A pure function: Fisher-Yates over 32-bit numbers from
+    a mixed counter that is keyed with seed, kyoku and honba. The bias of the multiply-shift range reduction is below
+    2**-24.
     """
     for i in range(136):
         wall[i] = i
+    number = kyoku * _MAX_HONBA + honba
     key = mix((seed & _MASK32) ^ 0x9E3779B9)
     key = mix(key ^ (seed >> 32 & _MASK32))
     key = mix(key + number * 0x85EBCA6B & _MASK32)
