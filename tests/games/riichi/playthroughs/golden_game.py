@@ -21,13 +21,13 @@ FOLDER = GOLDEN / "games"
 
 def four_hasty_seats() -> str:
     """Tenhou's rules: calls, kans and riichi wherever they are possible."""
-    return "\n".join(tell_game([HastyAgent(n) for n in (2, 3, 4, 5)], tenhou(), 113))
+    return "\n".join(tell_game([HastyAgent(n) for n in (2, 3, 4, 5)], tenhou(), 49))
 
 
 def ukeire_against_others() -> str:
     """Mahjong Soul's rules: the shipped agents, of which two play to win, and a hasty one."""
     agents: list[Agent] = [*map(BaselineAgent, ("ukeire", "tsumogiri", "ukeire")), HastyAgent(2)]
-    return "\n".join(tell_game(agents, mahjong_soul(), 27))
+    return "\n".join(tell_game(agents, mahjong_soul(), 79))
 
 
 def self_play_of_a_net() -> str:
@@ -36,7 +36,7 @@ def self_play_of_a_net() -> str:
     Its weights are multiples of a half: no sum is rounded, in whatever order a processor adds.
     """
     net = NetAgent("keeper", keeper(1.0).nets, find_encoder("mini"))
-    return "\n".join(tell_game([net] * 4, tenhou_no_red(), 17))
+    return "\n".join(tell_game([net] * 4, tenhou_no_red(), 75))
 
 
 GAMES: tuple[Callable[[], str], ...] = (four_hasty_seats, ukeire_against_others, self_play_of_a_net)
