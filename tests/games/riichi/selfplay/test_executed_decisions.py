@@ -18,7 +18,7 @@ from tests.selfplay.row_nets import RowAgent, answer
 
 MINI = find_encoder("mini")
 HEADS = tuple(range(len(HEAD_NAMES)))
-FIRST_SEED, NUM_TABLES = 100, 6
+FIRST_SEED, NUM_TABLES = 200, 6
 
 Seat = tuple[int, int, int]
 """Game, deal of the game, seat."""
