@@ -92,6 +92,8 @@ _BIRD = (
     'class="t-line t-lred" stroke-width="1.3"/>'
 )
 
+_BACK = '<path d="M5 5H25V35H5ZM15 11L21 20L15 29L9 20Z" class="t-line t-lback" stroke-width="1.2"/>'
+
 
 def tile_style() -> str:
     """Return the CSS of the drawings; it needs the colours --tile, --tile-edge, --tile-back, --ink, --red, …"""
@@ -101,7 +103,7 @@ def tile_style() -> str:
 def tile_symbols() -> str:
     """Return the drawings of all tiles, which a page shows nowhere itself."""
     faces = "".join(_symbol(_name(face), _face(face)) for face in range(NUM_FACES))
-    return f'<svg class="hidden" aria-hidden="true">{faces}{_symbol(_name(BACK), "", "t-back")}</svg>'
+    return f'<svg class="hidden" aria-hidden="true">{faces}{_symbol(_name(BACK), _BACK, "t-back")}</svg>'
 
 
 def tile(face: int, kind: str = "") -> str:
@@ -149,8 +151,8 @@ def _strokes(strokes: str, x: float, y: float, width: float, height: float, colo
 
 
 def _character(number: int) -> str:
-    numeral = _strokes(_NUMERALS[number], 6, 3.5, 18, 14, "ink", 2)
-    return numeral + _strokes(_TEN_THOUSAND, 7, 19.5, 16, 17, "red", 1.25)
+    numeral = _strokes(_NUMERALS[number], 6, 3.5, 18, 14, "ink", 2.3)
+    return numeral + _strokes(_TEN_THOUSAND, 7, 19.5, 16, 17, "red", 1.4)
 
 
 def _honour(number: int) -> str:
@@ -183,4 +185,4 @@ def _stick(x: float, y: float, half: float, lean: float, colour: str) -> str:
     at = gap / half
     ends = ((-1, -at), (at, 1))
     lines = "".join(f"M{x + a * lean:g} {y + a * half:g}L{x + b * lean:g} {y + b * half:g}" for a, b in ends)
-    return f'<path d="{lines}" class="t-line t-l{colour}" stroke-width="3"/>'
+    return f'<path d="{lines}" class="t-line t-l{colour}" stroke-width="3.5"/>'

@@ -10,7 +10,7 @@ function byId(id) {
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   setAttributes(element, attributes);
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -28,7 +28,7 @@ function setAttributes(element, attributes) {
 }
 
 function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
 // Icons as paths in a square of 24.

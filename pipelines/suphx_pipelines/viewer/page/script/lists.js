@@ -1,10 +1,15 @@
 // Lists to jump from: differences, moves, deals.
 
+// Whether the tile of a step may be shown: a draw is seen by the seat that draws.
+function isSeenStep(step) {
+  return step.kind !== "draw" || place.allHands || step.seat === place.seat;
+}
+
 function stepText(step) {
   if (!step) return word("dealt");
   const name = GAME.names[step.seat];
   if (step.kind === "end") return endText(currentDeal());
-  const isHidden = step.kind === "draw" && !place.allHands && step.seat !== place.seat;
+  const isHidden = !isSeenStep(step);
   const faces = isHidden ? [] : step.faces;
   return word(isHidden ? "does draw hidden" : `does ${step.kind}`, { name, tile: faces.length ? tileName(faces[0]) : "", tiles: faces.map(tileName).join(" ") });
 }

@@ -19,7 +19,7 @@ function go(target) {
 function draw() {
   const deal = currentDeal(), step = currentStep(), state = currentState();
   drawTable(state);
-  byId("now").textContent = stepText(step);
+  fill(byId("now"), stepText(step), step && (step.kind === "discard" || step.kind === "draw") && isSeenStep(step) ? tile(step.faces[0]) : null);
   byId("deal").value = place.deal;
   byId("step").max = lastStep();
   byId("step").value = place.step;

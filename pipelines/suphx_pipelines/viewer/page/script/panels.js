@@ -1,10 +1,5 @@
 // What is beside the table: the agent's opinion, the result, the players, the wall.
 
-function moveLabel(move) {
-  if (move.move === "discard") return tileName(move.faces[0]);
-  return word(move.move);
-}
-
 function opinion(decision) {
   const isBarred = decision.moves.some((move) => move.p !== null);
   const rows = decision.moves.map((move, index) => ({ move, index }))
@@ -26,13 +21,13 @@ function bar(decision, move, index) {
   const filled = el("i");
   filled.style.width = `${100 * (move.p ?? 0)}%`;
   return el("li", { class: kinds.join(" ") },
-    el("span", { class: "what" }, move.move === "discard" ? null : el("b", {}, word(move.move)), el("span", { class: "faces" }, tiles(move.faces))),
+    el("span", { class: "what" }, move.move === "discard" ? el("span", { class: "soft" }, tileName(move.faces[0])) : el("b", {}, word(move.move)), el("span", { class: "faces" }, tiles(move.faces))),
     el("span", { class: "bar" }, move.p === null ? null : filled, el("span", { class: "marks" }, marks)),
     el("span", { class: "value" }, move.p === null ? "" : percent(move.p)));
 }
 
 function drawDecision(step) {
-  byId("agent-name").textContent = word("opinion_of", { agent: GAME.agent });
+  byId("agent-name").textContent = GAME.agent;
   const seen = step ? step.decisions.filter(isSeen) : [];
   fill(byId("opinions"), seen.length ? seen.map(opinion) : el("p", { class: "soft" }, word("no_decision")));
 }
