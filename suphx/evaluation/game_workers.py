@@ -72,14 +72,16 @@ def play_tasks(
     play: Play = play_stream,
     kept: KeptResults | None = None,
     progress: Callable[[float], None] | None = None,
+    max_tables: int | None = None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
     The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
     the agents have ``names``. ``play`` plays games of several tasks side by side; ``summarise`` gets what it yields
     for one task. New summaries are kept before they are yielded. ``progress`` is called with parts of games; their sum
-    is the number of games when all tasks are yielded. ValueError for an unknown agent. ChildProcessError if one of the
-    processes dies; the tasks that the others have begun are yielded before.
+    is the number of games when all tasks are yielded. ``max_tables`` limits the games that a process plays side by
+    side: those in progress are lost if the caller stops. ValueError for an unknown agent. ChildProcessError if one of
+    the processes dies; the tasks that the others have begun are yielded before.
     """
     progress = progress or (lambda games: None)
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
@@ -95,7 +97,7 @@ def play_tasks(
         return
     todo = [tasks[place] for place in missing]
     workers = min(workers, len(todo))
-    how = _Playing(rules, play, summarise, _share(todo, workers, agents))
+    how = _Playing(rules, play, summarise, min(_share(todo, workers, agents), max_tables or DEFAULT_TABLES))
     if workers == 1:
         results = _play_here(agents, how, todo, progress)
     else:

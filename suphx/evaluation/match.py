@@ -1,14 +1,14 @@
 """A match: one candidate against three copies of a baseline on shared (duplicate) walls (paper, section 4.2).
 
-Every wall is played four times, the candidate once at each seat. What it did better than the baseline there is a paired
-difference, for which no game of four baselines is needed: at such a table the places add up to 10 whatever the wall, so
-that over the four seats of a wall a baseline would have come 2.5th. Walls are the clusters of the bootstrap, since the
-four games of a wall are not independent.
+Every wall is played four times, the candidate once at each seat; other seatings are in seating.py. What it did better
+than the baseline there is a paired difference, for which no game of four baselines is needed: at such a table the
+places add up to 10 whatever the wall, so that over the four seats of a wall a baseline would have come 2.5th. Walls are
+the clusters of the bootstrap, since the four games of a wall are not independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +18,9 @@ from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tas
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import SEATS, check_hanchans, few_games_note
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
+from suphx.evaluation.seating import Seating, candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.wall_difference import PHOENIX_POINTS, PLACEMENT, Measure, points_measure, wall_unit
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -26,7 +28,6 @@ from suphx.selfplay.rollouts.rollout import play_games
 I32 = NDArray[np.int32]
 
 CANDIDATE, BASELINE = 0, 1
-_MEAN_PLACEMENT = 2.5
 _WALLS_PER_TASK = 16
 
 
@@ -45,9 +46,16 @@ class MatchReport:
     baseline_statistics: PlayerStatistics
     """Of the three baselines in the candidate's games."""
     placements: tuple[int, ...]
-    """Of the candidate, wall by wall, seat by seat: matches with the same walls can be held against each other."""
+    """Of the candidate, wall by wall, seat by seat: matches with the same walls can be compared. Several candidates in
+    a game: the sum of theirs."""
     difference: PairedDifference
     """Placement of the candidate minus that of the baseline on the same walls and seats; negative is better."""
+    points: tuple[int, ...]
+    """What first to fourth place are worth in ``points_difference``."""
+    points_difference: PairedDifference
+    """The same in points for each hanchan; positive is better."""
+    seating: Seating = "1v3"
+    """Candidates against baselines at a table."""
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
@@ -73,6 +81,12 @@ class MatchReport:
                 "interval": [self.difference.interval.low, self.difference.interval.high],
                 "is_significant": self.difference.is_significant,
             },
+            "points_difference": {
+                "points": list(self.points),
+                "per_hanchan": self.points_difference.mean,
+                "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
+            },
+            "seating": self.seating,
             "baseline_statistics": self.baseline_statistics.to_json(),
         }
 
@@ -83,37 +97,37 @@ def play_match(
     *,
     num_hanchans: int,
     seed: int,
+    seating: Seating = "1v3",
+    points: tuple[int, ...] = PHOENIX_POINTS,
     workers: int = 1,
     rules: Rules | None = None,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
 ) -> MatchReport:
-    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against three of ``baseline``.
+    """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against ``baseline``.
 
-    Both are addresses for ``load``. ``progress`` is called with parts of the candidate's games while they are
-    played; what ``kept`` has of the same match is not played again. Walls follow from ``seed``. ValueError for an
-    unknown agent or a wrong number, ChildProcessError if a process dies.
+    Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
+    ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
+    again. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number, ChildProcessError if a process
+    dies.
     """
     check_hanchans(num_hanchans)
+    measure = points_measure(points)
     walls = wall_seeds(seed, num_hanchans // SEATS)
-    tasks = _tasks(candidate, baseline, walls)
-    parts: dict[int, I32] = {}
-    # In a match an agent goes by its part: both may be the same.
-    for place, summary in play_tasks(
-        (candidate, baseline),
-        (_CANDIDATE_NAME, _BASELINE_NAME),
-        tasks,
-        summarise=_summarise,
-        rules=rules or tenhou(),
-        workers=workers,
-        load=load,
-        kept=kept,
-        progress=progress,
-    ):
-        parts[place] = np.array(summary["rows"], np.int32)
-    rows, baseline_rows = np.concatenate([parts[place] for place in range(len(tasks))], axis=1)
-    places = rows[:, PLACE_COLUMN]
+    parts = dict(
+        play_walls(
+            (candidate, baseline),
+            walls,
+            seating=seating,
+            rules=rules,
+            workers=workers,
+            load=load,
+            kept=kept,
+            progress=progress,
+        )
+    )
+    rows, baseline_rows = np.concatenate([parts[first] for first in sorted(parts)], axis=1)
     clusters = np.repeat(np.arange(len(walls)), SEATS)
     return MatchReport(
         candidate=candidate,
@@ -123,9 +137,58 @@ def play_match(
         seed=seed,
         statistics=summarise_rows(rows, _CANDIDATE_NAME, clusters=clusters),
         baseline_statistics=summarise_rows(baseline_rows, _BASELINE_NAME, clusters=clusters),
-        placements=tuple(places.tolist()),
-        difference=paired_difference(places, np.full(num_hanchans, _MEAN_PLACEMENT), clusters),
+        placements=tuple(rows[:, PLACE_COLUMN].tolist()),
+        difference=_difference(rows, PLACEMENT, seating, clusters),
+        points=points,
+        points_difference=_difference(rows, measure, seating, clusters),
+        seating=seating,
     )
+
+
+def play_walls(
+    agents: tuple[str, str],
+    walls: range,
+    *,
+    seating: Seating = "1v3",
+    walls_per_task: int = 0,
+    max_tables: int | None = None,
+    workers: int = 1,
+    rules: Rules | None = None,
+    progress: Callable[[float], None] = lambda games: None,
+    load: LoadAgent = load_agent,
+    kept: KeptResults | None = None,
+) -> Generator[tuple[int, I32], None, None]:
+    """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
+
+    The rows are ``game_row`` of the candidates and of the baselines, [2][games][columns]; ``agents`` are the addresses
+    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process.
+    Whoever stops iterating ends the processes. Errors as for ``play_match``.
+    """
+    size = walls_per_task or _WALLS_PER_TASK
+    firsts = range(0, len(walls), size)
+    tasks = [_task(agents, walls, slice(first, first + size), seating) for first in firsts]
+    # In a match an agent goes by its part: both may be the same.
+    for place, summary in play_tasks(
+        agents,
+        (_CANDIDATE_NAME, _BASELINE_NAME),
+        tasks,
+        summarise=_summarise,
+        rules=rules or tenhou(),
+        workers=workers,
+        max_tables=max_tables,
+        load=load,
+        kept=kept,
+        progress=progress,
+    ):
+        yield firsts[place], np.array(summary["rows"], np.int32)
+
+
+def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray[np.int64]) -> PairedDifference:
+    """Return the difference of a match from the candidates' rows, one for each game."""
+    unit = SEATS * float(wall_unit(seating))
+    places = rows[:, :SEATS]
+    equal = places.sum(axis=1) * np.mean(measure.by_place)
+    return paired_difference(unit * (places @ np.array(measure.by_place)), unit * equal, clusters)
 
 
 def first_game(
@@ -143,22 +206,19 @@ def first_game(
 _CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
 
 
-def _tasks(candidate: str, baseline: str, walls: range) -> list[GameTask]:
-    """Return the games of all walls: candidate at seat 0, 1, 2, 3."""
-    pattern = np.where(np.eye(SEATS, dtype=np.bool_), CANDIDATE, BASELINE)
-    tasks = []
-    for start in range(0, len(walls), _WALLS_PER_TASK):
-        part = walls[start : start + _WALLS_PER_TASK]
-        last = start + len(part)
-        tasks.append(
-            GameTask(
-                seating=np.tile(pattern, (len(part), 1)),
-                seeds=tuple(wall for wall in part for _ in range(SEATS)),
-                key=f"walls-{start + 1}-{last}",
-                title=f"{candidate} against three {baseline} on walls {start + 1} to {last} of {len(walls)}",
-            )
-        )
-    return tasks
+def _task(agents: tuple[str, str], walls: range, part: slice, seating: Seating) -> GameTask:
+    """Return the games of a part of the walls, four for each; in ``1v3`` the candidate is at seat 0, 1, 2, 3."""
+    numbers = range(len(walls))[part]
+    seats = [np.where(candidate_seats(seating, number), CANDIDATE, BASELINE) for number in numbers]
+    first, last = numbers.start + 1, numbers.stop
+    prefix = "" if seating == "1v3" else f"{seating}-"
+    players = f"{agents[CANDIDATE]} against {'three ' if seating == '1v3' else ''}{agents[BASELINE]}"
+    return GameTask(
+        seating=np.concatenate(seats),
+        seeds=tuple(wall for wall in walls[part] for _ in range(SEATS)),
+        key=f"{prefix}walls-{first}-{last}",
+        title=f"{players} on walls {first} to {last} of {len(walls)}",
+    )
 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:

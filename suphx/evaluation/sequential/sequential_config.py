@@ -1,0 +1,87 @@
+"""The settings of a match that stops as soon as it is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.seating import Seating
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialTest
+from suphx.evaluation.sequential.wall_sums import WallScale
+from suphx.evaluation.wall_difference import (
+    PHOENIX_POINTS,
+    PLACEMENT,
+    Measure,
+    MeasureName,
+    points_measure,
+    wall_unit,
+)
+
+MIN_HANCHANS = SEATS * FIRST_LOOK
+"""Fewer have no look, so they decide nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequentialConfig:
+    """What a match decides, and how sure the decision is."""
+
+    difference: float = 0.1
+    """The difference that matters, above 0: in places, or in points per hanchan if ``decides`` is points. A smaller one
+    needs more games (docs/evaluation.md). A candidate that is better by less may or may not pass."""
+    error: float = 0.01
+    """Share of wrong decisions, at most: equal agents that pass, and agents better by ``difference`` that do not."""
+    decides: MeasureName = "placement"
+    """What decides: the average placement, or points. Both are reported."""
+    points: tuple[int, ...] = PHOENIX_POINTS
+    """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan."""
+    seating: Seating = "1v3"
+    """Candidates against baselines at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three."""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.difference < float("inf"):
+            raise ValueError(f"difference is {self.difference}: use a number above 0")
+        if not 0 < self.error < 0.5:
+            raise ValueError(f"error is {self.error}: use a number above 0 and below 0.5, such as 0.01")
+        for name, value, allowed in (
+            ("decides", self.decides, get_args(MeasureName)),
+            ("seating", self.seating, get_args(Seating)),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
+        points_measure(self.points)
+
+    @property
+    def measures(self) -> tuple[Measure, Measure]:
+        """Placement and points."""
+        return PLACEMENT, points_measure(self.points)
+
+    @property
+    def deciding(self) -> Measure:
+        """The measure that decides."""
+        return next(measure for measure in self.measures if measure.name == self.decides)
+
+    def scale(self, measure: Measure) -> WallScale:
+        """Return how walls of ``measure`` become a gain."""
+        return WallScale(measure.sign * float(wall_unit(self.seating)), measure.wall_spread)
+
+    def test(self) -> SequentialTest:
+        """Return the test that decides."""
+        return SequentialTest(self.scale(self.deciding), self.difference, self.error)
+
+
+def last_look(hanchans: int) -> int:
+    """Return the last number of walls, within a budget of ``hanchans``, at which the test is asked; 0 if there is none.
+
+    Walls beyond it could decide nothing and are not played.
+    """
+    walls = hanchans // SEATS
+    return 0 if walls < FIRST_LOOK else walls - (walls - FIRST_LOOK) % LOOK_EVERY
+
+
+def check_budget(hanchans: int) -> None:
+    """Raise ValueError for a budget that allows no decision."""
+    if hanchans < MIN_HANCHANS or hanchans % SEATS:
+        raise ValueError(
+            f"{hanchans} hanchans: use a multiple of {SEATS} (the seats), and at least {MIN_HANCHANS} for a decision"
+        )

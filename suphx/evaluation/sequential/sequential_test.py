@@ -1,0 +1,126 @@
+"""When a match is decided: a generalised sequential probability ratio test over walls.
+
+H0: the agents are equal. H1: the candidate is better by a given gain. After each look, the test compares how well the
+two explain the walls so far: the logarithm of the ratio of their likelihoods, each with the variance that suits it
+best (normal walls, unknown variance). Above log(1 / error) the candidate is better, below -log(1 / error) it is not,
+between them more walls are played. Wald, "Sequential Tests of Statistical Hypotheses", 1945; the generalised test is
+that of Li, Liu and Ying, "Generalized Sequential Probability Ratio Test for Separate Families of Hypotheses", 2014,
+which engine testing (fishtest) uses too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy.special import roots_hermitenorm
+
+from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
+
+FIRST_LOOK, LOOK_EVERY = 24, 8
+"""Walls: before the first look the variance is not known well enough."""
+Decision = Literal["better", "not_better", "undecided"]
+_NUM_DRIFTS = 15
+_SMALL_DRIFT = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialTest:
+    """What is tested."""
+
+    scale: WallScale
+    gain: float
+    """H1: by how much the candidate is better; above 0."""
+    error: float
+    """How often equal agents are called better, and agents that differ by ``gain`` not better; each at most."""
+
+    def __post_init__(self) -> None:
+        if not self.gain > 0 or not math.isfinite(self.gain):
+            raise ValueError(f"gain is {self.gain}: use a number above 0")
+        if not 0 < self.error < 0.5:
+            raise ValueError(f"error is {self.error}: use a number between 0 and 0.5, such as 0.01")
+
+    @property
+    def bound(self) -> float:
+        """The log-likelihood ratio at which the test ends, above or below zero."""
+        return -math.log(self.error)
+
+    def log_likelihood_ratio(self, sums: WallSums) -> float:
+        """Return how much better H1 explains the walls than H0."""
+        if not sums.walls:
+            return 0.0
+        equal, better = (self.scale.squares_around(sums, gain) for gain in (0.0, self.gain))
+        return sums.walls / 2 * math.log(equal / better)
+
+    def decide(self, sums: WallSums) -> Decision:
+        """Return what these walls decide; only ``SequentialState`` knows whether this is a look."""
+        ratio = self.log_likelihood_ratio(sums)
+        return "better" if ratio >= self.bound else "not_better" if ratio <= -self.bound else "undecided"
+
+    def expected_walls(self, sums: WallSums) -> float:
+        """Return how many more walls the decision takes on average; infinite before the first look.
+
+        The ratio is taken for a Brownian motion between the bounds whose drift is as uncertain as the mean gain is now.
+        """
+        if sums.walls < FIRST_LOOK:
+            return math.inf
+        if self.decide(sums) != "undecided":
+            return 0.0
+        variance, ratio = self.scale.variance(sums), self.log_likelihood_ratio(sums)
+        nodes, weights = roots_hermitenorm(_NUM_DRIFTS)
+        gains = self.scale.mean(sums) + nodes * math.sqrt(variance / sums.walls)
+        drifts = self.gain * (2 * gains - self.gain) / (2 * variance)
+        diffusion = self.gain**2 / variance
+        times = [_exit_time(ratio, float(drift), diffusion, self.bound) for drift in drifts]
+        return float(np.dot(weights, times) / weights.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialState:
+    """The longest complete prefix of walls, and the decision once there is one; later walls change nothing.
+
+    >>> state = SequentialState()
+    >>> for first, values in results:  # in any order
+    ...     state = state.with_block(first, values, test)
+    >>> state.decision
+    """
+
+    sums: WallSums = field(default_factory=WallSums)
+    decision: Decision = "undecided"
+    waiting: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """Blocks behind a gap by their first wall: nothing of them counts before the gap is closed."""
+
+    def with_block(self, first: int, values: Sequence[int], test: SequentialTest) -> SequentialState:
+        """Return the state after the walls ``first``, ``first`` + 1, …; ValueError for walls that it has already."""
+        if first < self.sums.walls or first in self.waiting:
+            raise ValueError(f"wall {first} has a result already")
+        waiting = {**self.waiting, first: tuple(values)}
+        sums, decision = self.sums, self.decision
+        while decision == "undecided" and sums.walls in waiting:
+            for value in waiting.pop(sums.walls):
+                sums = sums.with_walls([value])
+                if decision == "undecided" and is_look(sums.walls):
+                    decision = test.decide(sums)
+                if decision != "undecided":
+                    break
+        return SequentialState(sums, decision, waiting)
+
+
+def is_look(walls: int) -> bool:
+    """Tell whether the test is asked after so many walls."""
+    return walls >= FIRST_LOOK and (walls - FIRST_LOOK) % LOOK_EVERY == 0
+
+
+def _exit_time(start: float, drift: float, diffusion: float, bound: float) -> float:
+    """Return the mean time until a Brownian motion with drift leaves (-bound, bound)."""
+    below, above = start + bound, bound - start
+    steepness = 2 * drift / diffusion
+    if abs(steepness) * 2 * bound < _SMALL_DRIFT:
+        return below * above / diffusion
+    if steepness < 0:  # mirrored, so that no exponential overflows
+        return _exit_time(-start, -drift, diffusion, bound)
+    up = math.expm1(-steepness * below) / math.expm1(-steepness * 2 * bound)
+    return (up * 2 * bound - below) / drift

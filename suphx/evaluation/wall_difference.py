@@ -1,0 +1,70 @@
+"""What a wall says about two agents: the difference of their places, or of points by place, over its four games.
+
+The difference is on one scale for all seatings: that of one candidate among three baselines. If a candidate alone
+comes 2.45th on average, and its strength adds up, then 1v3, 2v2 and 3v1 all show -0.05. With k candidates at a table
+it is 3/4 of the mean of the candidates minus the mean of the baselines; for k = 1 this is the candidate's place minus
+2.5. Sums are integers, so that no order of additions changes a digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.evaluation.seating import NUM_CANDIDATES, Seating
+
+I64 = NDArray[np.int64]
+MeasureName = Literal["placement", "points"]
+PHOENIX_POINTS = (90, 45, 0, -135)
+"""Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
+_SEATS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What counts: places, of which fewer are better, or points, of which more are better."""
+
+    name: MeasureName
+    by_place: tuple[int, ...]
+    """What first to fourth place are worth."""
+
+    @property
+    def sign(self) -> int:
+        """1 if larger values are better, -1 if smaller ones are."""
+        return 1 if self.name == "points" else -1
+
+    @property
+    def wall_spread(self) -> float:
+        """Standard deviation of the mean of four independent games among equal players."""
+        return float(np.std(self.by_place)) / 2
+
+    def wall_sums(self, placements: I64, seating: Seating) -> I64:
+        """Return how much the candidates had on each wall beyond the table's mean: int64 [walls].
+
+        ``placements`` [walls, 4]: how often candidates came first to fourth in the four games of each wall. Multiplied
+        by ``wall_unit`` it is the difference.
+        """
+        sums: I64 = placements @ np.array(self.by_place, np.int64)
+        return sums - NUM_CANDIDATES[seating] * sum(self.by_place)
+
+
+PLACEMENT = Measure("placement", (1, 2, 3, 4))
+
+
+def points_measure(points: tuple[int, ...]) -> Measure:
+    """Return the measure in points; ValueError unless there are four that fall from first to fourth place."""
+    if len(points) != _SEATS or list(points) != sorted(points, reverse=True) or points[0] == points[-1]:
+        raise ValueError(
+            f"points is {list(points)}: give four whole numbers, for first to fourth place, none above the one before"
+        )
+    return Measure("points", points)
+
+
+def wall_unit(seating: Seating) -> Fraction:
+    """Return what 1 of ``Measure.wall_sums`` is as a difference."""
+    candidates = NUM_CANDIDATES[seating]
+    return Fraction(3, 4 * candidates * (_SEATS - candidates))
