@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.match_config import SEATS, check_hanchans, few_games_note
+from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, Seating, check_hanchans, few_games_note
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
-from suphx.evaluation.seating import Seating, candidate_seats
+from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.wall_difference import PHOENIX_POINTS, PLACEMENT, Measure, points_measure, wall_unit
+from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games

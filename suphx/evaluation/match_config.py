@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
 
 from suphx.selfplay.agents.choice import BASELINES, Answers
 
 SEATS = 4
+Seating = Literal["1v3", "2v2", "3v1"]
+"""Candidates against baselines at a table (seating.py)."""
+MeasureName = Literal["placement", "points"]
+"""What an agent may be judged by (wall_difference.py)."""
+PHOENIX_POINTS = (90, 45, 0, -135)
+"""Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
 
 MIN_CLUSTERS = 6
 """Fewer lie all on one side of zero by chance in more than 5 of 100 cases: they cannot say who is better."""

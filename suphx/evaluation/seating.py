@@ -7,12 +7,11 @@ three such pairs of ways, walls take turns, so that partners are neighbours as o
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
-Seating = Literal["1v3", "2v2", "3v1"]
+from suphx.evaluation.match_config import Seating
+
 NUM_CANDIDATES: dict[str, int] = {"1v3": 1, "2v2": 2, "3v1": 3}
 _PARTNERS = ((0, 1), (0, 2), (0, 3))
 """Seats of the candidates, up to an exchange of the sides."""

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.seating import NUM_CANDIDATES, Seating
+from suphx.evaluation.match_config import SEATS, MeasureName, Seating
+from suphx.evaluation.seating import NUM_CANDIDATES
 
 I64 = NDArray[np.int64]
-MeasureName = Literal["placement", "points"]
-PHOENIX_POINTS = (90, 45, 0, -135)
-"""Of a hanchan in Tenhou's phoenix room for a player of 7 dan, first to fourth place."""
-_SEATS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +53,7 @@ PLACEMENT = Measure("placement", (1, 2, 3, 4))
 
 def points_measure(points: tuple[int, ...]) -> Measure:
     """Return the measure in points; ValueError unless there are four that fall from first to fourth place."""
-    if len(points) != _SEATS or list(points) != sorted(points, reverse=True) or points[0] == points[-1]:
+    if len(points) != SEATS or list(points) != sorted(points, reverse=True) or points[0] == points[-1]:
         raise ValueError(
             f"points is {list(points)}: give four whole numbers, for first to fourth place, none above the one before"
         )
@@ -67,4 +63,4 @@ def points_measure(points: tuple[int, ...]) -> Measure:
 def wall_unit(seating: Seating) -> Fraction:
     """Return what 1 of ``Measure.wall_sums`` is as a difference."""
     candidates = NUM_CANDIDATES[seating]
-    return Fraction(3, 4 * candidates * (_SEATS - candidates))
+    return Fraction(3, 4 * candidates * (SEATS - candidates))

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
-from suphx.evaluation.match_config import MIN_DEALS, check_hanchans
+from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, MeasureName, Seating, check_hanchans
 from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
 from suphx_platform.console.table_text import label, value_text
 
 if TYPE_CHECKING:
     from suphx.evaluation.match import MatchReport
+    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+    from suphx.evaluation.statistics import Interval
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.agents.agent_source import AgentSource
     from suphx_platform.console.console import Console
 
+_FRESH_HANCHANS = 1000
+"""Of the match on new walls after a pass."""
 _FIGURES = (
     "placements",
     "average_placement",
@@ -48,6 +53,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
             "suphx evaluate --candidate models:/suphx@champion --baseline runs/RUN/supervised:weak",
             "suphx evaluate --candidate runs/RUN/reinforcement --baseline runs/RUN/reinforcement/start --deals 10000",
+            "suphx evaluate --candidate runs/NEW/supervised --baseline runs/OLD/supervised --sequential 0.05 "
+            "--hanchans 20000",
         ),
     )
     parser.add_argument(
@@ -65,7 +72,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         type=positive,
         default=1000,
         metavar="N",
-        help="number of games, a multiple of 4 and at least 8 (default: 1000)",
+        help="number of games, a multiple of 4 and at least 8 (default: 1000); with --sequential the most games",
     )
     length.add_argument(
         "--deals",
@@ -75,15 +82,55 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "with the baseline in each seat. The result is in points per kyoku and shows a small difference much earlier. "
         "Not for adapt: and mjai: agents",
     )
+    _add_sequential(parser)
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     add_workers(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
 
+def _add_sequential(parser: argparse.ArgumentParser) -> None:
+    """Add what decides when a match ends, and what counts in it."""
+    parser.add_argument(
+        "--sequential",
+        type=float,
+        metavar="DIFFERENCE",
+        help="stop as soon as it is decided whether the candidate is better by DIFFERENCE (such as 0.05 places), or "
+        "after --hanchans games. After a pass, 1,000 games on new walls measure how much better it is",
+    )
+    parser.add_argument(
+        "--error",
+        type=float,
+        default=0.01,
+        metavar="P",
+        help="with --sequential: share of wrong decisions of each kind, at most (default: 0.01)",
+    )
+    parser.add_argument(
+        "--decides",
+        choices=get_args(MeasureName),
+        default="placement",
+        help="with --sequential: what DIFFERENCE is in, places or points per hanchan; both are reported",
+    )
+    parser.add_argument(
+        "--points",
+        type=int,
+        nargs=4,
+        default=PHOENIX_POINTS,
+        metavar="P",
+        help="points for first to fourth place (default: 90 45 0 -135, Tenhou's phoenix room at 7 dan)",
+    )
+    parser.add_argument(
+        "--seating",
+        choices=get_args(Seating),
+        default="1v3",
+        help="candidates against baselines at a table (default: 1v3)",
+    )
+
+
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
     check_hanchans(args.hanchans)
+    _check_sequential(args)
     for agent in (args.candidate, args.baseline):
         check_agent(agent)
         if args.deals is not None:
@@ -94,7 +141,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.tracking.tracking import TrackingStore
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    play = _play_hanchans if args.deals is None else _play_deals
+    play = _play_deals if args.deals is not None else _play_hanchans if args.sequential is None else _play_sequential
     try:
         report, shown = play(args, AgentSource(TrackingStore(args.runs)), console)
     except KeyboardInterrupt:
@@ -102,6 +149,31 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         raise
     console.say(report.verdict())
     return {**report.to_json(), "seconds": shown["seconds"]} if console.is_json else shown
+
+
+def _check_sequential(args: argparse.Namespace) -> None:
+    """Raise ValueError for settings of a sequential match that are wrong or do not apply."""
+    from suphx.evaluation.sequential.sequential_config import check_budget
+    from suphx.evaluation.wall_difference import points_measure
+
+    points_measure(tuple(args.points))
+    if args.sequential is not None:
+        if args.deals is not None:
+            raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
+        _sequential_config(args)
+        check_budget(args.hanchans)
+
+
+def _sequential_config(args: argparse.Namespace) -> SequentialConfig:
+    from suphx.evaluation.sequential.sequential_config import SequentialConfig
+
+    return SequentialConfig(
+        difference=args.sequential,
+        error=args.error,
+        decides=args.decides,
+        points=tuple(args.points),
+        seating=args.seating,
+    )
 
 
 def _check_deals(num_deals: int, agent: str) -> None:
@@ -129,9 +201,53 @@ def _play_hanchans(args: argparse.Namespace, source: AgentSource, console: Conso
 
     started = time.perf_counter()
     with _agents(args, source) as agents, console.progress("hanchans", args.hanchans) as progress:
-        report = play_match(*agents, num_hanchans=args.hanchans, progress=progress.advance, **_options(args))
+        report = play_match(
+            *agents,
+            num_hanchans=args.hanchans,
+            seating=args.seating,
+            points=tuple(args.points),
+            progress=progress.advance,
+            **_options(args),
+        )
     report = replace(report, candidate=args.candidate, baseline=args.baseline)
     return report, _shown(report, _since(started))
+
+
+def _play_sequential(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+    """Return the report of a match that stopped when it was decided, and what people see of it."""
+    from suphx.evaluation.sequential.sequential_match import play_sequential_match
+
+    started = time.perf_counter()
+    with _agents(args, source) as agents, console.progress("hanchans", args.hanchans) as progress:
+        report = play_sequential_match(
+            *agents,
+            _sequential_config(args),
+            max_hanchans=args.hanchans,
+            fresh_hanchans=_FRESH_HANCHANS,
+            progress=progress.advance,
+            tell=lambda outcome: progress.advance(0, outcome.note()),
+            **_options(args),
+        )
+    fresh = report.fresh and replace(report.fresh, candidate=args.candidate, baseline=args.baseline)
+    report = replace(report, candidate=args.candidate, baseline=args.baseline, fresh=fresh)
+    outcome = report.outcome
+    shown: dict[str, object] = {
+        "verdict": outcome.decision,
+        "hanchans": outcome.hanchans,
+        "log_likelihood_ratio": round(outcome.log_likelihood_ratio, 2),
+        "ends_at": [-round(outcome.bound, 2), round(outcome.bound, 2)],
+        "expected_hanchans": math.ceil(outcome.expected_hanchans),
+        "always_valid_placement_interval": list(_ends(outcome.intervals["placement"])),
+        "always_valid_points_interval": list(_ends(outcome.intervals["points"])),
+    }
+    if fresh is not None:
+        shown["fresh_match"] = "the figures below are those of new walls"
+        shown |= _shown(fresh, 0.0)
+    return report, shown | {"seconds": _since(started)}
+
+
+def _ends(interval: Interval) -> tuple[float, float]:
+    return interval.low, interval.high
 
 
 def _play_deals(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
@@ -186,6 +302,8 @@ def _shown(report: MatchReport, seconds: float) -> dict[str, object]:
         "seed": report.seed,
         "average_placement_difference": difference.mean,
         "interval": [difference.interval.low, difference.interval.high],
+        "points_difference": report.points_difference.mean,
+        "points_interval": list(_ends(report.points_difference.interval)),
         "seconds": seconds,
         "figures": [
             {

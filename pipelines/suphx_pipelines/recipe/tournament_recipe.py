@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, SEATS, check_hanchans
+from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget
 from suphx_pipelines.recipe.recipe_file import load_config
 from suphx_platform.storage.storage import StorageConfig
 from suphx_platform.tracking.model_registry import RegistryConfig
@@ -46,20 +47,26 @@ class RoundRobinConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionConfig:
-    """The deciding match: the newest checkpoint with the best rating against three champions, on fresh walls."""
+    """The deciding match: the newest checkpoint with the best rating against champions, on fresh walls."""
 
-    hanchans: int = 1000
-    """Games of the candidate, a multiple of 4 and at least 24: fewer cannot show that it is better. About one night in
-    40 promotes a candidate that is no better than the champion."""
+    hanchans: int = 4000
+    """Most games of the deciding match, a multiple of 4 and at least 96. It stops as soon as ``test`` has decided; if
+    it has not by then, the result is undecided and nothing is promoted."""
+    fresh_hanchans: int = 1000
+    """Games on new walls after a pass, a multiple of 4 and at least 24. Only their figures are published: those of the
+    deciding match are too good on average."""
     baseline: str = "ukeire"
     """Opponent of the first candidate while there is no champion; empty: none, the first candidate becomes the
     champion."""
+    test: SequentialConfig = field(default_factory=SequentialConfig)
+    """Sequential test that decides."""
 
     def __post_init__(self) -> None:
-        check_hanchans(self.hanchans)
-        if self.hanchans < SEATS * MIN_CLUSTERS:
+        check_budget(self.hanchans)
+        check_hanchans(self.fresh_hanchans)
+        if self.fresh_hanchans < SEATS * MIN_CLUSTERS:
             raise ValueError(
-                f"hanchans is {self.hanchans}: use at least {SEATS * MIN_CLUSTERS}, fewer cannot show who is better"
+                f"fresh_hanchans is {self.fresh_hanchans}: use at least {SEATS * MIN_CLUSTERS}, fewer have no interval"
             )
 
 

@@ -1,25 +1,19 @@
 """A tournament: pool -> round robin -> decision -> promotion -> report.
 
 The round robin ranks everybody and picks the candidate: the newest checkpoint with the best rating. The decision is a
-match of that one alone, on walls that nobody has played, so that picking the best of many cannot make it look
-significant. The promotion makes it the champion if it has won, and at most one a night (model_registry.py).
+match of that one alone, on walls that nobody has played, so that picking the best of many cannot make it look better.
+The promotion makes it the champion if it has won, and at most one a night (model_registry.py).
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.match import play_match
 from suphx.evaluation.rating import rate_agents
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
@@ -37,7 +31,8 @@ from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.verdict import Verdict
-from suphx_pipelines.tournament import tournament_pool, tournament_promotion, tournament_report
+from suphx_pipelines.tournament import tournament_decision, tournament_pool, tournament_promotion, tournament_report
+from suphx_pipelines.tournament.tournament_games import games_of, wall_seed
 from suphx_pipelines.tournament.tournament_pool import Context, Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
@@ -95,7 +90,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         ),
         Stage(
             name=DECISION,
-            run=decide,
+            run=tournament_decision.run,
             recipe_keys=("night", "decision"),
             needs=(POOL, ROUND_ROBIN),
             artifacts=(decision,),
@@ -124,7 +119,7 @@ def run_tournament(
         records=None,
         console=console,
         storage=storage,
-        find_verdict=lambda metrics: _verdict(runner.folder, metrics["decision"]),
+        find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,
     )
     result = TournamentResult(run=runner.run())
@@ -132,24 +127,11 @@ def run_tournament(
     return result
 
 
-def _verdict(folder: Path, decision: Mapping[str, float]) -> Verdict:
+def _verdict(folder: Path) -> Verdict:
     """Return what the tournament in ``folder`` decided."""
+    decision = read_json(folder / DECISION / tournament_report.DECISION_NAME)
     promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
-    if "difference" not in decision:
-        return Verdict(outcome="none", sentence=_sentence(promotion["reason"]))
-    low, high = decision["difference_low"], decision["difference_high"]
-    return Verdict(
-        outcome="better" if decision["is_won"] else "worse" if low > 0 else "undecided",
-        sentence=_sentence(promotion["reason"]),
-        difference=decision["difference"],
-        low=low,
-        high=high,
-        hanchans=int(decision.get("hanchans", 0)),
-    )
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return tournament_report.verdict(decision, promotion)
 
 
 def play_round_robin(context: Context) -> dict[str, float]:
@@ -158,12 +140,12 @@ def play_round_robin(context: Context) -> dict[str, float]:
     pool = read_pool(folder)
     lineups = all_lineups(len(pool.entrants))
     num_games = len(lineups) * recipe.round_robin.walls * SEATS
-    with _games_of(context, num_games) as (kept, progress):
+    with games_of(context, num_games) as (kept, progress):
         results = play_lineups(
             [entrant.address_in(folder) for entrant in pool.entrants],
             lineups,
             num_walls=recipe.round_robin.walls,
-            seed=_wall_seed(context),
+            seed=wall_seed(context),
             names=[entrant.name for entrant in pool.entrants],
             workers=recipe.workers,
             load=load_any_agent,
@@ -174,44 +156,6 @@ def play_round_robin(context: Context) -> dict[str, float]:
     write_json(context.folder / tournament_report.TABLE_NAME, {"agents": rows, "walls": recipe.round_robin.walls})
     ratings = zip(_metric_names([row["name"] for row in rows]), (row["rating"] for row in rows), strict=True)
     return {"hanchans": num_games} | dict(ratings)
-
-
-def decide(context: Context) -> dict[str, float]:
-    """Let the best candidate play against the champion, and leave ``decision.json``."""
-    folder, config = context.upstream[POOL], context.recipe.decision
-    pool = read_pool(folder)
-    table = read_json(context.upstream[ROUND_ROBIN] / tournament_report.TABLE_NAME)["agents"]
-    best = next((row["name"] for row in table if row["is_candidate"]), None)
-    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
-    champion = None if pool.champion is None else pool.entrants[pool.champion]
-    opponent = champion.address_in(folder) if champion else config.baseline
-    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
-    if candidate is None or not opponent:
-        is_won = candidate is not None
-        write_json(context.folder / tournament_report.DECISION_NAME, {**decision, "match": None, "is_won": is_won})
-        return {"is_won": is_won}
-    with _games_of(context, config.hanchans) as (kept, progress):
-        match = play_match(
-            candidate.address_in(folder),
-            opponent,
-            num_hanchans=config.hanchans,
-            seed=_wall_seed(context),
-            workers=context.recipe.workers,
-            load=load_any_agent,
-            progress=progress,
-            kept=kept,
-        )
-    is_won = match.difference.is_significant and match.difference.mean < 0
-    names = {"candidate": best, "baseline": decision["opponent"]}
-    decision |= {"match": match.to_json() | names, "is_won": is_won}
-    write_json(context.folder / tournament_report.DECISION_NAME, decision)
-    return {
-        "is_won": is_won,
-        "difference": match.difference.mean,
-        "difference_low": match.difference.interval.low,
-        "difference_high": match.difference.interval.high,
-        "hanchans": config.hanchans,
-    }
 
 
 def _table(pool: Pool, results: list[LineupResult]) -> list[dict[str, Any]]:
@@ -249,29 +193,6 @@ def _rank_interval(counts: list[int]) -> list[float] | None:
     interval = stable_rank_interval(counts)
     ends = [interval.low, interval.high]
     return ends if np.isfinite(ends).all() else None
-
-
-@contextmanager
-def _games_of(context: Context, num_games: int) -> Iterator[tuple[KeptResults, Callable[[float], None]]]:
-    """Yield where the stage keeps finished games, and what is to be told of them: it shows and stores them."""
-    kept = KeptResults(context.folder / GAMES_FOLDER)
-    stored = len(kept)
-    with context.console.progress("hanchans", num_games) as progress:
-
-        def advance(games: float) -> None:
-            nonlocal stored
-            progress.advance(games)
-            if len(kept) > stored:
-                stored = len(kept)
-                context.keep(stored)
-
-        yield kept, advance
-
-
-def _wall_seed(context: Context) -> int:
-    """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament."""
-    digest = hashlib.sha256(f"{context.seed}/{context.recipe.night}".encode()).digest()
-    return int.from_bytes(digest[:8]) % MAX_WALL_SEED
 
 
 def _metric_names(names: list[str]) -> list[str]:

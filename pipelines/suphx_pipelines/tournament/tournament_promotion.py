@@ -40,6 +40,7 @@ def run(context: Context) -> dict[str, float]:
 def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament: str) -> Promotion:
     """Return the claim of the candidate of ``decision``, which has won the ``tournament`` (its run)."""
     candidate, opponent, match = decision["candidate"], decision["opponent"], decision["match"]
+    test = decision["test"]
     digest = next(entrant.digest for entrant in pool.entrants if entrant.name == candidate)
     training, _, stage = candidate.partition("/")
     tags = {"candidate": candidate, "tournament": tournament, "night": night}
@@ -54,9 +55,11 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
             "promotion/difference_high": high,
             "promotion/hanchans": match["hanchans"],
             "promotion/average_placement": match["average_placement"],
+            "promotion/points": match["points_difference"]["per_hanchan"],
+            "promotion/decision_hanchans": test["hanchans"],
         }
         tags |= {"opponent": opponent} | {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
-        why = _evidence(match, opponent, pool.version)
+        why = _evidence(match, test, opponent, pool.version)
     now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     texts = [
         why,
@@ -75,14 +78,16 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
     )
 
 
-def _evidence(match: Mapping[str, Any], opponent: str, version: str | None) -> str:
-    """Return the figures of the match and why they are enough."""
-    found = match["paired_difference"]
+def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, version: str | None) -> str:
+    """Return the figures of the match on new walls, and the decision before it."""
+    found, points = match["paired_difference"], match["points_difference"]
     low, high = found["interval"]
     beaten = f"{opponent} (version {version})" if version else opponent
+    unit = "places" if test["decides"] == "placement" else "points per hanchan"
     return (
         f"Average placement {match['average_placement']:.3f} against three {beaten}, lower by "
-        f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), over "
-        f"{match['hanchans']:,} hanchans on shared walls. Promoted because the whole interval is better than the "
-        "opponent's placement on the same walls."
+        f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), and "
+        f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Promoted "
+        f"because a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "
+        f"(difference {test['difference']:g} {unit}, at most {100 * test['error']:g} % errors)."
     )

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.match_config import few_games_note
 from suphx_pipelines.charts.interval_chart import Row as Line
 from suphx_pipelines.charts.interval_chart import interval_chart
 from suphx_pipelines.charts.placement_chart import placement_chart
@@ -44,9 +43,10 @@ def run(context: Context) -> dict[str, float]:
     rows = table["agents"]
     sections = [
         ("Leaderboard", _leaderboard(table) + _left_out(pool["left_out"])),
+        *([("Decision", _decision(decision))] if decision["test"] else []),
         ("Settings", _settings(context)),
     ]
-    head = report_summary.verdict_card(_verdict(decision, promotion))
+    head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
     title = f"Suphx: {context.recipe.name}"
     page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections)
@@ -59,41 +59,59 @@ def run(context: Context) -> dict[str, float]:
 
 def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     """Return one sentence that says why the champion's alias has moved or not."""
-    candidate, opponent, match = decision["candidate"], decision["opponent"], decision["match"]
+    candidate, opponent, test = decision["candidate"], decision["opponent"], decision["test"]
     if candidate is None:
         return "no promotion: no checkpoint is new, give pool.newest_from a folder or storage of runs"
-    if match is None:
-        won, told = f"{candidate} is the first that played", ""
-    else:
-        found = match["paired_difference"]
-        figures = f"{difference(found['average_placement'])} (95 % interval {interval(found['interval'], 3)})"
-        won = f"{candidate} beat {opponent}"
-        told = f": average placement {figures} over {match['hanchans']:,} hanchans{few_games_note(match['hanchans'])}"
+    if not decision["is_won"]:
+        return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
+    won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
+    figures = "" if test is None else f": {_fresh_text(decision['match'])}; decided after {number(test['hanchans'])}"
     if is_promoted:
-        return f"new champion: {won}{told}"
-    if decision["is_won"]:
-        return f"no promotion, another promotion of this night was first or the alias was moved; {won}{told}"
-    return f"no promotion: {candidate} did not beat {opponent}{told}"
+        return f"new champion: {won}{figures}"
+    return f"no promotion, another promotion of this night was first or the alias was moved; {won}{figures}"
 
 
-def _verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
-    """Return what was decided, with the interval of the deciding match if one was played."""
-    sentence = promotion["reason"][:1].upper() + promotion["reason"][1:]
-    match = decision["match"]
-    if match is None:
-        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=f"{sentence}.")
-    found = match["paired_difference"]
-    low, high = found["interval"]
-    is_clear = not few_games_note(match["hanchans"])
-    outcome: Outcome = "better" if is_clear and high < 0 else "worse" if is_clear and low > 0 else "undecided"
-    return Verdict(
-        outcome=outcome,
-        sentence=f"{sentence}.",
-        difference=found["average_placement"],
-        low=low,
-        high=high,
-        hanchans=match["hanchans"],
+def _fresh_text(match: Mapping[str, Any]) -> str:
+    """Return the figures of the match on new walls."""
+    places, points = match["paired_difference"], match["points_difference"]
+    return (
+        f"average placement {difference(places['average_placement'])} (95 % interval {interval(places['interval'], 3)})"
+        f" and {difference(points['per_hanchan'], 1)} points per hanchan ({interval(points['interval'], 1)}) over "
+        f"{match['hanchans']:,} hanchans on new walls"
     )
+
+
+def _stop_text(test: Mapping[str, Any]) -> str:
+    """Return why a match ended without a pass."""
+    is_placement = test["decides"] == "placement"
+    unit = "places" if is_placement else "points per hanchan"
+    bounds = f"always-valid 95 % interval {interval(test['always_valid_interval'], 3 if is_placement else 1)} {unit}"
+    played = f"{test['hanchans']:,} hanchans ({bounds})"
+    if test["verdict"] == "undecided":
+        return f"undecided after {played}, about {test['expected_hanchans']:,.0f} more are needed"
+    return f"not better by {test['difference']:g} {unit}, decided after {played}"
+
+
+def verdict(decision: Mapping[str, Any], promotion: Mapping[str, Any]) -> Verdict:
+    """Return what was decided: with the figures of the match on new walls, or with the always-valid interval."""
+    sentence = f"{promotion['reason'][:1].upper()}{promotion['reason'][1:]}."
+    test, match = decision["test"], decision["match"]
+    if test is None:
+        return Verdict(outcome="better" if promotion["promoted"] else "none", sentence=sentence)
+    if match is not None:
+        found = match["paired_difference"]
+        low, high = found["interval"]
+        return Verdict(
+            outcome="better",
+            sentence=sentence,
+            difference=found["average_placement"],
+            low=low,
+            high=high,
+            hanchans=match["hanchans"],
+        )
+    low, high = test["always_valid_intervals"]["placement"]
+    outcome: Outcome = "worse" if low > 0 else "undecided"
+    return Verdict(outcome=outcome, sentence=sentence, low=low, high=high, hanchans=test["hanchans"])
 
 
 def _leaderboard(table: Mapping[str, Any]) -> str:
@@ -125,6 +143,35 @@ def _leaderboard(table: Mapping[str, Any]) -> str:
         [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],
         about=about,
     )
+
+
+def _decision(decision: Mapping[str, Any]) -> str:
+    """Return the test of the deciding match and the figures that it gave."""
+    test, match = decision["test"], decision["match"]
+    bounds = test["always_valid_intervals"]
+    rows = [
+        ("average placement", interval(bounds["placement"], 3), *_fresh_cells(match, "paired_difference", 3)),
+        ("points per hanchan", interval(bounds["points"], 1), *_fresh_cells(match, "points_difference", 1)),
+    ]
+    unit = "places" if test["decides"] == "placement" else "points per hanchan"
+    text = (
+        f"The match ({test['seating']}) was played until it was decided whether the candidate is better by "
+        f"{test['difference']:g} {unit}, with at most {100 * test['error']:g} % errors of each kind: "
+        f"{test['verdict'].replace('_', ' ')} after {number(test['hanchans'])} hanchans (log-likelihood ratio "
+        f"{decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
+    )
+    about = f"Candidate minus opponent. Points for first to fourth place: {', '.join(map(str, test['points']))}."
+    columns = ("difference", "always-valid 95 % interval", "on new walls", "95 % interval on new walls")
+    shown = columns if match else columns[:2]
+    return report_page.paragraph(text) + report_page.table(shown, [row[: len(shown)] for row in rows], about=about)
+
+
+def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tuple[str, str]:
+    if match is None:
+        return "–", "–"
+    found = match[name]
+    value = found["average_placement" if name == "paired_difference" else "per_hanchan"]
+    return difference(value, digits), interval(found["interval"], digits)
 
 
 def _cells(row: Row) -> dict[str, str]:

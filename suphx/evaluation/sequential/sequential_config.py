@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.seating import Seating
+from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, MeasureName, Seating
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialTest
 from suphx.evaluation.sequential.wall_sums import WallScale
-from suphx.evaluation.wall_difference import (
-    PHOENIX_POINTS,
-    PLACEMENT,
-    Measure,
-    MeasureName,
-    points_measure,
-    wall_unit,
-)
+from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 
 MIN_HANCHANS = SEATS * FIRST_LOOK
 """Fewer have no look, so they decide nothing."""

@@ -1,0 +1,78 @@
+"""The decision stage of a tournament: the best candidate against three champions, until the test has decided.
+
+Leaves ``decision.json`` (keys in docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suphx.evaluation.sequential.sequential_match import SequentialOutcome, SequentialReport, play_sequential_match
+from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.tournament import tournament_report
+from suphx_pipelines.tournament.tournament_games import games_of, wall_seed
+from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
+from suphx_platform.agents.agent_loading import load_any_agent
+
+
+def run(context: Context) -> dict[str, float]:
+    """Let the best candidate play against the champion, and leave ``decision.json``."""
+    folder = context.upstream["pool"]
+    pool = read_pool(folder)
+    table = read_json(context.upstream["round_robin"] / tournament_report.TABLE_NAME)["agents"]
+    best = next((row["name"] for row in table if row["is_candidate"]), None)
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
+    champion = None if pool.champion is None else pool.entrants[pool.champion]
+    opponent = champion.address_in(folder) if champion else context.recipe.decision.baseline
+    decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
+    if candidate is None or not opponent:
+        decision |= {"test": None, "match": None, "is_won": candidate is not None}
+        write_json(context.folder / tournament_report.DECISION_NAME, decision)
+        return {"is_won": decision["is_won"]}
+    report = _play(context, candidate, opponent)
+    names = {"candidate": best, "baseline": decision["opponent"]}
+    decision |= {
+        "test": {key: value for key, value in report.to_json().items() if key != "fresh_match"} | names,
+        "match": None if report.fresh is None else report.fresh.to_json() | names,
+        "is_won": report.outcome.decision == "better",
+    }
+    write_json(context.folder / tournament_report.DECISION_NAME, decision)
+    return {"is_won": decision["is_won"]} | _figures(report)
+
+
+def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialReport:
+    """Return the decision; the games are kept, so a repeated command continues."""
+    config = context.recipe.decision
+
+    def tell(outcome: SequentialOutcome) -> None:
+        context.console.detail(f"decision after {outcome.hanchans:,} hanchans: {outcome.note()}")
+
+    with games_of(context, config.hanchans) as (kept, progress):
+        return play_sequential_match(
+            candidate.address_in(context.upstream["pool"]),
+            opponent,
+            config.test,
+            max_hanchans=config.hanchans,
+            fresh_hanchans=config.fresh_hanchans,
+            seed=wall_seed(context),
+            workers=context.recipe.workers,
+            load=load_any_agent,
+            progress=progress,
+            tell=tell,
+            kept=kept,
+        )
+
+
+def _figures(report: SequentialReport) -> dict[str, float]:
+    """Return the figures for MLflow: those of the match that was stopped have no mean, which would be too good."""
+    figures: dict[str, float] = {
+        "decision_hanchans": report.outcome.hanchans,
+        "log_likelihood_ratio": report.outcome.log_likelihood_ratio,
+    }
+    for name, interval in report.outcome.intervals.items():
+        figures |= {f"always_valid/{name}_low": interval.low, f"always_valid/{name}_high": interval.high}
+    if report.fresh is not None:
+        for name, found in (("difference", report.fresh.difference), ("points", report.fresh.points_difference)):
+            figures |= {name: found.mean, f"{name}_low": found.interval.low, f"{name}_high": found.interval.high}
+        figures["hanchans"] = report.fresh.hanchans
+    return figures
