@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
@@ -44,7 +45,7 @@ SMALL = TournamentRecipe(
     workers=1,
     pool=PoolConfig(newest=1),
     round_robin=RoundRobinConfig(walls=2),
-    decision=DecisionConfig(hanchans=48, baseline=""),
+    decision=DecisionConfig(hanchans=96, fresh_hanchans=24, baseline="", test=SequentialConfig(difference=0.6)),
 )
 CHAMPION = RegistryConfig().address
 pytestmark = pytest.mark.usefixtures("short_games")
@@ -82,8 +83,12 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
     for key, value, message in (
         ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
         ("round_robin.walls", "1", "use at least 2"),
-        ("decision.hanchans", "30", "multiple of 4"),
-        ("decision.hanchans", "20", "at least 24"),
+        ("decision.hanchans", "98", "multiple of 4"),
+        ("decision.hanchans", "92", "at least 96 for a decision"),
+        ("decision.fresh_hanchans", "20", "at least 24"),
+        ("decision.test.difference", "0", "above 0"),
+        ("decision.test.error", "0.6", "below 0.5"),
+        ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
         ("registry.alias", "the best", "use letters"),
         ("night", "a/b", "use a date"),
     ):
@@ -157,12 +162,13 @@ def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(r
     trained = store.find("b-1")
     assert trained is not None
     assert version.run_id == trained.info.run_id
-    for text in ("Average placement ", "against three models:/suphx@champion (version 1)", "over 48 hanchans",
-                 f"by the tournament `{result['run_id']}` (night 2)", "`b-1`, stage `reinforcement`"):  # fmt: skip
+    for text in ("Average placement ", "against three models:/suphx@champion (version 1)",
+                 "over 24 hanchans on new walls", f"by the tournament `{result['run_id']}` (night 2)",
+                 "`b-1`, stage `reinforcement`"):  # fmt: skip
         assert text in (version.description or "")
     assert version.tags["opponent"] == CHAMPION
-    assert float(version.tags["difference_high"]) < 0
-    assert version.tags["hanchans"] == "48"
+    assert float(version.tags["difference"]) < 0
+    assert (version.tags["decision_hanchans"], version.tags["hanchans"]) == ("96", "24")
 
 
 def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
@@ -179,12 +185,12 @@ def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_pla
 
 
 def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
-    recipe = replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="ukeire"))
+    recipe = replace(SMALL, decision=replace(SMALL.decision, baseline="ukeire"))
     save_random(runs / "a-1" / "reinforcement")
     result = play(runs, night(1, recipe))
     assert (result["champion"], result["promoted"]) == (None, False)
     save_keeper(runs / "b-1" / "reinforcement")
-    weaker = replace(recipe, decision=DecisionConfig(hanchans=48, baseline="tsumogiri"))
+    weaker = replace(recipe, decision=replace(SMALL.decision, baseline="tsumogiri"))
     assert play(runs, night(2, weaker))["champion"] == "models:/suphx/1"
 
 
@@ -289,13 +295,14 @@ def test_too_few_agents_are_refused(runs: Path) -> None:
 def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     with pytest.raises(ValueError, match="'nobody' is no agent"):
-        play(runs, replace(SMALL, decision=DecisionConfig(hanchans=24, baseline="nobody")))
+        play(runs, replace(SMALL, decision=replace(SMALL.decision, baseline="nobody")))
     assert not list(runs.glob("*/round_robin/*.json"))
 
 
 def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_random(runs / "a-1" / "reinforcement")
-    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=24", "--set", "workers=1"]
+    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=96"]
+    settings += ["--set", "workers=1", "--set", "decision.fresh_hanchans=24"]
     assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(result) >= {"agents", "champion", "promoted", "report"}

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.evaluation import game_workers
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.match_config import MeasureName, Seating
+from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
+from suphx.evaluation.sequential.sequential_match import MatchWatch, SequentialReport, play_sequential_match
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+
+def play(
+    candidate: str = "ukeire",
+    baseline: str = "tsumogiri",
+    *,
+    seating: Seating = "1v3",
+    decides: MeasureName = "placement",
+    difference: float = 0.5,
+    workers: int = 1,
+    kept: KeptResults | None = None,
+    progress: Callable[[float], None] = lambda games: None,
+) -> SequentialReport:
+    return play_sequential_match(
+        candidate,
+        baseline,
+        SequentialConfig(difference=difference, error=0.05, seating=seating, decides=decides),
+        max_hanchans=320,
+        fresh_hanchans=24,
+        seed=1,
+        workers=workers,
+        kept=kept,
+        progress=progress,
+    )
+
+
+def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
+    report = play()
+    assert report.outcome.decision == "better"
+    assert report.outcome.hanchans < 320
+    assert report.outcome.log_likelihood_ratio >= report.outcome.bound
+    assert report.fresh is not None
+    assert report.fresh.seed != report.seed
+    assert report.fresh.difference.mean < 0 < report.fresh.points_difference.mean
+    assert report.verdict().startswith("ukeire is better than tsumogiri: decided after")
+    assert json.loads(json.dumps(report.to_json()))["fresh_match"]["hanchans"] == 24
+
+
+def test_equal_agents_are_not_better_and_play_no_fresh_match() -> None:
+    report = play("tsumogiri", "tsumogiri")
+    assert (report.outcome.decision, report.fresh) == ("not_better", None)
+    for interval in report.outcome.intervals.values():
+        assert interval.low == -interval.high < 0, "the agents played alike on every wall"
+    assert "is not better than tsumogiri by 0.5 places" in report.verdict()
+
+
+def test_a_budget_may_end_undecided() -> None:
+    report = play(difference=0.01)
+    assert (report.outcome.decision, report.outcome.hanchans, report.fresh) == ("undecided", 320, None)
+    assert report.outcome.expected_hanchans > 320
+    assert "more needed" in report.verdict()
+
+
+@pytest.mark.parametrize("seating", ["1v3", "2v2", "3v1"])
+def test_the_better_agent_passes_in_all_seatings_by_points_too(seating: Seating) -> None:
+    report = play(seating=seating, decides="points", difference=30)
+    assert report.outcome.decision == "better"
+    assert report.outcome.intervals["points"].low > 0
+    assert report.outcome.intervals["placement"].high < 0
+    worse = play("tsumogiri", "ukeire", seating=seating, decides="points", difference=30)
+    assert worse.outcome.decision == "not_better"
+
+
+def test_workers_and_kills_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(game_workers, "DEFAULT_TABLES", 16)  # so that tasks end one after another
+    expected = json.dumps(play().to_json())
+    kept = KeptResults(tmp_path)
+
+    def kill(games: float) -> None:
+        if len(kept):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        play(kept=kept, progress=kill)
+    assert json.dumps(play(kept=kept).to_json()) == expected
+    assert json.dumps(play(kept=kept).to_json()) == expected, "all of it from the kept parts"
+    assert json.dumps(play(workers=2).to_json()) == expected
+
+
+def test_blocks_behind_a_gap_do_not_count() -> None:
+    watch = MatchWatch(SequentialConfig(), max_walls=100)
+    rows = np.zeros((2, 32, 19), np.int32)
+    rows[0, :, 0] = 1  # always first
+    assert not watch.add(8, rows)
+    assert watch.outcome().walls == 0
+    assert watch.add(0, rows)
+    assert watch.outcome().walls == 16
+    assert watch.outcome().intervals["points"].high > watch.outcome().intervals["points"].low > 0
+
+
+def test_walls_beyond_the_last_look_are_not_played() -> None:
+    assert [last_look(hanchans) for hanchans in (92, 96, 124, 128, 4000)] == [0, 24, 24, 32, 1000]
+    for hanchans in (92, 98):
+        with pytest.raises(ValueError, match=f"{hanchans} hanchans: use a multiple of 4"):
+            check_budget(hanchans)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.sequential.sequential_test import (
+    FIRST_LOOK,
+    LOOK_EVERY,
+    Decision,
+    SequentialState,
+    SequentialTest,
+    is_look,
+)
+from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
+from tests.evaluation.sequential.simulated_walls import NORMAL_WALLS, decide, simulated_walls
+
+SCALE = WallScale(unit=0.25, spread=0.56)
+
+
+def test_the_ratio_is_that_of_the_likelihoods() -> None:
+    """Against the likelihood of normal walls, maximised over the variance on a grid."""
+    values = np.random.default_rng(1).normal(0.1, 0.6, 200)
+    scale = WallScale(unit=0.001, spread=0.0)
+    whole = np.round(values / scale.unit).astype(int)
+    test = SequentialTest(scale, gain=0.1, error=0.01)
+    variances = np.linspace(0.1, 1, 20_001)[:, None]
+
+    def log_likelihood(mean: float) -> float:
+        squares = np.sum((whole * scale.unit - mean) ** 2)
+        return float(np.max(-len(whole) / 2 * np.log(variances) - squares / (2 * variances)))
+
+    expected = log_likelihood(0.1) - log_likelihood(0.0)
+    assert test.log_likelihood_ratio(WallSums().with_walls(whole)) == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_test_is_asked_after_24_walls_and_then_every_8() -> None:
+    assert [walls for walls in range(50) if is_look(walls)] == [24, 32, 40, 48]
+    test = SequentialTest(SCALE, gain=1.0, error=0.05)
+    state = SequentialState().with_block(0, [4] * (FIRST_LOOK - 1), test)
+    assert test.decide(state.sums) == "better"
+    assert state.decision == "undecided", "clear already, but not a look"
+    state = state.with_block(FIRST_LOOK - 1, [4] * 20, test)
+    assert (state.decision, state.sums.walls) == ("better", FIRST_LOOK)
+
+
+def test_agents_that_play_alike_are_not_called_different_at_once() -> None:
+    test = SequentialTest(SCALE, gain=0.02, error=0.01)
+    assert decide(test, np.zeros(400, np.int64)) == ("not_better", 88)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_in_any_order_decide_the_same_at_the_same_wall(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    walls = simulated_walls(NORMAL_WALLS, 0.15, 400, rng)
+    test = SequentialTest(SCALE, gain=0.2, error=0.05)
+    expected = decide(test, walls)
+    state = SequentialState()
+    for block in rng.permutation(len(walls) // LOOK_EVERY):
+        first = int(block) * LOOK_EVERY
+        if first >= state.sums.walls and state.decision == "undecided":
+            state = state.with_block(first, walls[first : first + LOOK_EVERY].tolist(), test)
+    assert (state.decision, state.sums.walls) == expected
+
+
+def test_a_wall_counts_once() -> None:
+    test = SequentialTest(SCALE, gain=0.1, error=0.05)
+    state = SequentialState().with_block(0, [1, 2], test).with_block(4, [3], test)
+    assert state.sums == WallSums(2, 3, 5)
+    for first in (0, 4):
+        with pytest.raises(ValueError, match=f"wall {first} has a result already"):
+            state.with_block(first, [1], test)
+
+
+def test_the_expected_walls_are_those_that_simulations_need() -> None:
+    """A mean that is known well, so that the drift is: 0.1 against H1 0.1, from the ratio 0."""
+    test = SequentialTest(SCALE, gain=0.1, error=0.05)
+    rng = np.random.default_rng(7)
+    needed = [decide(test, simulated_walls(NORMAL_WALLS, 0.1, 4_000, rng))[1] for _ in range(300)]
+    early = WallSums().with_walls(simulated_walls(NORMAL_WALLS, 0.05, FIRST_LOOK, rng))
+    assert math.isinf(test.expected_walls(WallSums(FIRST_LOOK - 1, 0, 9)))
+    assert 0.3 * np.mean(needed) < test.expected_walls(early) < 1.5 * np.mean(needed)
+    decided = WallSums().with_walls(simulated_walls(NORMAL_WALLS, 0.5, 400, rng))
+    assert test.expected_walls(decided) == 0
+
+
+@pytest.mark.parametrize(("effect", "wrong"), [(0.0, "better"), (0.2, "not_better")])
+def test_errors_stay_within_the_promised_rate(effect: float, wrong: Decision) -> None:
+    test = SequentialTest(SCALE, gain=0.2, error=0.05)
+    rng = np.random.default_rng(3)
+    found = [decide(test, simulated_walls(NORMAL_WALLS, effect, 1_200, rng))[0] for _ in range(600)]
+    assert found.count(wrong) / len(found) < 0.05 + 2 * math.sqrt(0.05 * 0.95 / len(found))
+    assert "undecided" not in found
+
+
+@pytest.mark.parametrize(("gain", "error", "message"), [(0.0, 0.01, "gain is 0"), (0.1, 0.5, "error is 0.5")])
+def test_a_test_without_meaning_is_refused(gain: float, error: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SequentialTest(SCALE, gain=gain, error=error)

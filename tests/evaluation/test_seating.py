@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.match_config import Seating
+from suphx.evaluation.seating import NUM_CANDIDATES, candidate_seats
+from suphx.evaluation.wall_difference import PLACEMENT, points_measure, wall_unit
+
+SEATINGS: tuple[Seating, ...] = ("1v3", "2v2", "3v1")
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_every_seat_has_as_many_candidates(seating: Seating) -> None:
+    for wall in range(6):
+        seats = candidate_seats(seating, wall)
+        assert seats.sum(axis=0).tolist() == [NUM_CANDIDATES[seating]] * 4
+        assert seats.sum(axis=1).tolist() == [NUM_CANDIDATES[seating]] * 4
+
+
+def test_two_against_two_sit_in_all_six_ways_equally_often() -> None:
+    ways = np.concatenate([candidate_seats("2v2", wall) for wall in range(3)])
+    different, counts = np.unique(ways, axis=0, return_counts=True)
+    assert (len(different), set(counts.tolist())) == (6, {2})
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+@pytest.mark.parametrize("wall", range(3))
+def test_equal_agents_differ_by_nothing(seating: Seating, wall: int) -> None:
+    """The same four players at the same seats give the same places in all four games of a wall."""
+    counts = np.zeros((1, 4), np.int64)
+    for seats in candidate_seats(seating, wall):
+        counts[0] += seats[[2, 0, 3, 1]]  # the players of these seats come first to fourth
+    for measure in (PLACEMENT, points_measure((90, 45, 0, -135)), points_measure((75, 30, 0, -165))):
+        assert measure.wall_sums(counts, seating).tolist() == [0]
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_a_strength_that_adds_up_gives_the_same_difference_in_all_seatings(seating: Seating) -> None:
+    """Places from a table's mean 2.5 and a candidate's lead of 0.4 over each baseline."""
+    number = NUM_CANDIDATES[seating]
+    places_of_a_candidate = 2.5 - 0.4 * (4 - number) / 4
+    beyond_the_mean = 4 * number * (places_of_a_candidate - 2.5)  # of a wall, as wall_sums
+    assert float(wall_unit(seating)) * beyond_the_mean == pytest.approx(-0.3)
+
+
+def test_one_candidate_is_compared_with_the_mean_place() -> None:
+    counts = np.array([[3, 1, 0, 0]])  # places 1, 1, 1, 2
+    assert PLACEMENT.wall_sums(counts, "1v3")[0] * float(wall_unit("1v3")) == 1.25 - 2.5
+    assert points_measure((90, 45, 0, -135)).wall_sums(counts, "1v3").tolist() == [315]
+
+
+@pytest.mark.parametrize("points", [(90, 45, 0), (0, 45, 90, -135), (1, 1, 1, 1)])
+def test_points_that_do_not_fall_are_refused(points: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="give four whole numbers"):
+        points_measure(points)
