@@ -26,12 +26,24 @@ def section(match: Mapping[str, Any]) -> str:
         f"{us} played {number(match['hanchans'])} hanchans against three {names[-1]}. Every wall was played four times "
         "(once with our agent in each seat). The baseline in the same seats would average 2.5; our agent differs from "
         f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
+        f"{_points(match.get('points_difference'))}"
     )
     counts = [(name, player["placements"]) for name, player in zip(names, players, strict=True)]
     picture = placement_chart(counts, f"How often {', '.join(names)} came first to fourth")
     note = "Equal players come first to fourth in 25 % of the games each (dashed lines)."
     chart = report_page.figure(picture, "Placements", note, PLACE_LEGEND)
     return body + report_page.side_by_side(chart, _table(match, names))
+
+
+def _points(found: Mapping[str, Any] | None) -> str:
+    """Return a sentence with the difference in points; none for a match of an earlier version."""
+    if not found:
+        return ""
+    points = ", ".join(map(str, found["points"]))
+    return (
+        f" In points ({points} for first to fourth place): {difference(found['per_hanchan'], 1)} per hanchan "
+        f"({interval(found['interval'], 1)}). Above zero is better."
+    )
 
 
 def _table(match: Mapping[str, Any], names: list[str]) -> str:

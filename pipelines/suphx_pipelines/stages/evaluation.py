@@ -65,6 +65,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         "paired_difference": match.difference.mean,
         "paired_difference_low": match.difference.interval.low,
         "paired_difference_high": match.difference.interval.high,
+        "points_difference": match.points_difference.mean,
+        "points_difference_low": match.points_difference.interval.low,
+        "points_difference_high": match.points_difference.interval.high,
         "hanchans": match.hanchans,
     }
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
@@ -79,7 +82,10 @@ def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str,
     values: dict[str, Any] = match.to_json()
     baselines = [f"{match.baseline} {number}" for number in range(1, len(sample.names))]
     return {
-        **{name: values[name] for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference")},
+        **{
+            name: values[name]
+            for name in ("candidate", "baseline", "seed", "hanchans", "paired_difference", "points_difference")
+        },
         "seconds": seconds,
         "players": players,
         "sample_game": sample_game(sample, [CANDIDATE_NAME, *baselines]),
