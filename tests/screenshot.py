@@ -58,6 +58,12 @@ def page_size(page: Path, width: int) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+def page_content(page: Path) -> str:
+    """Return the HTML of a page after its scripts have run."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _chromium(page, Path(folder), ["--dump-dom"], _MIN_WINDOW, _MIN_WINDOW)
+
+
 def take(
     page: Path, picture: Path, *, width: int = 1400, height: int = 0, scheme: str = "light", colours: int = 0
 ) -> None:

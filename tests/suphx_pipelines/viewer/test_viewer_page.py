@@ -128,3 +128,17 @@ def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
     page = tmp_path / "page.html"
     page.write_text(page_of(), encoding="utf-8")
     assert screenshot.page_size(page, width)[0] == width
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_browser_shows_the_game_and_runs_nothing_that_a_name_contains(tmp_path: Path) -> None:
+    names = ("<img src=x onerror=document.title=1>", "</script><script>document.title=2</script>", "Cleo", "Dora")
+    page = tmp_path / "page.html"
+    page.write_text(page_of(names, "The title"), encoding="utf-8")
+    shown = Elements(screenshot.page_content(page))
+    text = " ".join(data for tag, data in shown.texts if tag not in ("script", "style"))
+    assert all(name in text for name in names)
+    assert ("title", "The title") in [(tag, data.strip()) for tag, data in shown.texts]
+    assert sum(tag == "use" for tag, _ in shown.tags) >= 52
+    assert not [tag for tag, _ in shown.tags if tag == "img"]

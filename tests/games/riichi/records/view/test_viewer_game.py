@@ -145,10 +145,11 @@ def test_a_claim_that_another_claim_hides_is_no_difference() -> None:
 
 
 @pytest.mark.records
-def test_real_games_have_the_points_of_their_records(records: Path) -> None:
+@pytest.mark.parametrize("num_games", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_real_games_have_the_points_of_their_records(records: Path, num_games: int) -> None:
     for folder in ("suphx-tokujo-hanchan", "careers-hanchan", "houou-mixed-201811", "houou-tonpuu-2023-2024"):
         found = iter_records([records / folder], quarantine=Quarantine())
-        for game in islice(found, 5):
+        for game in islice(found, num_games):
             assert_points_of_the_record(game)
 
 
