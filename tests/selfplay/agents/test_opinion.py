@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,8 @@ from suphx.selfplay.agents.opinion import ask_agent
 from tests.games.riichi.builders.random_game import random_game
 from tests.selfplay.agents.small_agent import small_agent
 
-DECISIONS = recorded_decisions(random_game(0))
+GAME = random_game(0)
+DECISIONS = recorded_decisions(dataclasses.replace(GAME, kyokus=GAME.kyokus[:4], final_scores=None))
 
 
 def test_an_agent_with_nets_judges_every_legal_move() -> None:

@@ -53,7 +53,7 @@ def assert_points_of_the_record(game: GameLog) -> None:
 
 
 def test_no_tile_is_lost_from_step_to_step() -> None:
-    for deal in viewer_game(random_game(0))["deals"]:
+    for deal in viewer_game(SHORT_GAME)["deals"]:
         for step, state in zip(deal["steps"], states(deal), strict=True):
             # The tile of a ron is in a river, or in a kan, as well as beside the hand.
             rons = [win for win in deal["result"]["wins"] if win["seat"] != win["loser"] and step["kind"] == "end"]
@@ -61,7 +61,7 @@ def test_no_tile_is_lost_from_step_to_step() -> None:
 
 
 def test_the_last_state_of_a_deal_is_that_of_the_engine() -> None:
-    game = random_game(0)
+    game = SHORT_GAME
     for index, deal in enumerate(viewer_game(game)["deals"]):
         walk = KyokuWalk(game, index)
         assert len(list(walk)) > 0
