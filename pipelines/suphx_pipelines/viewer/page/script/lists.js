@@ -20,10 +20,24 @@ function endText(deal) {
   return result.wins.map((win) => word(win.seat === win.loser ? "wins_tsumo" : "wins_ron", { name: GAME.names[win.seat], loser: GAME.names[win.loser] })).join("; ");
 }
 
-function jump(target, isCurrent, ...content) {
-  const button = el("button", { type: "button", "aria-current": isCurrent ? "step" : null }, content);
+function jump(target, ...content) {
+  const button = el("button", { type: "button", "data-place": placeName({ deal: place.deal, ...target }) }, content);
   button.addEventListener("click", () => go(target));
   return el("li", {}, button);
+}
+
+function placeName({ deal, step }) {
+  return `${deal}.${step}`;
+}
+
+// Mark where we are in the lists, which stay as they are from step to step.
+function markPlace() {
+  for (const button of document.querySelectorAll(".jumps button")) {
+    if (button.dataset.place === placeName(place)) button.setAttribute("aria-current", "step");
+    else button.removeAttribute("aria-current");
+  }
+  const current = byId("moves").children[place.step];
+  if (current) byId("moves").scrollTop = current.offsetTop - byId("moves").clientHeight / 2;
 }
 
 function drawDifferences() {
@@ -31,8 +45,7 @@ function drawDifferences() {
   byId("difference-count").textContent = word("count_of", { count: found.length, total: countDecisions() });
   fill(byId("differences"), found.map(({ deal, step, decision }) => {
     const played = decision.moves[decision.played], wanted = decision.moves[decision.agent];
-    const isCurrent = deal === place.deal && step === place.step;
-    return jump({ deal, step }, isCurrent, el("span", { class: "where" }, dealName(GAME.deals[deal]), ` · ${word("turn", { number: decision.turn })}`, place.allHands ? ` · ${GAME.names[decision.seat]}` : ""),
+    return jump({ deal, step }, el("span", { class: "where" }, dealName(GAME.deals[deal]), ` · ${word("turn", { number: decision.turn })}`, place.allHands ? ` · ${GAME.names[decision.seat]}` : ""),
       el("span", { class: "pair" }, shortMove(played, "played"), "→", shortMove(wanted, "agent")));
   }));
 }
@@ -52,10 +65,8 @@ function drawMoves() {
   const steps = [null, ...currentDeal().steps];
   fill(byId("moves"), steps.map((step, index) => {
     const isMarked = step !== null && step.decisions.some((decision) => decision.differs && isSeen(decision));
-    return jump({ step: index }, index === place.step, stepText(step), isMarked ? el("i", { class: "dot", title: word("differs") }) : null);
+    return jump({ step: index }, stepText(step), isMarked ? el("i", { class: "dot", title: word("differs") }) : null);
   }));
-  const current = byId("moves").querySelector("[aria-current]");
-  if (current) byId("moves").scrollTop = current.offsetTop - byId("moves").clientHeight / 2;
 }
 
 function drawDeals() {

@@ -29,14 +29,25 @@ function draw() {
   if (GAME.agent) {
     byId("decision").hidden = step !== null && step.kind === "end";
     drawDecision(step);
-    drawDifferences();
   }
   drawResult(deal, step);
   drawPlayers(state);
   drawWall(deal, state);
-  drawMoves();
-  drawDeals();
+  drawLists();
   history.replaceState(null, "", `#${place.deal + 1}.${place.step}.${place.seat + 1}`);
+}
+
+let drawnLists = "";
+
+function drawLists() {
+  const key = [place.deal, place.seat, place.allHands, language].join();
+  if (key !== drawnLists) {
+    if (GAME.agent) drawDifferences();
+    drawMoves();
+    drawDeals();
+    drawnLists = key;
+  }
+  markPlace();
 }
 
 function readAddress() {
