@@ -84,7 +84,7 @@ STAGES = [
 SIMULATORS = Box("simulators", "rules and planes (numba)", "cpu", 48, 172, num_copies=3)
 ENGINES = Box("inference engines", "the nets answer in batches", "gpu", 48, 292, num_copies=3)
 BUFFER = Box("replay buffer", "shards; drops stale decisions", "data", 358, 172, num_copies=2)
-LEARNER = Box("learner", "policy gradient (RLlib)", "gpu", 668, 172)
+LEARNER = Box("learner", "policy gradient (PyTorch)", "gpu", 668, 172)
 SERVER = Box("parameter server", "policy versions", "data", 668, 292)
 OUTSIDE = [
     Box("storage", "S3 or a folder: checkpoints", "data", 24, 424, 200),

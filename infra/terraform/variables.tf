@@ -1,31 +1,31 @@
 variable "region" {
-  description = "Of cluster and bucket."
+  description = "AWS region of the cluster and the bucket."
   type        = string
 }
 
 variable "cluster_name" {
-  description = "The EKS cluster that is there already, with its OIDC provider."
+  description = "Name of an existing EKS cluster with an OIDC provider."
   type        = string
 }
 
 variable "subnet_ids" {
-  description = "Where nodes go: subnets of one zone, as a run's pods send each other gigabytes a second."
+  description = "Subnets for the nodes, all in one availability zone: pods of a run exchange gigabytes per second."
   type        = list(string)
 }
 
 variable "bucket_name" {
-  description = "Of the bucket for checkpoints and MLflow's artifacts; unique in the whole world."
+  description = "Globally unique name of the bucket for checkpoints and MLflow artifacts."
   type        = string
 }
 
 variable "namespace" {
-  description = "Of the chart's release."
+  description = "Namespace of the Helm release."
   type        = string
   default     = "suphx"
 }
 
 variable "release" {
-  description = "The name of the chart's release: its service accounts are called after it."
+  description = "Name of the Helm release; service account names start with it."
   type        = string
   default     = "suphx"
 
@@ -36,13 +36,13 @@ variable "release" {
 }
 
 variable "system_pool" {
-  description = "Nodes that stay: heads, MLflow, the launcher and the operator."
+  description = "On-demand nodes for heads, MLflow, the launcher and the operator."
   type        = object({ instance_types = list(string), max = number })
   default     = { instance_types = ["m7i.4xlarge"], max = 3 }
 }
 
 variable "spot_pool" {
-  description = "Nodes that may go at any time: simulators. Several types, so that some are to be had."
+  description = "Spot nodes for simulators; list several instance types for better availability."
   type        = object({ instance_types = list(string), max = number })
   default     = { instance_types = ["c7i.4xlarge", "c7a.4xlarge", "c6i.4xlarge"], max = 40 }
 }
@@ -54,7 +54,7 @@ variable "gpu_pool" {
 }
 
 variable "noncurrent_days" {
-  description = "How long objects that were overwritten or deleted can be brought back."
+  description = "Days for which overwritten or deleted objects can be restored."
   type        = number
   default     = 30
 }

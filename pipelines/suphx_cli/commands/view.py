@@ -24,7 +24,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="show a game record in the browser",
         description="Write one HTML page that shows a game step by step, and open it in the browser. The page needs no "
-        f"network. With --agent it also shows what the agent would do at each decision. AGENT: {AGENT_FORMS}.",
+        f"network. With --agent it also shows what the agent would do at each decision. AGENT: {AGENT_FORMS}; "
+        "not adapt: and mjai:, which must follow whole games.",
         epilog=examples(
             "suphx view game.mjlog",
             "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",

@@ -143,7 +143,7 @@ class _Report:
         """Take a point of self-play, or one of a match."""
         self._tracker.log_metrics(point, step=self._first_update + int(point["updates"]))
         if "seconds" in point:
-            self._note = _note(point, self._config.heads[0])
+            self._note = progress_note(point, self._config.heads[0])
 
     def show(self, share_done: float, note: str) -> None:
         """Show how much is done; ``note``: what is going on if that is not learning."""
@@ -211,7 +211,8 @@ def _match_figures(matches: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     return figures
 
 
-def _note(point: Mapping[str, float], head: str) -> str:
+def progress_note(point: Mapping[str, float], head: str) -> str:
+    """Return what the progress line shows of a point of the curves, for the learning ``head``."""
     learned = ""
     if f"{head}_entropy" in point:
         target = point.get(f"{head}_entropy_target")
@@ -219,8 +220,8 @@ def _note(point: Mapping[str, float], head: str) -> str:
         learned = f"entropy {point[f'{head}_entropy']:.2f}{of_target}, alpha {point[f'{head}_alpha']:.4f}, "
         if f"{head}_kl_to_start" in point:
             learned += f"KL to start {point[f'{head}_kl_to_start']:.3f}, "
-        if f"{head}_explained_share" in point:
-            learned += f"critic explains {point[f'{head}_explained_share']:.0%}, "
+        if f"{head}_explained_variance" in point:
+            learned += f"critic explains {point[f'{head}_explained_variance']:.0%}, "
     return (
         f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
         f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "

@@ -323,8 +323,9 @@ def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *,
 def full_error(needed_bytes: int) -> ValueError:
     """Return the error of a buffer that is full before it holds a batch."""
     return ValueError(
-        f"the replay buffer cannot hold a batch and what comes in at a time: raise buffer.capacity_bytes "
-        f"above {needed_bytes:,}, or lower buffer.batch_size, simulator.num_tables or rollout_fragment_length"
+        f"the replay buffer cannot hold a batch and what comes in at a time: raise "
+        f"reinforcement.buffer.capacity_bytes above {needed_bytes:,}, or lower reinforcement.buffer.batch_size, "
+        "reinforcement.simulator.num_tables or reinforcement.rollout_fragment_length"
     )
 
 

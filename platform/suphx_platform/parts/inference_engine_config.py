@@ -19,9 +19,9 @@ class InferenceEngineConfig:
     """policy: the nets of the policy sets. null: no nets; each head samples evenly among the legal answers, to measure
     everything else."""
     max_batch_size: int = 4096
-    """Requests are answered together, up to about this many rows."""
+    """Maximum number of rows that are answered in one batch, approximately."""
     wait_seconds: float = 0.0
-    """How long the first request of a group waits for others; 0 = do not wait."""
+    """How long the first request of a batch waits for others; 0 = do not wait."""
     answers: Answers = "probable"
     """How two-output nets that do not learn decide between yes and no (selfplay/agents/answer.py)."""
     threads: int = 1
@@ -31,7 +31,7 @@ class InferenceEngineConfig:
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available."""
     batch_sizes: tuple[int, ...] = ()
-    """Batch sizes, ascending, to which groups are padded; empty: chosen by device (models/inference/inference.py)."""
+    """Sizes, ascending, to which batches are padded; empty: chosen by device (models/inference/inference.py)."""
 
     def __post_init__(self) -> None:
         if self.max_batch_size < 1:

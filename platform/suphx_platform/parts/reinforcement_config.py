@@ -45,7 +45,7 @@ class ReinforcementConfig:
     weight_sync_interval: int = 4
     """Updates between two policy versions."""
     rollout_fragment_length: int = 16
-    """Decisions per table before the driver looks at the buffer again."""
+    """Decisions per table that a simulator plays before it returns control to the driver."""
     overlap: bool = True
     """In one process: learn from a batch while the games of the next batch are played, by nets that are one update
     older. false: one after the other. Either way, equal seeds give equal numbers."""

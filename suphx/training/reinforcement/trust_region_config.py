@@ -10,7 +10,8 @@ class TrustRegionConfig:
     """Limits of the policy's steps; PPO's clip is ``gradient.clip``."""
 
     kl_coeff: float = 0.0
-    """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term."""
+    """Weight in the loss of KL(policy || initial net), the mean over a batch in nats; 0 = no such term. Unlike RLlib's
+    ``kl_coeff``, the reference is the initial net, not the previous policy."""
     kl_half_life: int = 0
     """Updates of the policy after which that weight is half of what it was; 0 = it is constant."""
     max_kl: float = 0.0

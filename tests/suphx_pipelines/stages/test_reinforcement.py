@@ -18,6 +18,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.pipeline import left_out, pipeline_stages, run_recipe
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_pipelines.stages.reinforcement import progress_note
 from suphx_platform.console.console import Console
 from tests.repository import RECIPES
 from tests.suphx_pipelines.recipe.small_recipe import SMALL, small_recipe
@@ -34,7 +35,11 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     assert "start_difference" in metrics
     folder = done.run.folder / "reinforcement"
     load_agent(str(folder))
-    assert [point["updates"] for point in read_json(folder / "metrics.json")["history"]] == [2, 4]
+    history = read_json(folder / "metrics.json")["history"]
+    assert [point["updates"] for point in history] == [2, 4]
+    note = progress_note(history[-1], "discard")
+    for part in ("update 4", "entropy", "KL to start", "critic explains", "staleness"):
+        assert part in note
     assert "Self-play" in done.report.read_text(encoding="utf-8")
     again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}

@@ -109,5 +109,5 @@ def descendants(process: int, name: str) -> list[int]:
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(FREE, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
-    with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
+    with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):
         new_controller(tmp_path, config).run()

@@ -270,7 +270,7 @@ def test_all_heads_can_learn_together(tmp_path: Path) -> None:
 
 def test_a_buffer_without_room_says_what_to_change(tmp_path: Path) -> None:
     config = replace(CONFIG, buffer=ReplayBufferConfig(batch_size=100_000, capacity_bytes=2**20))
-    with pytest.raises(ValueError, match=r"raise buffer\.capacity_bytes above"):
+    with pytest.raises(ValueError, match=r"raise reinforcement\.buffer\.capacity_bytes above"):
         new_controller(tmp_path, config).run()
 
 

@@ -123,7 +123,7 @@ def test_figures_of_a_batch_on_policy() -> None:
     )
 
 
-def test_one_heavy_row_is_a_small_effective_share() -> None:
+def test_one_heavy_row_is_a_small_effective_sample_share() -> None:
     ratios = torch.tensor([100.0] + [0.01] * 99)
     figures = loss_figures(PolicyLoss(torch.tensor(0.0), ratios, ratios, ratios < 0, ratios < 0))
     assert figures["effective_sample_share"].item() == pytest.approx(0.01, rel=0.05)

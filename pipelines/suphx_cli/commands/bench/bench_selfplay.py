@@ -54,7 +54,7 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
         "--threads", type=positive, default=cores, metavar="N", help="CPU cores for the ideal throughput (default: all)"
     )
     parser.add_argument(
-        "--steps",
+        "--rollout-fragment-length",
         type=positive,
         default=16,
         metavar="N",
@@ -90,7 +90,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         num_cores=args.threads,
         device="cuda" if is_on_gpu else "cpu",
         on_ray=args.ray,
-        steps=args.steps,
+        rollout_fragment_length=args.rollout_fragment_length,
         seconds=args.seconds,
         seed=args.seed,
         reward=args.reward,

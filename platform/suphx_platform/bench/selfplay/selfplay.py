@@ -138,7 +138,7 @@ class _MeasuredSimulator:
 
     def __init__(self, case: SelfplayCase, index: int, engine: EnginePort, buffer: _MeasuredBuffer) -> None:
         self._simulator = SelfPlaySimulator(SimulatorConfig(num_tables=case.num_tables), case.context(index), engine)
-        self._steps = case.steps
+        self._steps = case.rollout_fragment_length
         self._buffer = buffer
         self.seconds = self.waited_seconds = 0.0
 

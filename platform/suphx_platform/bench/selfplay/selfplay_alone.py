@@ -46,7 +46,7 @@ class SelfplayCase:
     device: DeviceName
     on_ray: bool
     """Simulators, engines and a buffer are processes; else threads of this one."""
-    steps: int
+    rollout_fragment_length: int
     """Decisions of every table between two additions to the buffer."""
     seconds: float
     """Of each of the two measurements."""

@@ -41,7 +41,7 @@ def play_over_ray(case: SelfplayCase, policy_set: PolicySet) -> Together:
         stack.enter_context(ray_session(**local_needs(config)))
         driver = _Driver(config, case, policy_set)
         stack.callback(driver.end)
-        num_fragments = case.num_simulators * -(-FIRST_STEPS // case.steps)
+        num_fragments = case.num_simulators * -(-FIRST_STEPS // case.rollout_fragment_length)
         driver.work(until=lambda: driver.num_fragments > num_fragments)
         before, processes = driver.counts(), driver.cpu_seconds()
         end = time.monotonic() + case.seconds
@@ -63,7 +63,7 @@ def _config(case: SelfplayCase) -> ReinforcementConfig:
     )
     return ReinforcementConfig(
         cluster=cluster,
-        rollout_fragment_length=case.steps,
+        rollout_fragment_length=case.rollout_fragment_length,
         simulator=SimulatorConfig(num_tables=case.num_tables),
         engine=case.engine_config,
         buffer=ReplayBufferConfig(capacity_bytes=2**29),

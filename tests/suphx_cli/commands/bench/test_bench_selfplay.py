@@ -8,7 +8,7 @@ import pytest
 from suphx_cli import cli
 from suphx_platform.bench.selfplay.selfplay_alone import Alone, HeadCost
 
-SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--steps", "4", "--threads", "2")
+SMALL = ("--encoder", "mini", "--tables", "32", "--seconds", "1", "--rollout-fragment-length", "4", "--threads", "2")
 
 
 def bench(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
