@@ -71,8 +71,9 @@ def test_a_reward_may_be_any_function_of_how_the_deal_went() -> None:
 def test_adapting_goes_on_from_given_nets() -> None:
     adapter = Adapter(small_agent(), CONFIG)
     tables, seats = starts(2), np.array([0, 1])
-    first = adapter.adapt(tables, seats, np.array([1, 2])).nets
-    second = adapter.with_rollouts(8).adapt(tables, seats, np.array([3, 4]), first).nets
+    # Seeds whose rollouts differ in their rewards: otherwise nothing is learned.
+    first = adapter.adapt(tables, seats, np.array([5, 6])).nets
+    second = adapter.with_rollouts(8).adapt(tables, seats, np.array([25, 26]), first).nets
     for before, after in zip(first, second, strict=True):
         assert any(not torch.equal(value, after.state_dict()[name]) for name, value in before.state_dict().items())
 

@@ -35,7 +35,11 @@ def drop_gradients(net: nn.Module) -> None:
 
 
 def gradient_cosine(now: Mapping[str, Tensor], last: Mapping[str, Tensor]) -> Tensor:
-    """Return the cosine, 0-d, of two gradients of the same parameters."""
-    products = torch.stack([(now[key] * last[key]).sum() for key in now]).sum()
-    norms = [torch.stack([g.square().sum() for g in of.values()]).sum().sqrt() for of in (now, last)]
-    return products / (norms[0] * norms[1]).clamp_min(_TINY)
+    """Return the cosine, 0-d, of two gradients of the same parameters.
+
+    Summed in float64: a gradient that was saved and read may have another memory layout, and so another order of sums.
+    """
+    f64 = torch.float64
+    products = torch.stack([(now[key] * last[key]).sum(dtype=f64) for key in now]).sum()
+    norms = [torch.stack([g.square().sum(dtype=f64) for g in of.values()]).sum().sqrt() for of in (now, last)]
+    return (products / (norms[0] * norms[1]).clamp_min(_TINY)).float()
