@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from scipy.special import roots_hermitenorm
+from numpy.polynomial.hermite_e import hermegauss
 
 from suphx.evaluation.sequential.wall_sums import WallScale, WallSums
 
@@ -70,7 +70,7 @@ class SequentialTest:
         if self.decide(sums) != "undecided":
             return 0.0
         variance, ratio = self.scale.variance(sums), self.log_likelihood_ratio(sums)
-        nodes, weights = roots_hermitenorm(_NUM_DRIFTS)
+        nodes, weights = hermegauss(_NUM_DRIFTS)
         gains = self.scale.mean(sums) + nodes * math.sqrt(variance / sums.walls)
         drifts = self.gain * (2 * gains - self.gain) / (2 * variance)
         diffusion = self.gain**2 / variance
