@@ -86,6 +86,7 @@ def play_deal_match(
     seed: int,
     workers: int = 1,
     rules: Rules | None = None,
+    has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
@@ -105,6 +106,7 @@ def play_deal_match(
         tasks,
         summarise=_summarise,
         rules=rules or tenhou(),
+        has_draw_lanes=has_draw_lanes,
         workers=workers,
         load=load,
         play=_play,
@@ -144,11 +146,14 @@ def _play(
     rules: Rules,
     *,
     num_tables: int,
+    has_draw_lanes: bool,
     progress: Callable[[float], None],
 ) -> Iterator[GameBranches]:
     seeds = (game.seed for game in games)
     candidate, baseline = agents[_CANDIDATE], agents[_BASELINE]
-    return play_branches(candidate, baseline, seeds, rules, num_games=num_tables, progress=progress)
+    return play_branches(
+        candidate, baseline, seeds, rules, num_games=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
+    )
 
 
 def _summarise(games: Sequence[GameBranches]) -> Summary:

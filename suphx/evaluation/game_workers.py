@@ -67,6 +67,7 @@ def play_tasks(
     *,
     summarise: Summarise,
     rules: Rules,
+    has_draw_lanes: bool = True,
     workers: int,
     load: LoadAgent = load_agent,
     play: Play = play_stream,
@@ -97,7 +98,8 @@ def play_tasks(
         return
     todo = [tasks[place] for place in missing]
     workers = min(workers, len(todo))
-    how = _Playing(rules, play, summarise, min(_share(todo, workers, agents), max_tables or DEFAULT_TABLES))
+    num_tables = min(_share(todo, workers, agents), max_tables or DEFAULT_TABLES)
+    how = _Playing(rules, has_draw_lanes, play, summarise, num_tables)
     if workers == 1:
         results = _play_here(agents, how, todo, progress)
     else:
@@ -121,6 +123,7 @@ class _Playing:
     """How processes play: all that does not change from task to task."""
 
     rules: Rules
+    has_draw_lanes: bool
     play: Play
     summarise: Summarise
     num_tables: int
@@ -138,7 +141,14 @@ class _Playing:
                 yield from list_games(task.seating, task.seeds)
 
         finished: list[Any] = []
-        for game in self.play(agents, games(), self.rules, num_tables=self.num_tables, progress=progress):
+        for game in self.play(
+            agents,
+            games(),
+            self.rules,
+            num_tables=self.num_tables,
+            has_draw_lanes=self.has_draw_lanes,
+            progress=progress,
+        ):
             finished.append(game)
             place, task = begun[0]
             if len(finished) == len(task.seeds):

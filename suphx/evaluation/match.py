@@ -101,6 +101,7 @@ def play_match(
     points: tuple[int, ...] = PHOENIX_POINTS,
     workers: int = 1,
     rules: Rules | None = None,
+    has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
@@ -109,8 +110,8 @@ def play_match(
 
     Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
     ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
-    again. Walls follow from ``seed``. ValueError for an unknown agent or a wrong number, ChildProcessError if a process
-    dies.
+    again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own places of the wall
+    (docs/evaluation.md). ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
@@ -121,6 +122,7 @@ def play_match(
             walls,
             seating=seating,
             rules=rules,
+            has_draw_lanes=has_draw_lanes,
             workers=workers,
             load=load,
             kept=kept,
@@ -154,6 +156,7 @@ def play_walls(
     max_tables: int | None = None,
     workers: int = 1,
     rules: Rules | None = None,
+    has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
@@ -174,6 +177,7 @@ def play_walls(
         tasks,
         summarise=_summarise,
         rules=rules or tenhou(),
+        has_draw_lanes=has_draw_lanes,
         workers=workers,
         max_tables=max_tables,
         load=load,
@@ -199,7 +203,7 @@ def first_game(
     agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
     seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
-    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou())
+    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=True)
     return log
 
 

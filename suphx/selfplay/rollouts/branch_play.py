@@ -46,18 +46,21 @@ def play_branches(
     rules: Rules,
     *,
     num_games: int = DEFAULT_GAMES,
+    has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[GameBranches]:
     """Play a hanchan of ``baseline`` for each of ``seeds`` with all branches, and yield them in that order.
 
     At most ``num_games`` are played side by side; a seed is taken from ``seeds`` when the next game can begin.
-    ``progress`` is called with parts of games, whose sum is their number. ValueError for an agent that must follow
-    whole games.
+    With ``has_draw_lanes`` every seat draws from its own places of the wall, so that branches have more in common with
+    the game (docs/evaluation.md). ``progress`` is called with parts of games, whose sum is their number. ValueError
+    for an agent that must follow whole games.
     """
     for agent in (candidate, baseline):
         if isinstance(agent, GameFollower):
             raise ValueError(f"{agent.name} follows whole games and cannot play a single deal again: play hanchans")
-    yield from _BranchPool(candidate, baseline, iter(seeds), rules, num_games, GameParts(num_games, progress)).play()
+    simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
+    yield from _BranchPool(candidate, baseline, iter(seeds), simulator, GameParts(num_games, progress)).play()
 
 
 _Deal = tuple[I32, I32, NDArray[np.bool_]]
@@ -74,14 +77,14 @@ class _BranchPool:
         candidate: Agent,
         baseline: Agent,
         seeds: Iterator[int],
-        rules: Rules,
-        num_games: int,
+        simulator: Simulator,
         parts: GameParts,
     ) -> None:
+        num_games = len(simulator.tables) // _TABLES
         self._candidate, self._baseline, self._parts = candidate, baseline, parts
         self._seeds = enumerate(seeds)
-        self._simulator = Simulator(_TABLES * num_games, rules, stops_at_kyoku_end=True)
-        self._tables: Records = self._simulator.tables
+        self._simulator = simulator
+        self._tables: Records = simulator.tables
         self._has_branch = np.zeros((num_games, SEATS), np.bool_)
         self._start_scores = np.zeros((num_games, SEATS), np.int32)
         self._numbers = np.zeros(num_games, np.int64)

@@ -57,6 +57,7 @@ def play_games(
     rules: Rules,
     *,
     num_tables: int = DEFAULT_TABLES,
+    has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[GameLog]:
     """Play one game for each line of ``seating`` and yield them in that order.
@@ -70,7 +71,10 @@ def play_games(
     if lines.size and not 0 <= lines.min() <= lines.max() < len(agents):
         raise ValueError(f"seating names agent {lines.max()}, but there are only {len(agents)}")
     games = list_games(lines, seeds)
-    yield from play_stream(agents, iter(games), rules, num_tables=min(num_tables, len(games)), progress=progress)
+    num_tables = min(num_tables, len(games))
+    yield from play_stream(
+        agents, iter(games), rules, num_tables=num_tables, has_draw_lanes=has_draw_lanes, progress=progress
+    )
 
 
 def list_games(seating: I64, seeds: Sequence[int]) -> list[Game]:
@@ -85,19 +89,22 @@ def play_stream(
     rules: Rules,
     *,
     num_tables: int = DEFAULT_TABLES,
+    has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[GameLog]:
     """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
 
     At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
-    agents get many tables at a time until no game is left. ``progress`` is called with parts of games while they are
-    played; their sum is the number of games.
+    agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own places
+    of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
+    with parts of games while they are played; their sum is the number of games.
     """
     followers = [agent for agent in agents if isinstance(agent, GameFollower)]
     num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
     if num_tables < 1:
         return
-    pool = _GamePool(agents, games, rules, num_tables, progress)
+    simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
+    pool = _GamePool(agents, games, simulator, GameParts(num_tables, progress))
     if not followers:
         yield from pool.play()
         return
@@ -140,16 +147,15 @@ class _GamePool:
         self,
         agents: Sequence[Agent],
         games: Iterator[Game],
-        rules: Rules,
-        num_tables: int,
-        progress: Callable[[float], None] | None,
+        simulator: Simulator,
+        parts: GameParts,
     ) -> None:
         self._agents = agents
         self._games = enumerate(games)
-        self._simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True)
-        self.recorder = GameRecorder(self._simulator)
-        self._parts = GameParts(num_tables, progress)
-        self._seats = np.zeros((num_tables, 4), np.int64)
+        self._simulator = simulator
+        self.recorder = GameRecorder(simulator)
+        self._parts = parts
+        self._seats = np.zeros((len(simulator.tables), 4), np.int64)
         self._running: dict[int, tuple[int, Game]] = {}
         """At each table that is not free: its game and the number of this."""
         self._finished: dict[int, GameLog] = {}

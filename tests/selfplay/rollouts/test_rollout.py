@@ -76,3 +76,13 @@ def test_rotations_of_a_seed_share_the_wall_of_each_kyoku_and_honba() -> None:
     assert all(len(same) == 1 for same in walls.values())
     assert len(set.union(*walls.values())) == len(walls)
     assert max(map(len, numbers.values())) > 1, "a deal came after another number of deals"
+
+
+def test_logs_of_games_with_draw_lanes_replay_like_others() -> None:
+    with_lanes = list(play_games([UKEIRE, RANDOM], SEATING, SEEDS, tenhou(), has_draw_lanes=True))
+    assert [Replayer().replay(log) for log in with_lanes] == [[]] * len(SEEDS)
+    ordinary = play(8)
+    assert [log.kyokus[0].wall[:52].tolist() for log in with_lanes] == [
+        log.kyokus[0].wall[:52].tolist() for log in ordinary
+    ]
+    assert [log.final_scores for log in with_lanes] != [log.final_scores for log in ordinary]

@@ -10,6 +10,7 @@ that it calls, so a long chain of kernels would compile its end again and again.
 
 from __future__ import annotations
 
+from suphx.games.riichi.engine.draw_lane import reorder_draws
 from suphx.games.riichi.engine.kyoku_end import end_by_draw, end_by_wins, end_exhaustive
 from suphx.games.riichi.engine.legal import (
     chi_forbidden,
@@ -69,7 +70,7 @@ from suphx.games.riichi.table.table import (
     Table,
 )
 from suphx.games.riichi.table.tile import face_of_id, is_five, kind_of_face
-from suphx.games.riichi.table.wall import RINSHAN
+from suphx.games.riichi.table.wall import NUM_DRAWS, RINSHAN
 from suphx.kernel.jit import jit
 
 _ALL_KINDS = (1 << 34) - 1
@@ -85,6 +86,8 @@ def start_kyoku(t: Table, suits: Suits) -> None:
         place = i // 4 % 4 if i < 48 else i % 4
         _take(t, (dealer + place) % 4, face_of_id(t.wall[i], t.red_fives))
     t.next_draw = 52
+    for i in range(NUM_DRAWS):
+        t.draw_places[i] = i
     t.num_dora = 1
     for seat in range(4):
         t.waits[seat] = waiting_kinds(suits, t.hand[seat], 0)
@@ -169,6 +172,8 @@ def _draw_rinshan(t: Table, seat: int) -> None:
     face = face_of_id(t.wall[RINSHAN[t.num_kans - 1]], t.red_fives)
     t.is_rinshan = 1
     _begin_turn(t, seat, face)
+    if t.has_draw_lanes:
+        reorder_draws(t)
 
 
 @jit
@@ -356,6 +361,8 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
         return
     t.turn = t.actor = seat
     t.phase = CALL_DISCARD
+    if t.has_draw_lanes:
+        reorder_draws(t)
 
 
 @jit

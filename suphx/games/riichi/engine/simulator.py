@@ -30,14 +30,20 @@ MAX_SEED = 2**62
 class Simulator:
     """A batch of hanchans over a shared lookup table; ``tables`` is the whole state, a TABLE record array (n,)."""
 
-    def __init__(self, num_tables: int, rules: Rules, *, stops_at_kyoku_end: bool = False) -> None:
-        """Make ``num_tables`` empty tables; with ``stops_at_kyoku_end`` a finished deal waits for ``next_kyoku``."""
+    def __init__(
+        self, num_tables: int, rules: Rules, *, stops_at_kyoku_end: bool = False, has_draw_lanes: bool = False
+    ) -> None:
+        """Make ``num_tables`` empty tables; with ``stops_at_kyoku_end`` a finished deal waits for ``next_kyoku``.
+
+        With ``has_draw_lanes`` every seat draws from its own places of the wall (draw_lane.py).
+        """
         if num_tables < 1:
             raise ValueError(f"num_tables is {num_tables}: a simulator needs at least one table")
         self.rules = rules
         self.tables: Records = np.zeros(num_tables, TABLE)
         self._suits = load_suits()
         self.stops_at_kyoku_end = stops_at_kyoku_end
+        self._has_draw_lanes = has_draw_lanes
 
     def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
         """Start a new game on the tables ``indices`` (None: all); walls come from ``seeds``, one for each table.
@@ -53,6 +59,7 @@ class Simulator:
         tables = self.tables[places]
         apply_rules(tables, self.rules)
         tables["wall_seed"] = all_seeds
+        tables["has_draw_lanes"] = self._has_draw_lanes
         _start_games(tables, self._suits, self.rules.start_points)
         self.tables[places] = tables
 

@@ -8,6 +8,7 @@ Seats are 0-3, seat 0 is the first dealer. ``wall`` holds tile ids in drawing or
 from __future__ import annotations
 
 from suphx.games.riichi.table.rule_flag import RuleValues
+from suphx.games.riichi.table.wall import NUM_DRAWS
 from suphx.kernel.record import I8, I16, I32, I64, field, record_dtype
 
 MAX_RIVER = 40  # no seat can discard more often, whatever is called
@@ -70,6 +71,7 @@ class Table(Result, RuleValues):
 
     # hanchan
     wall_seed: int = field("i8")  # of the simulator's walls
+    has_draw_lanes: int = field("i1")  # every seat draws from its own places of the wall (engine/draw_lane.py)
     num_kyoku: int = field("i4")  # dealt so far
     kyoku: int = field("i1")  # 0 = East 1, 4 = South 1, 8 = West 1
     honba: int = field("i2")
@@ -84,6 +86,7 @@ class Table(Result, RuleValues):
     turn: int = field("i1")  # the seat whose turn it is (discarder in CLAIM, kan caller in ROB_KAN)
     wall: I16 = field("i2", 136)
     next_draw: int = field("i2")  # index into wall
+    draw_places: I8 = field("i1", NUM_DRAWS)  # of each tile from wall[DEALT] on: where it was before calls moved it
     num_kans: int = field("i1")
     num_dora: int = field("i1")  # indicators turned over
     pending_dora: int = field("i1")  # to be turned over at the next discard or kan

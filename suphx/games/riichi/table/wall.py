@@ -12,6 +12,7 @@ from suphx.kernel.record import I16
 
 DEALT = 52
 LAST_DRAW = 122  # draws end before this index, earlier by one for each kan
+NUM_DRAWS = LAST_DRAW - DEALT
 RINSHAN = (134, 135, 132, 133)
 DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2 i
 URA = 131

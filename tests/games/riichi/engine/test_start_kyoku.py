@@ -13,7 +13,7 @@ def test_a_new_deal_keeps_nothing_of_the_one_before() -> None:
     fresh, other = Deal([""], draws="1z"), Deal([""], draws="1z")
     names = TABLE.names or ()
     kept = {*(RULE_VALUES.names or ()), "scores", "kyoku", "honba", "kyotaku", "wall", "wall_seed", "placement"}
-    kept |= {"num_kyoku", "num_decisions"}  # of the game
+    kept |= {"num_kyoku", "num_decisions", "has_draw_lanes"}  # of the game
     for name in set(names) - kept:
         other.table[name] = 1
     start_kyoku(other.tables[0], load_suits())
