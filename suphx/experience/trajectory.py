@@ -43,7 +43,8 @@ class Decisions:
     """int16 [n]: the sampled answers: a kind to discard, or 1 = yes and 0 = no."""
     is_overruled: BOOL
     """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
-    went first. All other answers were done: a yes without this mark is an action of the game, a no is none."""
+    went first. All other answers were done: a yes without this mark is an action of the game, a no is none. For
+    comparisons with records; the loss does not use it (docs/self-play.md)."""
     log_probs: F32
     """Of the behaviour policy."""
     versions: I32

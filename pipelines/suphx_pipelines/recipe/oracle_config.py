@@ -36,8 +36,8 @@ class OracleDecayConfig:
     learning_rate_share: float = 0.1
     """Learning rate in ``continued_updates``, as a share of the usual one (the paper: a tenth)."""
     reject_ratio: float = 2.0
-    """In ``continued_updates``, decisions with a larger importance ratio are not learned from; they are counted (the
-    paper gives no value)."""
+    """In ``continued_updates``, decisions with a larger importance ratio give no gradient of the sampled action; they
+    are counted (the paper gives no value)."""
 
     def __post_init__(self) -> None:
         OracleConfig(steps=self.steps, ratio=self.ratio, updates_per_step=self.updates_per_step)

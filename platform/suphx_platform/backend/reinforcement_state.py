@@ -35,7 +35,8 @@ class Progress:
     decisions: int = 0
     """Of all seats."""
     rejected: int = 0
-    """Decisions that taught nothing, since their importance ratio was above learner.gradient.reject_ratio."""
+    """Decisions without a gradient of the sampled action, since their importance ratio was above
+    learner.gradient.reject_ratio."""
     seconds: float = 0.0
     """Time spent, over all starts."""
     playing_seconds: float = 0.0

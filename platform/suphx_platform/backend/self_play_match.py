@@ -130,11 +130,12 @@ class MatchPlayer(Protocol):
 
 
 class SelfPlayMatches:
-    """Consumes: checkpoints in a folder. Produces: entries for ``matches`` of metrics.json. Waits for: nothing.
+    """Consumes: checkpoints in a folder. Produces: entries for ``matches`` of
+    metrics.json. Waits for: matches, if asked.
 
     >>> matches = SelfPlayMatches(config, folder, backend, has_weak=True, seed=1)
     >>> matches.begin(100, tell=print)  # after 100 updates
-    >>> for entry in matches.ended():
+    >>> for entry in matches.ended([]):
     ...     print(entry["baseline"], entry["difference"])
     """
 

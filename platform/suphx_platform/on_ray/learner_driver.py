@@ -144,7 +144,7 @@ class LearnerDriver:
             if staleness is not None:
                 ticket = _Ticket(parts, staleness)
                 self._tickets.append(ticket)
-                self._learn(ticket)
+                self._learn(ticket, self._updates + sum(other.number == 0 for other in self._tickets))
 
         def on_error(error: Exception) -> None:
             self._is_taking = False
@@ -152,11 +152,11 @@ class LearnerDriver:
 
         self._add(report, on_result, on_error, shard.part, shard.actor)
 
-    def _learn(self, ticket: _Ticket) -> None:
+    def _learn(self, ticket: _Ticket, number: int) -> None:
+        """Have the learner make the update ``number`` from a batch."""
         if self.is_restoring:
             return  # all tickets are handed in again after that
         incarnation = self._incarnation
-        number = self._updates + sum(other.number == 0 for other in self._tickets)
         measures_kl = number % self._config.report_every == 0
         reference = self._actor.learn.remote(ticket.parts, ticket.staleness, measures_kl)
 
@@ -216,14 +216,18 @@ class LearnerDriver:
         if self._is_protecting:
             return
         self._is_protecting = True
+        incarnation = self._incarnation
 
         def on_result(state: tuple[int, Any, Any]) -> None:
+            if self._incarnation != incarnation:  # it died since: the restarted one gets the copy before this one
+                return
             self._is_protecting = False
             self._copy = ray.put(state)
             self._tickets = deque(t for t in self._tickets if t.number == 0 or t.number > state[0])
 
         def on_error(error: Exception) -> None:
-            self._is_protecting = False
+            if self._incarnation == incarnation:
+                self._is_protecting = False
             if not is_death(error):
                 raise cause_of(error)
 
@@ -233,7 +237,7 @@ class LearnerDriver:
         """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
         self._incarnation += 1
         self.is_restoring = True
-        self._has_lost_batches = False
+        self._has_lost_batches = self._is_protecting = False
         incarnation = self._incarnation
 
         def on_result(state: tuple[int, Any, Any]) -> None:
@@ -244,8 +248,8 @@ class LearnerDriver:
                 self._copy = ray.put(state)
             for ticket in self._tickets:
                 ticket.number = 0
-            for ticket in list(self._tickets):
-                self._learn(ticket)
+            for number, ticket in enumerate(list(self._tickets), state[0] + 1):
+                self._learn(ticket, number)
 
         def on_error(error: Exception) -> None:
             if self._incarnation == incarnation:

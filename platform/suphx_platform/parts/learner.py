@@ -41,7 +41,7 @@ class LearnerWorkers(Protocol):
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
         """Make the steps of each worker, with the gradients of all; return the figures of each.
 
-        Raises DivergedError, and changes nothing, if a loss or gradient is not finite.
+        Raises DivergedError, before the step, if a loss or gradient is not finite.
         """
         ...
 
@@ -156,8 +156,8 @@ class Learner:
     def update(self, batches: Mapping[int, Decisions]) -> UpdateReport:
         """Learn from one batch for each head (some may be absent): one optimizer step, of a critic alone several.
 
-        Raises DivergedError, and leaves the weights as they were, if a loss or gradient is not a finite number;
-        ValueError if there are no decisions; and what the workers raise.
+        Raises DivergedError, before the step, if a loss or gradient is not a finite number (of a critic alone, earlier
+        steps of the update are made); ValueError if there are no decisions; and what the workers raise.
         """
         parts = self._control.parts(batches)
         figures = self._control.count(parts, self._workers.learn(parts))

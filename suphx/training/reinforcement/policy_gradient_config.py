@@ -33,7 +33,8 @@ class PolicyGradientConfig:
     max_ratio: float = 2.0
     """Larger importance ratios are truncated to this value (biased, but lower variance); 0 = no limit."""
     reject_ratio: float = 0.0
-    """Decisions with a larger importance ratio are not learned from; they are counted. 0 = none is rejected."""
+    """Decisions with a larger importance ratio give no gradient of the sampled action; they are counted, and the other
+    terms of the loss (entropy, KL, critic) still have them. 0 = none is rejected."""
     clip: float = 0.0
     """PPO's clip: a decision does not push its importance ratio further than this from 1, in the direction that its
     advantage wants; 0 = no clip."""
