@@ -135,6 +135,10 @@ from .selfplay.table_group import (
     stored_row_bytes as stored_row_bytes,
 )
 
+# A person at the table.
+from .play.game_session import GameSession as GameSession, RefusedMoveError as RefusedMoveError
+from .play.offered_move import move_hint as move_hint
+
 # What benchmarks measure with.
 from .bench.asked_position import (
     asked_tables as asked_tables,

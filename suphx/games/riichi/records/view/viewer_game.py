@@ -18,27 +18,12 @@ from suphx.games.riichi.records.view.game_text import kyoku_name
 from suphx.games.riichi.records.view.kyoku_walk import Decision, KyokuWalk
 from suphx.games.riichi.records.view.recorded_decisions import Opinions
 from suphx.games.riichi.records.view.shown_tiles import SEATS
-from suphx.games.riichi.records.view.viewer_decision import viewer_decision, viewer_move
+from suphx.games.riichi.records.view.viewer_decision import viewer_decision
 from suphx.games.riichi.records.view.viewer_result import viewer_result
-from suphx.games.riichi.records.view.viewer_state import State, changes, viewer_state
-from suphx.games.riichi.table.action import ANKAN, RIICHI, TSUMO, TSUMOGIRI
-from suphx.games.riichi.table.table import (
-    CHI_MELD,
-    CLAIM,
-    GAME_END,
-    KYOKU_END,
-    MINKAN_MELD,
-    OWN_TURN,
-    PON_MELD,
-    ROB_KAN,
-)
+from suphx.games.riichi.records.view.viewer_steps import UNKNOWN, ViewerSteps
+from suphx.games.riichi.table.table import GAME_END
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
 from suphx.games.riichi.table.wall import DORA, RINSHAN, URA
-
-UNKNOWN = -1
-"""In ``wall``: a tile that the record does not show."""
-
-_CALLS = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "minkan"}
 
 
 def viewer_game(game: GameLog, opinions: Opinions | None = None) -> dict[str, Any]:
@@ -81,26 +66,22 @@ class _Deal:
     """Number of the deal's first decision in the game."""
     num_decisions: int = 0
     walk: KyokuWalk = field(init=False)
-    shown: State = field(init=False)
-    """The state after the last step."""
-    steps: list[dict[str, Any]] = field(init=False, default_factory=list)
+    steps: ViewerSteps = field(init=False)
 
     def play(self) -> dict[str, Any]:
         """Return the deal; the table is then at the start of the next one, or at the end of the game."""
         log, red = self.game.kyokus[self.index], self.game.rules.red_bits
         self.walk = walk = KyokuWalk(self.game, self.index)
         scores = [int(score) for score in walk.table["scores"]]
-        dealt = viewer_state(walk.table, red)
-        self.shown = start = _before_draw(dealt, is_rinshan=False)
-        self._draw(dealt)
+        self.steps = ViewerSteps(walk.table, red)
         pending: tuple[int, int] | None = None
         for decision in walk:
             if pending is not None:
-                self._follow(*pending)
+                self.steps.follow(walk.table, *pending)
             self._judge(decision)
             pending = (decision.action, int(walk.table["phase"]))
         if pending is not None:
-            self._follow(*pending)
+            self.steps.follow(walk.table, *pending)
         result, wall = viewer_result(walk.table, red), _wall(log, walk.table, red)
         end_kyoku(walk.tables[0])
         return {
@@ -112,8 +93,8 @@ class _Deal:
             "wall": wall,
             "scores": scores,
             "after": [int(score) for score in walk.table["scores"]],
-            "start": start,
-            "steps": self.steps,
+            "start": self.steps.start,
+            "steps": self.steps.steps,
             "result": result,
         }
 
@@ -124,7 +105,7 @@ class _Deal:
         table = self.walk.table
         if self.opinions is None or table["num_legal"] < 2:
             return
-        self.steps[-1]["decisions"].append(
+        self.steps.steps[-1]["decisions"].append(
             viewer_decision(
                 table,
                 decision.action,
@@ -133,67 +114,6 @@ class _Deal:
                 probabilities=self.opinions.probabilities[number],
             )
         )
-
-    def _follow(self, action: int, phase: int) -> None:
-        """Add what came of a decision that was taken in ``phase``: no step, one, or a move and the draw after it."""
-        table = self.walk.table
-        after = viewer_state(table, self.game.rules.red_bits)
-        if table["phase"] == KYOKU_END:
-            if phase not in (CLAIM, ROB_KAN) and (action <= TSUMOGIRI or ANKAN <= action < TSUMO):
-                # The deal ends at once: the last discard without claims, four winds, four kans.
-                self._move(action, {**after, "open": [], "scores": self.shown["scores"]})
-            self._add("end", int(table["turn"]), [], after)
-            return
-        is_draw = table["phase"] == OWN_TURN
-        moved = _before_draw(after, is_rinshan=bool(table["is_rinshan"])) if is_draw else after
-        if phase in (CLAIM, ROB_KAN):
-            if table["phase"] in (CLAIM, ROB_KAN):
-                return
-            self._call(moved)
-        else:
-            self._move(action, moved)
-        if is_draw:
-            self._draw(after)
-
-    def _move(self, action: int, after: State) -> None:
-        """Add the actor's move of its own turn."""
-        seat = int(self.shown["turn"])
-        kind, faces = _move_name(self.shown, action)
-        self._add(kind, seat, faces, {**after, "turn": seat})
-
-    def _call(self, after: State) -> None:
-        """Add the claim that was granted when a window closed, if any."""
-        seat = int(self.walk.table["turn"])
-        melds = after[f"melds{seat}"]
-        if len(melds) > len(self.shown[f"melds{seat}"]):
-            kind = _CALLS[int(self.walk.table["meld_type"][seat, len(melds) - 1])]
-            self._add(kind, seat, melds[-1]["faces"], after)
-
-    def _draw(self, after: State) -> None:
-        seat, face = after["drawn"][0]
-        self._add("draw", seat, [face], after)
-
-    def _add(self, kind: str, seat: int, faces: list[int], after: State) -> None:
-        changed = changes(self.shown, after)
-        self.steps.append({"kind": kind, "seat": seat, "faces": faces, "changes": changed, "decisions": []})
-        self.shown = after
-
-
-def _move_name(shown: State, action: int) -> tuple[str, list[int]]:
-    drawn = shown["drawn"][0][1] if shown["drawn"] else UNKNOWN
-    move = viewer_move({"drawn": drawn, "claimed_face": UNKNOWN}, action)
-    return ("riichi", []) if action == RIICHI else (move["move"], move["faces"])
-
-
-def _before_draw(after: State, *, is_rinshan: bool) -> State:
-    """Return the state before its newest draw."""
-    return {
-        **after,
-        "drawn": [],
-        "next": after["next"] - (not is_rinshan),
-        "rinshan": after["rinshan"] - is_rinshan,
-        "left": after["left"] + 1,
-    }
 
 
 def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:

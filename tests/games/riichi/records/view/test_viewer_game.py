@@ -17,9 +17,10 @@ from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
 from suphx.games.riichi.records.view.recorded_decisions import Opinions, recorded_decisions
-from suphx.games.riichi.records.view.viewer_game import UNKNOWN, viewer_game
+from suphx.games.riichi.records.view.viewer_game import viewer_game
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx.games.riichi.records.view.viewer_state import State, viewer_state
+from suphx.games.riichi.records.view.viewer_steps import UNKNOWN
 from suphx.games.riichi.table.action import NUM_ACTIONS, PASS
 from suphx.games.riichi.table.table import CALLED_FLAG
 from tests.games.riichi.builders.random_game import random_game

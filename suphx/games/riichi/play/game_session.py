@@ -1,0 +1,226 @@
+"""One game of a person at one seat with agents at the three others: whose turn it is, what may be done, what is seen.
+
+>>> session = GameSession(agent.act, seat=0, seed=7, rules=tenhou(), names=("You", "A", "B", "C"), game_id="play-1")
+>>> while session.is_agents_turn:
+...     steps = session.play_agent()
+>>> session.move(session.number, session.view()["moves"][0]["action"])
+>>> session.log()  # when session.is_over
+
+Everything that ``view``, ``play_agent`` and ``move`` return is what the person may know, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from suphx.games.riichi.engine.hanchan import end_kyoku
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.play.offered_move import ONLY_TABLE, after_riichi, legal_actions, offered_moves
+from suphx.games.riichi.play.seat_sight import seen_state
+from suphx.games.riichi.records.log.game_recorder import GameRecorder
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.games.riichi.records.view.shown_tiles import SEATS
+from suphx.games.riichi.records.view.viewer_result import viewer_result
+from suphx.games.riichi.records.view.viewer_state import State
+from suphx.games.riichi.records.view.viewer_steps import ViewerSteps
+from suphx.games.riichi.table.action import RIICHI, TSUMOGIRI, action_name
+from suphx.games.riichi.table.rules import Rules
+from suphx.games.riichi.table.table import GAME_END, KYOKU_END
+from suphx.kernel.record import I16, I64, Records
+
+Act = Callable[[Records, I64], I16]
+"""Tables and the indices of those that wait -> a legal action for each (``Agent.act``)."""
+Step = dict[str, Any]
+"""``{"kind", "seat", "faces", "changes"}``: what happened, and the keys of the state that it changes."""
+
+
+class RefusedMoveError(ValueError):
+    """A move of the person that is not possible now; the game is as before."""
+
+
+class GameSession:
+    """Consumes: moves of the person and of ``act``. Produces: steps, views, and at the end the log of the game.
+
+    Waits for: ``play_agent`` while ``is_agents_turn``; ``move`` while ``is_persons_turn``; ``next_deal`` between deals.
+    """
+
+    def __init__(
+        self, act: Act, *, seat: int, seed: int, rules: Rules, names: tuple[str, str, str, str], game_id: str
+    ) -> None:
+        """``act`` answers for the seats other than ``seat`` (0-3); ``seed`` is that of the walls.
+
+        ValueError for another seat or seed.
+        """
+        if not 0 <= seat < SEATS:
+            raise ValueError(f"seat is {seat}: use 0 to {SEATS - 1}")
+        self.seat = seat
+        self.names = names
+        self.id = game_id
+        self.number = 0
+        """Counts the person's moves: one that was offered before the last of them is refused."""
+        self._act = act
+        self._rules = rules
+        self._simulator = Simulator(1, rules, stops_at_kyoku_end=True)
+        self._simulator.reset([seed])
+        self.recorder = GameRecorder(self._simulator)
+        """Agents that follow whole games need it."""
+        self._finished: list[dict[str, Any]] = []
+        self._log: GameLog | None = None
+        self._begin_deal()
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the game has ended."""
+        return self._log is not None
+
+    @property
+    def is_between_deals(self) -> bool:
+        """Tell whether a deal has ended and the next one waits for ``next_deal``."""
+        return bool(self._table["phase"] == KYOKU_END)
+
+    @property
+    def is_persons_turn(self) -> bool:
+        """Tell whether the person has to choose a move."""
+        return self._is_waiting and self._table["actor"] == self.seat and not self._is_forced
+
+    @property
+    def is_agents_turn(self) -> bool:
+        """Tell whether the game goes on without the person: an agent decides, or a riichi hand has one move only."""
+        return self._is_waiting and not self.is_persons_turn
+
+    def play_agent(self) -> list[Step]:
+        """Make the next decision that is not the person's; return the steps that came of it, perhaps none."""
+        if not self.is_agents_turn:
+            raise ValueError("no agent has to decide: check is_agents_turn")
+        tables = self._simulator.tables
+        is_own = tables[0]["actor"] == self.seat
+        return self._apply(TSUMOGIRI if is_own else int(self._act(tables, ONLY_TABLE)[0]))
+
+    def move(self, number: int, action: int, discard: int | None = None) -> list[Step]:
+        """Make the person's move and return its steps; ``discard``: the action of the discard after a riichi.
+
+        ``number`` is that of the view that offered the move. RefusedMoveError if the move is not possible now.
+        """
+        self._check_turn(number, is_turn=self.is_persons_turn)
+        self._check_legal(self._simulator.tables, action)
+        if action == RIICHI:
+            if discard is None:
+                raise RefusedMoveError("riichi needs a discard: choose a tile that keeps the hand ready")
+            self._check_legal(after_riichi(self._simulator.tables, self._rules), discard)
+        elif discard is not None:
+            raise RefusedMoveError(f"{action_name(action)} takes no discard: send it alone")
+        self.number += 1
+        steps = self._apply(action)
+        return steps if discard is None else steps + self._apply(discard)
+
+    def next_deal(self, number: int) -> None:
+        """Deal the next hands; RefusedMoveError unless a deal has just ended."""
+        self._check_turn(number, is_turn=self.is_between_deals)
+        self.number += 1
+        self._simulator.next_kyoku(ONLY_TABLE)
+        self._begin_deal()
+
+    def view(self) -> dict[str, Any]:
+        """Return everything that the person sees now, as plain values for JSON.
+
+        ``{"id", "seat", "names", "number", "deal": {"kyoku", "honba", "sticks", "dealer", "scores", "after", "result"},
+        "state", "moves", "finished": [deal], "is_over", "final", "placement"}``. ``state``: viewer_state.py, with
+        UNKNOWN for what is hidden; ``moves``: ``offered_moves`` on the person's turn, else []; ``after`` and ``result``
+        (``viewer_result``) are None while a deal goes on; ``finished``: earlier deals.
+        """
+        final, placement = (self._table[key].tolist() if self.is_over else None for key in ("scores", "placement"))
+        return {
+            "id": self.id,
+            "seat": self.seat,
+            "names": list(self.names),
+            "number": self.number,
+            "deal": self._deal,
+            "state": self._steps.shown,
+            "moves": offered_moves(self._simulator.tables, self._rules) if self.is_persons_turn else [],
+            "finished": list(self._finished),
+            "is_over": self.is_over,
+            "final": final,
+            "placement": placement,
+        }
+
+    def decision(self, number: int) -> Records:
+        """Return a copy of the table (1,) at which the person has to decide, hidden tiles included: for a hint.
+
+        RefusedMoveError if it is not the person's turn.
+        """
+        self._check_turn(number, is_turn=self.is_persons_turn)
+        return self._simulator.tables.copy()
+
+    def log(self) -> GameLog:
+        """Return the record of the game; ValueError while it goes on."""
+        if self._log is None:
+            raise ValueError("the game is not over: play on")
+        return self._log
+
+    @property
+    def _table(self) -> Any:
+        return self._simulator.tables[0]
+
+    @property
+    def _is_waiting(self) -> bool:
+        return bool(self._table["num_legal"])
+
+    @property
+    def _is_forced(self) -> bool:
+        """Tell whether the actor is in riichi and can only discard what it has drawn."""
+        table = self._table
+        is_single = table["num_legal"] == 1 and table["legal"][TSUMOGIRI] == 1
+        return bool(is_single and table["riichi"][table["actor"]])
+
+    def _check_turn(self, number: int, *, is_turn: bool) -> None:
+        if number != self.number:
+            raise RefusedMoveError("this move belongs to an earlier moment of the game: choose one that is offered now")
+        if not is_turn:
+            raise RefusedMoveError("it is not your turn: wait for the other players")
+
+    def _check_legal(self, tables: Records, action: int) -> None:
+        if action not in legal_actions(tables):
+            raise RefusedMoveError(f"{action_name(action)} is not legal now: choose one of the moves that are offered")
+
+    def _begin_deal(self) -> None:
+        table = self._table
+        self.recorder.begin_kyokus(ONLY_TABLE)
+        self._deal: dict[str, Any] = {
+            **{key: int(table[name]) for key, name in _DEAL_COLUMNS},
+            "dealer": int(table["kyoku"]) % SEATS,
+            "scores": table["scores"].tolist(),
+            "after": None,
+            "result": None,
+        }
+        self._steps = ViewerSteps(table, self._rules.red_bits, self._see)
+
+    def _see(self, state: State) -> State:
+        return seen_state(state, self.seat)
+
+    def _apply(self, action: int) -> list[Step]:
+        phase = int(self._table["phase"])
+        first = len(self._steps.steps)
+        self.recorder.advance(ONLY_TABLE, np.array([action], np.int16))
+        self._steps.follow(self._table, action, phase)
+        if self.is_between_deals:
+            self._end_deal()
+        return [{key: step[key] for key in _STEP_KEYS} for step in self._steps.steps[first:]]
+
+    def _end_deal(self) -> None:
+        """Keep the result of the deal; end the game if it was the last one."""
+        after = self._simulator.tables.copy()
+        end_kyoku(after[0])
+        result = viewer_result(self._table, self._rules.red_bits)
+        self._deal |= {"result": result, "after": after[0]["scores"].tolist()}
+        self._finished.append(self._deal)
+        self.recorder.take_kyokus(ONLY_TABLE)
+        if after[0]["phase"] == GAME_END:
+            self._simulator.next_kyoku(ONLY_TABLE)
+            self._log = self.recorder.finish(0, self.id, self.names)
+
+
+_DEAL_COLUMNS = (("kyoku", "kyoku"), ("honba", "honba"), ("sticks", "kyotaku"))
+_STEP_KEYS = ("kind", "seat", "faces", "changes")

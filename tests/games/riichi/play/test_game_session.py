@@ -1,0 +1,208 @@
+"""A person with three agents: whole games, only legal moves, and nothing that is hidden from the seat."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi import GameSession, RefusedMoveError, Rules, verify_records, viewer_game, write_records
+from suphx.games.riichi.hidden.determinisation import determinise
+from suphx.games.riichi.play.offered_move import offered_moves
+from suphx.games.riichi.play.seat_sight import seen_state
+from suphx.games.riichi.records.view.viewer_state import viewer_state
+from suphx.games.riichi.table.action import PASS, RIICHI, RON, TSUMO, TSUMOGIRI
+from tests.games.riichi.play.clicker import at_persons_turn, choose, new_session, play, simulator_of
+
+RULES = Rules(num_winds=1)
+HANCHAN = Rules()
+
+
+def finished(seed: int, seat: int, rules: Rules) -> GameSession:
+    session = new_session(seed, seat=seat, rules=rules)
+    for _ in play(session, seed):
+        pass
+    return session
+
+
+@pytest.mark.parametrize(("seed", "seat", "rules"), [(0, 0, HANCHAN), (1, 1, RULES), (2, 2, RULES), (3, 3, RULES)])
+def test_a_game_of_offered_moves_is_a_record_that_the_engine_replays(
+    seed: int, seat: int, rules: Rules, tmp_path: Path
+) -> None:
+    session = finished(seed, seat, rules)
+    view, replayed = session.view(), viewer_game(session.log())
+    assert view["final"] == replayed["final"]
+    assert view["placement"] == replayed["placement"]
+    keys = ("kyoku", "honba", "sticks", "dealer", "scores", "after", "result")
+    assert view["finished"] == [{key: deal[key] for key in keys} for deal in replayed["deals"]]
+    for form in ("mjlog", "mjai"):
+        write_records([session.log()], tmp_path / form, form)  # type: ignore[arg-type]
+        report = verify_records([tmp_path / form])
+        assert (report.games, report.differences, report.quarantine.count) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_steps_lead_to_the_state_of_the_view(seed: int) -> None:
+    session = new_session(seed, seat=seed)
+    state = dict(session.view()["state"])
+    for view, steps in play(session, seed):
+        state = dict(view["state"]) if not steps else state
+        for step in steps:
+            state |= step["changes"]
+        assert state == view["state"]
+
+
+def shown_faces(value: Any) -> list[int]:
+    """Return all numbers in nested lists."""
+    return [face for each in value for face in shown_faces(each)] if isinstance(value, list) else [value]
+
+
+def assert_hidden(state: dict[str, Any], seat: int, shown: list[int]) -> None:
+    """Check the part of a state that a message has: of other seats nothing but the number of tiles."""
+    for other in {0, 1, 2, 3} - {seat} - set(shown):
+        assert set(state.get(f"hand{other}", [])) <= {-1}
+        assert state.get(f"waits{other}", []) == []
+        assert all(face == -1 for owner, face in state.get("drawn", []) if owner == other)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_message_has_a_tile_that_the_seat_cannot_see(seed: int) -> None:
+    session = new_session(seed, seat=seed)
+    for view, steps in play(session, seed):
+        assert_hidden(view["state"], seed, view["state"]["open"])
+        assert len(view["state"]["open"]) == 0 or view["deal"]["result"] is not None
+        for step in steps:
+            assert_hidden(step["changes"], seed, step["changes"].get("open", []))
+            if step["kind"] == "draw" and step["seat"] != seed:
+                assert step["faces"] == [-1]
+            assert set(step) == {"kind", "seat", "faces", "changes"}
+        text = json.dumps([view, steps])
+        assert not [word for word in ("wall", "seed", "decisions") if word in text]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_view_is_the_same_whatever_the_hidden_tiles_are(seed: int) -> None:
+    """Deal all that the seat cannot see anew: what it is shown, and what it may do, must not change."""
+    session = new_session(seed, seat=seed)
+    compared = 0
+    for view, _ in play(session, seed):
+        if not view["moves"]:
+            continue
+        other = determinise(simulator_of(session).tables, seed, 1000 + compared)
+        assert seen_state(viewer_state(other[0], RULES.red_bits), seed) == view["state"]
+        assert offered_moves(other, RULES) == view["moves"]
+        compared += 1
+    assert compared > 30
+
+
+def test_each_offered_move_is_legal_and_no_legal_move_is_missing() -> None:
+    session = new_session(5)
+    for view, _ in play(session, 5):
+        if view["moves"]:
+            legal = np.flatnonzero(simulator_of(session).tables[0]["legal"])
+            assert [move["action"] for move in view["moves"]] == legal.tolist()
+
+
+@pytest.mark.parametrize("discard", [None, PASS, RIICHI, 500, -1])
+def test_riichi_needs_a_legal_discard(discard: int | None) -> None:
+    session = session_with("riichi")
+    before = simulator_of(session).tables.copy()
+    with pytest.raises(RefusedMoveError, match=r"needs a discard|is not legal now"):
+        session.move(session.number, RIICHI, discard)
+    assert simulator_of(session).tables.tolist() == before.tolist()
+
+
+def test_riichi_and_its_discard_are_one_move() -> None:
+    session = session_with("riichi")
+    (offer,) = [move for move in session.view()["moves"] if move["move"] == "riichi"]
+    steps = session.move(session.number, RIICHI, offer["discards"][0])
+    assert [step["kind"] for step in steps[:2]] == ["riichi", "discard"]
+    assert session.view()["state"]["riichi"][session.seat]
+
+
+def session_with(move: str) -> GameSession:
+    """Return a game in which the person may make ``move`` now."""
+    for seed in range(60):
+        session = new_session(seed)
+        rng = np.random.default_rng(seed)
+        while not session.is_over:
+            if session.is_between_deals:
+                session.next_deal(session.number)
+            elif session.is_agents_turn:
+                session.play_agent()
+            else:
+                moves = session.view()["moves"]
+                if any(each["move"] == move for each in moves):
+                    return session
+                session.move(session.number, *choose(careful(moves, session), rng))
+    raise AssertionError(f"no game offered {move}")
+
+
+def careful(moves: list[dict[str, Any]], session: GameSession) -> list[dict[str, Any]]:
+    """Return the move of the hasty agents, which come to riichi."""
+    wanted = int(session._act(simulator_of(session).tables, np.zeros(1, np.int64))[0])
+    return [each for each in moves if each["action"] == wanted] or moves
+
+
+@pytest.mark.parametrize("action", [PASS, RON, TSUMO, 500, -1])
+def test_an_illegal_move_is_refused_and_changes_nothing(action: int) -> None:
+    session = at_persons_turn(new_session(0, seat=0))
+    view, before = session.view(), simulator_of(session).tables.copy()
+    with pytest.raises(RefusedMoveError, match="is not legal now: choose one of the moves that are offered"):
+        session.move(session.number, action)
+    assert session.view() == view
+    assert simulator_of(session).tables.tolist() == before.tolist()
+
+
+def test_a_discard_with_a_second_one_is_refused() -> None:
+    session = at_persons_turn(new_session(0))
+    with pytest.raises(RefusedMoveError, match="takes no discard"):
+        session.move(session.number, TSUMOGIRI, TSUMOGIRI)
+
+
+def test_a_stale_move_is_refused() -> None:
+    session = at_persons_turn(new_session(0))
+    number = session.number
+    session.move(number, TSUMOGIRI)
+    with pytest.raises(RefusedMoveError, match="an earlier moment of the game"):
+        session.move(number, TSUMOGIRI)
+    with pytest.raises(RefusedMoveError, match="not your turn"):
+        session.move(number + 1, TSUMOGIRI)
+
+
+def test_the_next_deal_waits_for_the_end_of_this_one() -> None:
+    session = at_persons_turn(new_session(0))
+    with pytest.raises(RefusedMoveError, match="not your turn"):
+        session.next_deal(session.number)
+
+
+def test_an_agent_cannot_play_for_the_person() -> None:
+    session = at_persons_turn(new_session(0))
+    with pytest.raises(ValueError, match="no agent has to decide"):
+        session.play_agent()
+
+
+def test_a_seat_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="seat is 4: use 0 to 3"):
+        new_session(0, seat=4)
+
+
+def test_a_game_that_goes_on_has_no_log() -> None:
+    with pytest.raises(ValueError, match="the game is not over"):
+        new_session(0).log()
+
+
+def test_after_riichi_the_drawn_tile_is_discarded_without_a_question() -> None:
+    session = session_with("riichi")
+    (offer,) = [move for move in session.view()["moves"] if move["move"] == "riichi"]
+    session.move(session.number, RIICHI, offer["discards"][0])
+    while not (session.is_between_deals or session.is_over):
+        if session.is_persons_turn:
+            moves = {each["move"] for each in session.view()["moves"]}
+            assert moves & {"tsumo", "ron", "ankan"}
+            session.move(session.number, PASS if "ron" in moves else TSUMOGIRI)
+        else:
+            session.play_agent()
