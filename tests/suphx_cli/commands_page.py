@@ -68,6 +68,7 @@ JSON_KEYS = {
     "runs compare": "runs[] settings metrics",
     "runs delete": "deleted[] freed_bytes deleted_in_mlflow[]",
     "ui": "url",
+    "play": "url",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
         "draws_unchecked_by_reason{reason:draws} quarantined quarantined_foreign quarantined_by_reason{reason:records} "

@@ -54,6 +54,13 @@ def port(text: str) -> int:
     return int(text)
 
 
+def any_port(text: str) -> int:
+    """Return a TCP port, or 0 for any free one."""
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: use 1 to 65535, or 0 for any free port")
+    return int(text)
+
+
 def assignment(text: str) -> tuple[str, str]:
     """Split ``"learner.learning_rate=3e-4"`` at its first equals sign."""
     key, sign, value = text.partition("=")

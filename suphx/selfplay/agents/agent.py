@@ -142,6 +142,11 @@ class NetAgent:
         return self._device.type == "cpu" and num_weights(self._discard_net) > _SMALL_NET
 
     @property
+    def sees_hidden_tiles(self) -> bool:
+        """Tell whether one of the nets has oracle planes."""
+        return any(self._num_oracle_planes)
+
+    @property
     def discard_net(self) -> PolicyNet:
         """The net of discards, without BatchNorm, on the agent's device."""
         return self._discard_net

@@ -1,24 +1,30 @@
-"""Asks an agent at every decision of a recorded game: the viewer shows it, reviews count it."""
+"""Asks an agent at every decision of a recorded game: the viewer shows it, reviews count it; or at any other tables."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from suphx.games.riichi import NO_ANSWER, NUM_ACTIONS, Opinions, RecordedDecisions
+from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
 
 
 def ask_agent(agent: Agent, decisions: RecordedDecisions) -> Opinions:
-    """Return what ``agent`` would do at each decision, whoever made it.
+    """Return what ``agent`` would do at each decision, whoever made it."""
+    return ask_at(agent, decisions.tables)
+
+
+def ask_at(agent: Agent, tables: Records) -> Opinions:
+    """Return what ``agent`` would do at each TABLE record (n,) that waits for its actor.
 
     An agent with nets also gives its probability for every legal move; those of others are NaN. A baseline that never
     calls has no answer where the player has called.
     """
-    indices = np.arange(len(decisions.tables))
-    actions = agent.act(decisions.tables, indices)
-    actions[decisions.tables["legal"][indices, actions] == 0] = NO_ANSWER
+    indices = np.arange(len(tables))
+    actions = agent.act(tables, indices)
+    actions[tables["legal"][indices, actions] == 0] = NO_ANSWER
     if isinstance(agent, NetAgent):
-        probabilities = agent.move_probabilities(decisions.tables, indices)
+        probabilities = agent.move_probabilities(tables, indices)
     else:
         probabilities = np.full((len(indices), NUM_ACTIONS), np.nan, np.float32)
     return Opinions(agent.name, actions, probabilities)

@@ -18,7 +18,8 @@ from suphx.games.riichi import viewer_game
 from suphx.games.riichi.hand.yaku_number import YAKU_NAMES
 from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx_pipelines.viewer import viewer_page as viewer
-from suphx_pipelines.viewer.viewer_page import LANGUAGES, SCRIPTS, viewer_page
+from suphx_pipelines.viewer.page_parts import LANGUAGES
+from suphx_pipelines.viewer.viewer_page import SCRIPTS, viewer_page
 from tests import screenshot
 from tests.games.riichi.builders.random_game import random_game
 

@@ -49,11 +49,6 @@ function drawPlaying() {
   label("play", timer === null ? "play" : "pause");
 }
 
-function label(id, key) {
-  byId(id).setAttribute("aria-label", word(key));
-  byId(id).title = word(key);
-}
-
 const BUTTONS = {
   "deal-before": [previousDeal, "up"], "deal-after": [nextDeal, "down"], first: [() => go({ step: 0 }), "first"],
   before: [backward, "before"], after: [forward, "after"], last: [() => go({ step: lastStep() }), "last"],

@@ -1,13 +1,5 @@
 // Draws everything that depends on where we are; remembers the place in the address and the choices in the browser.
 
-function remember(name, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(`suphx-${name}`);
-    localStorage.setItem(`suphx-${name}`, value);
-  } catch { /* a browser may refuse storage to local files */ }
-  return null;
-}
-
 // Move to another place: any of deal, step, seat, allHands, wall.
 function go(target) {
   const isOtherDeal = "deal" in target && target.deal !== place.deal;
@@ -65,21 +57,6 @@ function setLanguage(wanted) {
   drawDealChoice();
   drawTheme();
   draw();
-}
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-}
-
-function drawTheme() {
-  fill(byId("theme"), icon(isDark() ? "light" : "dark"));
-  label("theme", isDark() ? "light" : "dark");
-}
-
-function setTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-  drawTheme();
 }
 
 if (!GAME.agent) for (const element of document.querySelectorAll(".agent-only")) element.remove();

@@ -38,3 +38,9 @@ function writeWords() {
   document.documentElement.lang = language;
   for (const element of document.querySelectorAll("[data-word]")) element.textContent = word(element.dataset.word);
 }
+
+// Name a button for people who hear it, or point at it.
+function label(id, key) {
+  byId(id).setAttribute("aria-label", word(key));
+  byId(id).title = word(key);
+}

@@ -1,0 +1,126 @@
+"""``suphx play``: a game with three agents in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from suphx_cli.arguments.parsing import add_runs, any_port, examples, not_negative
+from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
+
+if TYPE_CHECKING:
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_pipelines.play.play_tables import PlayConfig
+    from suphx_pipelines.play.seated_agents import AgentLoader
+    from suphx_platform.console.console import Console
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``play``."""
+    parser = commands.add_parser(
+        "play",
+        parents=[options],
+        help="play against three agents",
+        description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
+        "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
+        f"finished games are saved. AGENT: {AGENT_FORMS}.",
+        epilog=examples(
+            "suphx play",
+            "suphx play --agent runs/RUN/supervised --length tonpuu",
+            "suphx play --seat 3 --seed 7 --no-browser",
+        ),
+    )
+    parser.add_argument(
+        "--agent", default="ukeire", metavar="AGENT", help="agent at the three other seats (default: ukeire)"
+    )
+    parser.add_argument(
+        "--length",
+        choices=("hanchan", "tonpuu"),
+        default="hanchan",
+        help="hanchan: East and South (default); tonpuu: East only",
+    )
+    parser.add_argument(
+        "--seat", type=int, choices=(1, 2, 3, 4), default=1, help="your seat; 1 is the first dealer (default: 1)"
+    )
+    parser.add_argument("--name", default="Player", metavar="NAME", help="your name (default: Player)")
+    parser.add_argument(
+        "--seed",
+        type=not_negative,
+        metavar="S",
+        help="seed of the walls, to play the same walls again (default: random)",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("games"), metavar="DIR", help="folder of the game records (default: games)"
+    )
+    parser.add_argument(
+        "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the link of the page and do not open it")
+    parser.add_argument(
+        "--language",
+        choices=("en", "de", "ja"),
+        help="language of the page (default: that of the browser)",
+    )
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def execute(args: argparse.Namespace, console: Console) -> None:
+    """Serve until Ctrl-C; ValueError for an unknown agent or a port in use."""
+    check_agent(args.agent)
+    with console.activity("importing"):
+        from suphx.games.riichi import MAX_SEED
+        from suphx_pipelines.play.play_tables import PlayConfig
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    if args.seed is not None and args.seed >= MAX_SEED:
+        raise ValueError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
+    config = PlayConfig(
+        agent=args.agent, name=args.name, seed=args.seed, seat=args.seat - 1, length=args.length, out=args.out
+    )
+    compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
+    with _agents(args, console) as loader:
+        _serve(args, config, loader, console)
+
+
+@contextmanager
+def _agents(args: argparse.Namespace, console: Console) -> Iterator[AgentLoader]:
+    """Yield what gives each table its agents; nets that are elsewhere are copied here first."""
+    from suphx_pipelines.play.seated_agents import AgentLoader
+    from suphx_platform.agents.agent_loading import load_any_agent
+    from suphx_platform.agents.agent_source import AgentSource
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    with TemporaryDirectory(prefix="suphx-agent-") as space:
+        with console.activity("loading the agent"):
+            address = AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent")
+            loader = AgentLoader(address, load_any_agent)
+        yield loader
+
+
+def _serve(args: argparse.Namespace, config: PlayConfig, loader: AgentLoader, console: Console) -> None:
+    """Serve the page until Ctrl-C."""
+    from suphx_pipelines.play.play_app import PlayApp
+    from suphx_pipelines.play.play_tables import PlayTables
+    from suphx_platform.local_web.local_server import LocalServer
+
+    app = PlayApp(PlayTables(config, loader), args.language).asgi()
+    with LocalServer(app, port=args.port) as server:
+        console.result({"url": server.link()})
+        console.say("The link contains a secret: do not share it. Press Ctrl-C to stop.")
+        if not args.no_browser and not console.is_json and sys.stderr.isatty():
+            _open(server.link(), console)
+        server.serve()
+
+
+def _open(link: str, console: Console) -> None:
+    """Open the page in the browser of whoever has typed the command."""
+    import webbrowser
+
+    if not webbrowser.open(link):
+        console.say("No browser was found: open the link yourself.")

@@ -1,0 +1,51 @@
+"""The page of ``suphx play``: the viewer's table, tiles and words, and a person's hand and moves below it.
+
+The page knows no rule: the server sends what the seat sees and the moves that it may make.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from suphx_pipelines.charts.tile_drawing import tile_symbols
+from suphx_pipelines.viewer.page_parts import (
+    VIEWER,
+    content_policy,
+    fill_page,
+    joined_script,
+    page_file,
+    page_json,
+    page_words,
+)
+from suphx_pipelines.viewer.viewer_page import viewer_script, viewer_style
+
+PLAY = "suphx_pipelines.play"
+SHARED_SCRIPTS = ("tiles", "table", "step_text", "result", "opinion", "settings")
+"""Scripts of the viewer that the page has, too, beside ``dom`` and ``words``."""
+SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
+"""The page's own, beside ``seat``, which has the place of the viewer's ``game``."""
+
+
+def play_page(*, host: str, language: str | None = None) -> str:
+    """Return the page for a server at ``host`` (name and port); ``language`` at first, None for the browser's."""
+    first = [viewer_script("dom"), viewer_script("words"), page_file(PLAY, "script/seat.js")]
+    shared = [viewer_script(name) for name in SHARED_SCRIPTS]
+    script = joined_script([*first, *shared, *(page_file(PLAY, f"script/{name}.js") for name in SCRIPTS)])
+    style = viewer_style() + page_file(PLAY, "play.css")
+    parts = {
+        "policy": content_policy(script, style, f"connect-src ws://{host}", "img-src data:"),
+        "style": style,
+        "symbols": tile_symbols(),
+        "data": page_json({"words": play_words(), "language": language}),
+        "script": script,
+    }
+    return fill_page(page_file(PLAY, "play.html"), parts)
+
+
+def play_words() -> dict[str, dict[str, Any]]:
+    """Return the words by language: the viewer's, and those that only this page needs."""
+    own = page_words(PLAY)
+    return {
+        language: {**viewer, "words": {**viewer["words"], **own[language]["words"]}, "keys": own[language]["keys"]}
+        for language, viewer in page_words(VIEWER).items()
+    }

@@ -1,0 +1,74 @@
+"""The agents at the other seats of a table, and what one of them would do in the person's place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from suphx.games.riichi import GameSession, move_hint
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, BaselineAgent, NetAgent
+from suphx.selfplay.agents.opinion import ask_at
+from suphx.selfplay.rollouts.rollout import GameFollower
+
+LoadAgent = Callable[[str], Agent]
+
+
+class AgentLoader:
+    """Gives each table its agents. Nets are loaded once; an agent that remembers a game is loaded for every table."""
+
+    def __init__(self, address: str, load: LoadAgent) -> None:
+        """``load`` returns the agent of ``address``; its errors are raised here, before the first game."""
+        self._address = address
+        self._load = load
+        self._first: Agent | None = load(address)
+        self._shared = self._first if isinstance(self._first, BaselineAgent | NetAgent) else None
+        self._lock = threading.Lock()
+
+    def seat(self) -> SeatedAgents:
+        """Return the agents of a new table."""
+        if self._shared is not None:
+            return SeatedAgents(self._shared, self._lock)
+        agent, self._first = self._first, None
+        return SeatedAgents(agent or self._load(self._address), threading.Lock())
+
+
+class SeatedAgents:
+    """One agent that answers for three seats of one table; any thread may ask it."""
+
+    def __init__(self, agent: Agent, lock: threading.Lock) -> None:
+        """``lock`` is held while the agent decides."""
+        self.agent = agent
+        self._lock = lock
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        """Return a legal action for each of the tables ``indices``."""
+        with self._lock:
+            return self.agent.act(tables, indices)
+
+    def follow(self, session: GameSession) -> None:
+        """Let an agent that follows whole games follow this one."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.follow(session.recorder)
+
+    def leave(self) -> None:
+        """End what the agent has started for the game, such as programs."""
+        if isinstance(self.agent, GameFollower):
+            self.agent.leave()
+
+    @property
+    def has_hints(self) -> bool:
+        """Tell whether the agent can be asked about the person's moves.
+
+        Agents that follow whole games cannot, and nets that see hidden tiles would reveal them.
+        """
+        return isinstance(self.agent, BaselineAgent) or (
+            isinstance(self.agent, NetAgent) and not self.agent.sees_hidden_tiles
+        )
+
+    def hint(self, tables: Records) -> dict[str, Any]:
+        """Return what the agent would do at the only table (1,), as ``move_hint`` does."""
+        with self._lock:
+            opinions = ask_at(self.agent, tables)
+        return move_hint(tables[0], int(opinions.actions[0]), opinions.probabilities[0])

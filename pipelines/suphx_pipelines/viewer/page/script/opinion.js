@@ -1,0 +1,27 @@
+// An agent's choice beside that of a player: a bar for each move.
+
+function opinion(decision) {
+  const isBarred = decision.moves.some((move) => move.p !== null);
+  const rows = decision.moves.map((move, index) => ({ move, index }))
+    .filter(({ index }) => isBarred || index === decision.played || index === decision.agent);
+  const heading = el("h3", {}, GAME.names[decision.seat], " ", el("span", { class: `verdict ${decision.differs ? "differs" : ""}` }, verdict(decision)));
+  return el("div", { class: "opinion" }, heading, el("ul", { class: "bars" }, rows.map(({ move, index }) => bar(decision, move, index))));
+}
+
+function verdict(decision) {
+  if (decision.played === null) return word("not_known");
+  if (decision.agent === null) return word("no_answer");
+  return word(decision.differs ? "differs" : "agrees");
+}
+
+function bar(decision, move, index) {
+  const isPlayed = index === decision.played, isAgent = index === decision.agent;
+  const kinds = [isPlayed ? "played" : "", isAgent ? "agent" : "", move.move === "discard" ? "" : "question"];
+  const marks = [isAgent ? el("em", { class: "mark-agent" }, word("mark_agent")) : null, isPlayed ? el("em", { class: "mark-played" }, word("mark_played")) : null];
+  const filled = el("i");
+  filled.style.width = `${100 * (move.p ?? 0)}%`;
+  return el("li", { class: kinds.join(" ") },
+    el("span", { class: "what" }, move.move === "discard" ? el("span", { class: "soft" }, tileName(move.faces[0])) : el("b", {}, word(move.move)), el("span", { class: "faces" }, tiles(move.faces))),
+    el("span", { class: "bar" }, move.p === null ? null : filled, el("span", { class: "marks" }, marks)),
+    el("span", { class: "value" }, move.p === null ? "" : percent(move.p)));
+}

@@ -1,0 +1,160 @@
+"""Drives Chromium as a person does: opens pages, clicks what is visible, reloads, takes pictures.
+
+>>> with Browser() as browser:
+...     page = browser.open("http://127.0.0.1:8000/", width=390, height=844)
+...     page.wait("document.querySelector('#next')")
+...     page.click("#next")
+
+It speaks Chromium's DevTools protocol.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Self
+from urllib.request import Request, urlopen
+
+from websockets.sync.client import connect
+
+from tests.screenshot import find_chromium
+
+_SECONDS = 30.0
+_OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
+    "--remote-debugging-port=0",
+)
+# Where a person could press the element: its middle, unless something lies above it.
+_PLACE = """(() => {
+  const found = document.querySelector(%s);
+  if (!found || found.disabled) return null;
+  found.scrollIntoView({ block: "nearest" });
+  const box = found.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+  const top = document.elementFromPoint(x, y);
+  return top && found.contains(top) ? [x, y] : null;
+})()"""
+
+
+class Browser:
+    """A Chromium without a window, with a profile of its own."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
+        command = [find_chromium(), *_OPTIONS, f"--user-data-dir={self._folder.name}", "about:blank"]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._port = self._find_port(Path(self._folder.name) / "DevToolsActivePort")
+        self._pages: list[Page] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for page in self._pages:
+            page.close()
+        self._process.terminate()
+        self._process.wait(timeout=_SECONDS)
+        self._folder.cleanup()
+
+    def open(self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light") -> Page:
+        """Return a new page at ``address``."""
+        request = Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
+        with urlopen(request, timeout=_SECONDS) as answer:
+            target = json.load(answer)
+        page = Page(target["webSocketDebuggerUrl"])
+        self._pages.append(page)
+        is_phone = width < 600
+        page.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone
+        )
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.call("Page.navigate", url=address)
+        return page
+
+    def _find_port(self, path: Path) -> int:
+        end = time.monotonic() + _SECONDS
+        while time.monotonic() < end and self._process.poll() is None:
+            if path.is_file() and "\n" in (text := path.read_text(encoding="utf-8")):
+                return int(text.splitlines()[0])
+            time.sleep(0.05)
+        raise RuntimeError(f"Chromium did not start within {_SECONDS:g} s: start it by hand to see what is wrong")
+
+
+class Page:
+    """One tab."""
+
+    def __init__(self, address: str) -> None:
+        self._stack = ExitStack()
+        self._connection = self._stack.enter_context(connect(address, max_size=None))
+        self._number = 0
+
+    def close(self) -> None:
+        """End the connection."""
+        self._stack.close()
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Call a method of the protocol and return its result; RuntimeError if it fails."""
+        self._number += 1
+        self._connection.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self._connection.recv(timeout=_SECONDS))
+            if message.get("id") == self._number:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                result: dict[str, Any] = message["result"]
+                return result
+
+    def value(self, expression: str) -> Any:
+        """Return what a JavaScript expression gives; RuntimeError if it throws."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait(self, expression: str, seconds: float = _SECONDS) -> Any:
+        """Return the value of an expression as soon as it is true; TimeoutError after ``seconds``."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if value := self.value(expression):
+                return value
+            time.sleep(0.02)
+        raise TimeoutError(f"still false after {seconds:g} s: {expression}; the page: {self.text()}")
+
+    def text(self) -> str:
+        """Return the text that the page shows."""
+        return str(self.value("document.body.innerText"))
+
+    def click(self, selector: str) -> bool:
+        """Press the first element of a CSS selector where a person would; False if it cannot be pressed."""
+        place = self.value(_PLACE % json.dumps(selector))
+        if place is None:
+            return False
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        return True
+
+    def press(self, key: str) -> None:
+        """Press and release a key such as ``"ArrowRight"`` or ``"h"``."""
+        text = {"text": key} if len(key) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def choose(self, selector: str, option: str) -> None:
+        """Choose an option of a select element."""
+        place, value = json.dumps(selector), json.dumps(option)
+        change = f"found.value = {value}; found.dispatchEvent(new Event('change'))"
+        self.value(f"(() => {{ const found = document.querySelector({place}); {change}; }})()")
+
+    def reload(self) -> None:
+        """Load the page again."""
+        self.call("Page.reload")
+
+    def picture(self, path: Path) -> None:
+        """Write a PNG of what is in view."""
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        path.write_bytes(base64.b64decode(data))

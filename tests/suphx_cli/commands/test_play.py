@@ -1,0 +1,49 @@
+"""``suphx play``: mistakes are one line before anything starts; the real command serves its page until Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from suphx_cli import cli
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
+        (["--seed", str(2**62)], f"--seed is {2**62}: use 0 to {2**62 - 1}"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["play", *arguments]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [["--port", "70000"], ["--seat", "5"], ["--language", "fr"], ["--length", "one"]])
+def test_wrong_usage_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        cli.main(["play", *arguments])
+    assert raised.value.code == 2
+
+
+@pytest.mark.slow
+def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "suphx_cli.cli", "play", "--json", "--language", "de"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            assert '"language":"de"' in answer.read().decode()
+        os.kill(process.pid, signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == cli.STOPPED
+    assert error.splitlines()[-1] == "suphx: stopped"
+    assert "Traceback" not in error

@@ -1,0 +1,109 @@
+"""The server of one person: no request passes without the token, from another website, or for another host."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+from suphx_platform.local_web.local_server import LocalServer
+from suphx_platform.local_web.loopback_guard import HOST, new_token
+from tests.suphx_platform.local_web.running_server import running_server
+
+
+async def page(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("the page")
+
+
+async def echo(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.send_text(await websocket.receive_text())
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LocalServer]:
+    with running_server(Starlette(routes=[Route("/", page), WebSocketRoute("/echo", echo)])) as server:
+        yield server
+
+
+def get(server: LocalServer, path: str, **headers: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=10)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    status, text = answer.status, answer.read().decode()
+    connection.close()
+    return status, text
+
+
+def own_page(server: LocalServer) -> str:
+    return f"/?token={server.token}"
+
+
+def test_the_page_is_for_whoever_has_the_link(server: LocalServer) -> None:
+    assert server.link() == f"http://127.0.0.1:{server.port}/?token={server.token}"
+    assert get(server, own_page(server)) == (200, "the page")
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=", "/?token=x", "/?token=%C3%A9", "/none", "/?other=1"])
+def test_a_request_without_the_token_is_refused(server: LocalServer, path: str) -> None:
+    status, text = get(server, path)
+    assert (status, text.strip()) == (
+        403,
+        "Refused: the token is missing or wrong: use the link that the command printed",
+    )
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1", "localhost"])
+def test_a_request_for_another_host_is_refused(server: LocalServer, host: str) -> None:
+    status, text = get(server, own_page(server), Host=host)
+    assert (status, "another host" in text) == (403, True)
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://localhost:1"])
+def test_a_request_from_another_website_is_refused(server: LocalServer, origin: str) -> None:
+    status, text = get(server, own_page(server), Origin=origin)
+    assert (status, "another website" in text) == (403, True)
+
+
+def test_a_websocket_of_the_page_is_connected(server: LocalServer) -> None:
+    address = f"ws://127.0.0.1:{server.port}/echo?token={server.token}"
+    with connect(address, origin=Origin(f"http://127.0.0.1:{server.port}")) as websocket:
+        websocket.send("hello")
+        assert websocket.recv(timeout=10) == "hello"
+
+
+@pytest.mark.parametrize(
+    ("origin", "token"),
+    [(None, None), ("http://evil.example", None), ("null", None), ("own", ""), ("own", "wrong")],
+)
+def test_other_websockets_are_refused(server: LocalServer, origin: str | None, token: str | None) -> None:
+    own = Origin(f"http://127.0.0.1:{server.port}" if origin == "own" else origin) if origin else None
+    address = f"ws://127.0.0.1:{server.port}/echo?token={server.token if token is None else token}"
+    with pytest.raises(InvalidStatus, match="403"), connect(address, origin=own):
+        pass
+
+
+def test_the_server_listens_on_loopback_only(server: LocalServer) -> None:
+    assert server._socket.getsockname()[0] == "127.0.0.1"
+    assert server._socket.family == socket.AF_INET
+
+
+def test_a_port_in_use_is_named(server: LocalServer) -> None:
+    with pytest.raises(ValueError, match=rf"port {server.port} on 127.0.0.1 cannot be used .*--port"):
+        LocalServer(Starlette(), port=server.port)
+
+
+def test_tokens_are_long_and_never_the_same() -> None:
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert min(map(len, tokens)) >= 43
