@@ -105,6 +105,7 @@ class PlayConnection:
         with suppress(WebSocketDisconnect, RuntimeError):  # the page is gone, and ``run`` will notice
             while True:
                 await self._socket.send_json(await self._waiting.get())
+                await asyncio.sleep(0)  # a page that has gone away is noticed here
 
     def _send(self, message: Message) -> None:
         try:

@@ -28,7 +28,7 @@ needs_chromium = pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run a
 TABLE = (
     "[...document.querySelectorAll('.felt .tile, .tray .tile')].map((each) => each.getAttribute('aria-label')).join()"
 )
-READY = "document.querySelector('.call, #hand button:enabled, #next, #viewer') !== null"
+READY = "document.querySelector('.call, #hand button:enabled, #next:enabled, #viewer') !== null"
 
 
 def test_each_language_has_all_words() -> None:

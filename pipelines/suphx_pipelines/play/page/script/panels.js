@@ -59,12 +59,13 @@ function endButtons() {
     return el("p", { class: "buttons" }, next);
   }
   const again = el("button", { type: "button", id: "again", class: view.is_over ? "plain" : "primary" }, word("new_game"));
-  again.addEventListener("click", () => send({ type: "new" }));
+  again.addEventListener("click", () => { again.disabled = true; send({ type: "new" }); });
   const address = `/game/${view.table}${location.search}`;
   const open = view.is_over ? el("a", { id: "viewer", class: "primary", href: address, target: "_blank", rel: "noopener" }, word("open_viewer")) : null;
   return [el("p", { class: "buttons" }, open, again), view.record ? el("p", { class: "soft" }, word("saved", { file: view.record })) : null];
 }
 
 function nextDeal() {
+  byId("next").disabled = true;
   send({ type: "next", number: view.number });
 }
