@@ -24,7 +24,7 @@ from suphx.training.reward.global_reward import Prediction
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.parts.inference_engine import InferenceEngine, LocalEngine
 from suphx_platform.parts.learner import Learner, UpdateReport
-from suphx_platform.parts.parameter_server import ParameterServer, PolicyVersion
+from suphx_platform.parts.parameter_server import ParameterServer, PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import Batch, BufferCounts, ReplayBuffer
 from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
@@ -96,6 +96,8 @@ class BackendState:
     """Number of the next simulator: no number ever plays twice, or it would play the same games again."""
     simulators: list[Mapping[str, np.ndarray]] = field(default_factory=list)
     buffers: list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=list)
+    held: list[list[Decisions]] = field(default_factory=list)
+    """Of each of ``simulators``: decisions, by head, for which the buffer had no room yet."""
 
 
 class DivergedBatchError(DivergedError):
@@ -128,11 +130,6 @@ class Backend(Protocol):
         """Figures of the moment: ``buffer_bytes``, and what else this backend can tell of its parts."""
         ...
 
-    @property
-    def is_settled(self) -> bool:
-        """Tell whether ``state`` would lose nothing that a later ``restore`` cannot do again."""
-        ...
-
     def advance(self) -> list[Event]:
         """Let the parts work; return what happened, in order; perhaps nothing.
 
@@ -141,8 +138,19 @@ class Backend(Protocol):
         """
         ...
 
+    def settle(self) -> list[Event]:
+        """Finish the updates that were begun, and publish their versions; return what happened, as ``advance`` does.
+
+        To be called before ``state`` and ``weights``: these then belong to the last update that was reported.
+        """
+        ...
+
     def newest(self) -> PolicyVersion:
         """Return the newest policy version."""
+        ...
+
+    def weights(self) -> Weights:
+        """Return the learner's weights, which may have more updates than the newest version."""
         ...
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
@@ -188,6 +196,7 @@ class LocalBackend:
             if is_same:
                 self._simulator.restore(state.simulators[0])
                 self._buffer.restore(*state.buffers[0])
+                self._held = state.held[0] or None
             else:
                 self._buffer.counts = state.counts
 
@@ -205,11 +214,6 @@ class LocalBackend:
     def gauges(self) -> Mapping[str, float]:
         """Figures of the moment."""
         return {"buffer_bytes": self._buffer.num_bytes}
-
-    @property
-    def is_settled(self) -> bool:
-        """Tell whether no decisions wait outside the buffer."""
-        return self._held is None
 
     def advance(self) -> list[Event]:
         """Learn if there are decisions for it, and play until there are some for the next update."""
@@ -229,9 +233,17 @@ class LocalBackend:
             played.append(self._play())
         return [*played, self._publish(learned.result())]
 
+    def settle(self) -> list[Event]:
+        """Do nothing: between two calls of ``advance`` no update is under way."""
+        return []
+
     def newest(self) -> PolicyVersion:
         """Return the newest policy version."""
         return self._server.latest_version
+
+    def weights(self) -> Weights:
+        """Return copies of the learner's weights."""
+        return self._learner.weights()
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
         """Play a match at once."""
@@ -249,6 +261,7 @@ class LocalBackend:
             next_simulator=self._next_simulator,
             simulators=[self._simulator.state()],
             buffers=[self._buffer.state()],
+            held=[self._held or []],
         )
 
     def close(self) -> None:
@@ -270,9 +283,7 @@ class LocalBackend:
             self._held = None
 
     def _learn(self, batch: Batch) -> Learned:
-        number = self._learner.num_updates + 1
-        measures_kl = number % self._config.report_every == 0
-        return learn(self._learner, batch.parts, batch.staleness, measures_kl=measures_kl)
+        return learn(self._learner, batch.parts, batch.staleness, report_every=self._config.report_every)
 
     def _publish(self, learned: Learned) -> Learned:
         """Make a new version if it is time after this update; return the update."""
@@ -302,8 +313,8 @@ def new_context(config: ReinforcementConfig, play: SelfPlay, index: int) -> Simu
     )
 
 
-def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *, measures_kl: bool) -> Learned:
-    """Make one update of ``learner``; ``measures_kl``: also tell how far the policy has gone from its start.
+def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *, report_every: int) -> Learned:
+    """Make one update of ``learner``; every ``report_every`` updates, measure how far the policy is from its start.
 
     Raises DivergedBatchError.
     """
@@ -313,7 +324,7 @@ def learn(learner: Learner, parts: Mapping[int, Decisions], staleness: float, *,
     except DivergedError as error:
         raise DivergedBatchError(str(error), parts) from error
     figures = _flat(update) | {"staleness": staleness}
-    if measures_kl:
+    if update.number % report_every == 0:
         measured = {f"{head}_kl_to_start": value for head, value in learner.kl_to_start(parts).items()}
         figures = measured | figures
     num_rows = {HEAD_NAMES[head]: len(part) for head, part in parts.items()}

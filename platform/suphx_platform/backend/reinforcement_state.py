@@ -1,8 +1,8 @@
 """The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
 
 It holds the learner's nets and optimizers, the versions of the parameter server, all counters and random states; and,
-in one process or over Ray in lockstep, every table with the decisions that wait for the end of their kyoku, and the
-replay buffer.
+in one process or over Ray in lockstep, every table with the decisions that wait for the end of their kyoku, the replay
+buffer, and decisions for which it had no room.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from suphx.experience.trajectory import Decisions
+from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.reinforcement.update.step_state import tensors_below
 from suphx_platform.backend.local_backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +52,8 @@ class Progress:
     """A point of the curves for each report."""
     matches: list[dict[str, Any]] = field(default_factory=list)
     """Matches during the run."""
+    since_report: list[dict[str, float]] = field(default_factory=list)
+    """Figures of the updates since the last point of the curves."""
 
 
 def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping[str, Any]) -> None:
@@ -63,6 +67,9 @@ def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping
         tensors |= _tensors(f"simulator/{number}", arrays)
     for number, (arrays, _) in enumerate(state.buffers):
         tensors |= _tensors(f"buffer/{number}", arrays)
+    for number, parts in enumerate(state.held):
+        for part in parts:
+            tensors |= _tensors(f"held/{number}/{HEAD_NAMES[part.head]}", part.arrays())
     for version in (*state.older, state.latest):
         for head, weights in version.weights.items():
             tensors |= _tensors(f"version/{version.number}/{head}", weights)
@@ -74,6 +81,7 @@ def save_state(path: Path, state: BackendState, progress: Progress, run: Mapping
         "learner": learner,
         "buffers": [values for _, values in state.buffers],
         "num_simulators": len(state.simulators),
+        "held": [[HEAD_NAMES[part.head] for part in parts] for parts in state.held],
         "next_simulator": state.next_simulator,
         "counts": asdict(state.counts),
         "latest": state.latest.number,
@@ -107,6 +115,13 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
             next_simulator=header["next_simulator"],
             simulators=[_arrays(tensors, f"simulator/{number}") for number in range(header["num_simulators"])],
             buffers=[(_arrays(tensors, f"buffer/{number}"), values) for number, values in enumerate(header["buffers"])],
+            held=[
+                [
+                    Decisions.from_arrays(HEAD_NAMES.index(name), _arrays(tensors, f"held/{number}/{name}"))
+                    for name in names
+                ]
+                for number, names in enumerate(header["held"])
+            ],
         )
         return state, Progress(**header["progress"])
     except (KeyError, TypeError) as error:

@@ -6,6 +6,7 @@ import heapq
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Any
 
 import ray
@@ -20,6 +21,8 @@ _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""
 _ENGINE_SECONDS = 2.0
 """Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
+
+_WAIT_SECONDS = 0.5
 
 _UNREPORTED = "its process has ended, and another one has taken its place"
 
@@ -51,6 +54,24 @@ class ActorSupervisor:
         while self._due and self._due[0][0] <= time.monotonic():
             _, part = heapq.heappop(self._due)
             self._ask(part)
+
+    def answer(self, part: str, actor: Any, reference: Any) -> Any:
+        """Return what the call ``reference`` of a part returns, and handle all other answers meanwhile.
+
+        Raises the error of the call. A part that does not answer within ``start_seconds`` is killed, which is an error.
+        """
+        outcome: Future[Any] = Future()
+        seconds = self._config.start_seconds
+        self.calls.add(
+            reference,
+            InFlightCall(
+                part=part, actor=actor, on_result=outcome.set_result, on_error=outcome.set_exception, seconds=seconds
+            ),
+        )
+        while not outcome.done():
+            self.work()
+            self.calls.wait(_WAIT_SECONDS)
+        return outcome.result()
 
     def when_awaiting(self, part: str, begin: Callable[[], None]) -> None:
         """Have ``begin`` called whenever ``part`` says that it awaits it."""
@@ -115,17 +136,17 @@ class ActorSupervisor:
         call = InFlightCall(
             part=part,
             actor=actor,
-            on_result=lambda health: self._hear(part, health),
-            on_error=lambda error: self._miss(part, error),
+            on_result=lambda health: self._note_health(part, health),
+            on_error=lambda error: self._handle_no_health(part, error),
             seconds=seconds,
             is_aside=True,
         )
         self.calls.add(actor.health.remote(), call)
 
-    def _hear(self, part: str, health: Health) -> None:
+    def _note_health(self, part: str, health: Health) -> None:
         self.health[part] = health
         if health.counts is not None:
-            self.engine_rates.hear(part, health.counts, time.monotonic())
+            self.engine_rates.add(part, health.counts, time.monotonic())
         if self._is_unreported_restart(part, health.incarnation):
             self._count(Fault(part, "died", _UNREPORTED), RuntimeError(f"{part}: {_UNREPORTED}"))
         if health.awaits_begin and part in self._begin:
@@ -135,14 +156,14 @@ class ActorSupervisor:
             self._hung(part, self._config.hang_seconds)
         self._ask_later(part)
 
-    def miss(self, part: str, error: Exception) -> None:
+    def fail_unless_dead(self, part: str, error: Exception) -> None:
         """Emit the fault of a part that did not do something small, unless it is known to be dead already."""
         if part in self.health or isinstance(error, ray.exceptions.ActorDiedError):
             self.fail(part, error)
 
-    def _miss(self, part: str, error: Exception) -> None:
-        """Deal with a part that gives no answer."""
-        self.miss(part, error)
+    def _handle_no_health(self, part: str, error: Exception) -> None:
+        """Handle a part that does not answer the question of its health."""
+        self.fail_unless_dead(part, error)
         self.health.pop(part, None)
         self._ask_later(part)
 

@@ -8,8 +8,9 @@ where this process is: they outlive the learner's machine. The batches do not; w
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,18 +35,22 @@ _WAIT_SECONDS = 0.5
 
 
 @dataclass(slots=True, eq=False)
-class _Ticket:
-    """A batch that the learner has been given since the last copy of its state."""
+class _SentBatch:
+    """A batch that was sent to the learner since the last copy of its state."""
 
     parts: Any
     """Reference of the decisions."""
     staleness: float
-    number: int = 0
-    """Of the update; 0 until it is made."""
+    update: int = 0
+    """Number of the update that was made from it; 0 until it is made."""
 
 
 class LearnerDriver:
-    """Consumes: batches. Produces: updates and versions. Waits for: shards that have a batch."""
+    """Consumes: batches. Produces: updates and versions. Waits for: shards that have a batch.
+
+    Each ``weight_sync_interval`` updates make a version. An update that makes one is reported when the parameter server
+    has the version, and later updates after it.
+    """
 
     def __init__(
         self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor, simulators: SimulatorGroup
@@ -56,17 +61,16 @@ class LearnerDriver:
         self._simulators = simulators
         self._updates = 0
         self._incarnation = 0
-        self.is_restoring = False
-        """The learner has been started and does not have its state yet."""
+        self._is_restoring = False  # the learner has been started and does not have its state yet
         self._has_lost_batches = False
         self._is_taking = False
         self._is_publishing = False
-        self._is_publish_due = False
-        self._is_protecting = False
-        self._is_lockstep = config.cluster.pace == "lockstep"
-        self._unsaid: deque[Learned] = deque()
+        self._due: deque[int] = deque()  # updates whose versions the server does not have yet
+        self._is_copying = False
+        self._ahead = 1 if config.cluster.pace == "lockstep" else _AHEAD
+        self._unreported: deque[Learned] = deque()
         self._copy: Any = None
-        self._tickets: deque[_Ticket] = deque()
+        self._sent: deque[_SentBatch] = deque()
         self._older: list[PolicyVersion] = []
         self.latest: PolicyVersion
         """The newest version; its weights are a list of one reference."""
@@ -90,12 +94,18 @@ class LearnerDriver:
         # A learner that starts waits for the server: if both died, nobody would find out by work that it awaits this.
         self._supervisor.when_awaiting("server", self._begin_server)
 
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether the learner restarts, or an update or a version is not finished."""
+        is_working = self._is_restoring or self._is_taking or self._num_open > 0
+        return is_working or bool(self._due or self._unreported)
+
     def work(self, *, may_learn: bool) -> None:
-        """Take the next batch if the learner has not enough to do."""
-        num_open = sum(ticket.number == 0 for ticket in self._tickets)
-        limit = 1 if self._is_lockstep else _AHEAD
-        is_overdue = self._is_publish_due and self._is_publishing
-        if not may_learn or self.is_restoring or self._is_taking or is_overdue or num_open >= limit:
+        """Take the next batch if the learner has not enough to do; never one more than the run's updates need."""
+        num_open, limit = self._num_open, self._config.max_updates
+        is_last = 0 < limit <= self._updates + num_open
+        is_occupied = self._is_restoring or self._is_taking or len(self._due) > 1 or num_open >= self._ahead
+        if not may_learn or is_last or is_occupied:
             return
         shard = self._simulators.next_ready()
         if shard is not None:
@@ -104,9 +114,9 @@ class LearnerDriver:
     def state(self, *, counts: BufferCounts, next_simulator: int) -> BackendState:
         """Return the learner's state and the versions, with the counts of the simulators.
 
-        A learner that is dead learns first what it has forgotten.
+        A learner that died first repeats the updates since the copy of its state.
         """
-        _, arrays, values = self._learner_state()
+        _, arrays, values = self._answer_of("state")
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
         return BackendState(
             learner=(tensors, values),
@@ -116,20 +126,27 @@ class LearnerDriver:
             next_simulator=next_simulator,
         )
 
-    def _learner_state(self) -> tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]]:
+    def weights(self) -> Weights:
+        """Return the learner's weights after all updates that it was given."""
+        weights: Weights = self._answer_of("weights")
+        return weights
+
+    @property
+    def _num_open(self) -> int:
+        """Batches from which the learner has not learned yet."""
+        return sum(batch.update == 0 for batch in self._sent)
+
+    def _answer_of(self, method: str) -> Any:
+        """Return what a ``method`` of the learner returns; if it dies meanwhile, that of the restarted one."""
         while True:
-            while self.is_restoring:
+            while self._is_restoring:
                 self._supervisor.work()
                 self._supervisor.calls.wait(_WAIT_SECONDS)
+            incarnation = self._incarnation
             try:
-                state: tuple[int, Mapping[str, np.ndarray], Mapping[str, Any]] = ray.get(self._actor.state.remote())
+                return self._supervisor.answer("learner", self._actor, getattr(self._actor, method).remote())
             except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
-                if not is_death(error):
-                    raise
-                self._supervisor.fail("learner", error)
-                self._restore()
-            else:
-                return state
+                self._recover(incarnation, error)
 
     def _take(self, shard: Shard) -> None:
         self._is_taking = True
@@ -140,116 +157,115 @@ class LearnerDriver:
             staleness, status = answer
             self._is_taking = False
             if shard.incarnation == incarnation:
-                self._simulators.hear(shard, status, has_given=True)
+                self._simulators.note_status(shard, status, has_given=True)
             if staleness is not None:
-                ticket = _Ticket(parts, staleness)
-                self._tickets.append(ticket)
-                self._learn(ticket, self._updates + sum(other.number == 0 for other in self._tickets))
+                batch = _SentBatch(parts, staleness)
+                self._sent.append(batch)
+                self._learn(batch)
 
         def on_error(error: Exception) -> None:
             self._is_taking = False
-            self._simulators.lose(shard, incarnation, error)
+            self._simulators.replace_lost(shard, incarnation, error)
 
         self._add(report, on_result, on_error, shard.part, shard.actor)
 
-    def _learn(self, ticket: _Ticket, number: int) -> None:
-        """Have the learner make the update ``number`` from a batch."""
-        if self.is_restoring:
-            return  # all tickets are handed in again after that
+    def _learn(self, batch: _SentBatch) -> None:
+        if self._is_restoring:
+            return  # all batches are sent again after that
         incarnation = self._incarnation
-        measures_kl = number % self._config.report_every == 0
-        reference = self._actor.learn.remote(ticket.parts, ticket.staleness, measures_kl)
+        reference = self._actor.learn.remote(batch.parts, batch.staleness)
 
         def on_result(learned: Learned) -> None:
             if self._incarnation == incarnation:
-                self._count(ticket, learned)
+                self._count(batch, learned)
 
         def on_error(error: Exception) -> None:
             if self._incarnation == incarnation:
-                self._lose(ticket, error)
+                self._handle_failed_update(batch, error)
 
         self._add(reference, on_result, on_error)
 
-    def _count(self, ticket: _Ticket, learned: Learned) -> None:
-        """Count an update that is new; one that is made again is none."""
+    def _count(self, batch: _SentBatch, learned: Learned) -> None:
+        """Count an update, unless it repeats one that was counted before the learner died."""
         self._supervisor.succeed("learner")
-        ticket.number = learned.number
+        batch.update = learned.number
         if learned.number > self._updates:
             self._updates = learned.number
-            self._unsaid.append(learned)
+            self._unreported.append(learned)
             if learned.number % self._config.weight_sync_interval == 0:
-                self._is_publish_due = True
-        if self._is_publish_due and not self._is_publishing:
-            self._publish()
-        if not (self._is_lockstep and self._is_publishing):
-            self._say()
-        if len(self._tickets) >= self._config.cluster.learner_copy_interval:
-            self._protect()
+                self._due.append(learned.number)
+        self._publish_if_due()
+        self._report_updates()
+        if len(self._sent) >= self._config.cluster.learner_copy_interval:
+            self._copy_state()
 
-    def _say(self) -> None:
-        """Tell of the updates; in lockstep, of one that makes a version when that is there."""
-        while self._unsaid:
-            self._supervisor.emit(self._unsaid.popleft())
+    def _report_updates(self) -> None:
+        """Emit the updates before the first one whose version the server does not have yet."""
+        first_due = self._due[0] if self._due else math.inf
+        while self._unreported and self._unreported[0].number < first_due:
+            self._supervisor.emit(self._unreported.popleft())
 
-    def _lose(self, ticket: _Ticket, error: Exception) -> None:
+    def _handle_failed_update(self, batch: _SentBatch, error: Exception) -> None:
         cause = cause_of(error)
         if isinstance(cause, DivergedBatchError):
             raise cause
         if isinstance(error, ray.exceptions.ObjectLostError):
-            self._lose_batch(ticket, error)
-            return
-        self._supervisor.fail("learner", error)
-        if is_death(error):
-            self._restore()
+            self._drop_lost_batch(batch, error)
+        elif is_death(error):
+            self._recover(self._incarnation, error)
         else:  # it cannot be learned from
-            self._tickets.remove(ticket)
+            self._supervisor.fail("learner", error)
+            self._sent.remove(batch)
 
-    def _lose_batch(self, ticket: _Ticket, error: Exception) -> None:
-        """Go on without a batch that went with the node on which it was; tell it once for all of them."""
-        self._tickets.remove(ticket)
+    def _drop_lost_batch(self, batch: _SentBatch, error: Exception) -> None:
+        """Continue without a batch that was lost with its node; emit one fault for all of them."""
+        self._sent.remove(batch)
         if not self._has_lost_batches:
             self._has_lost_batches = True
             self._supervisor.emit(Fault("learner", "failed", f"batches are lost with their node: {first_line(error)}"))
 
-    def _protect(self) -> None:
-        """Take a copy of the learner's state; the batches before it are not needed any more then."""
-        if self._is_protecting:
+    def _copy_state(self) -> None:
+        """Copy the learner's state; the batches before it are not needed any more then."""
+        if self._is_copying:
             return
-        self._is_protecting = True
+        self._is_copying = True
         incarnation = self._incarnation
 
         def on_result(state: tuple[int, Any, Any]) -> None:
             if self._incarnation != incarnation:  # it died since: the restarted one gets the copy before this one
                 return
-            self._is_protecting = False
+            self._is_copying = False
             self._copy = ray.put(state)
-            self._tickets = deque(t for t in self._tickets if t.number == 0 or t.number > state[0])
+            self._sent = deque(batch for batch in self._sent if batch.update == 0 or batch.update > state[0])
 
-        def on_error(error: Exception) -> None:
-            if self._incarnation == incarnation:
-                self._is_protecting = False
-            if not is_death(error):
-                raise cause_of(error)
+        self._add(self._actor.state.remote(), on_result, lambda error: self._recover(incarnation, error))
 
-        self._add(self._actor.state.remote(), on_result, on_error)
+    def _recover(self, incarnation: int, error: Exception) -> None:
+        """Restore the learner if ``error`` is the death of its ``incarnation``; raise any other error."""
+        if not is_death(error):
+            raise cause_of(error)
+        if self._incarnation == incarnation:  # else it is being restored already
+            self._supervisor.fail("learner", error)
+            self._restore()
 
     def _restore(self) -> None:
         """Give a learner that has just been started its last copy, if there is one, and all batches since then."""
         self._incarnation += 1
-        self.is_restoring = True
-        self._has_lost_batches = self._is_protecting = False
+        self._is_restoring = True
+        self._has_lost_batches = self._is_copying = False
         incarnation = self._incarnation
 
         def on_result(state: tuple[int, Any, Any]) -> None:
             if self._incarnation != incarnation:
                 return
-            self.is_restoring = False
+            self._is_restoring = False
             if self._copy is None:
                 self._copy = ray.put(state)
-            for ticket in self._tickets:
-                ticket.number = 0
-            for number, ticket in enumerate(list(self._tickets), state[0] + 1):
-                self._learn(ticket, number)
+            for batch in self._sent:
+                batch.update = 0
+            for batch in list(self._sent):
+                self._learn(batch)
+            self._publish_if_due()
 
         def on_error(error: Exception) -> None:
             if self._incarnation == incarnation:
@@ -258,46 +274,51 @@ class LearnerDriver:
 
         self._add(self._actor.begin.remote(self._copy), on_result, on_error)
 
-    def _publish(self) -> None:
+    def _publish_if_due(self) -> None:
         """Have the parameter server make the learner's weights its newest version, and all engines fetch it."""
-        self._is_publishing, self._is_publish_due = True, False
+        if not self._due or self._is_publishing or self._is_restoring:
+            return
+        self._is_publishing = True
+        incarnation = self._incarnation
 
         def on_result(weights: Weights) -> None:
-            self._hand_to_server([ray.put(weights)])
+            self._send_to_server([ray.put(weights)])
 
         def on_error(error: Exception) -> None:
-            self._is_publishing, self._is_publish_due = False, True
-            if not is_death(error):
-                raise cause_of(error)
+            self._is_publishing = False
+            self._recover(incarnation, error)
+            self._publish_if_due()
 
         self._add(self._actor.weights.remote(), on_result, on_error)
 
-    def _hand_to_server(self, weights: list[Any]) -> None:
+    def _send_to_server(self, weights: list[Any]) -> None:
         def on_result(versions: tuple[PolicyVersion, list[PolicyVersion]]) -> None:
             self._is_publishing = False
+            self._due.popleft()
             self._supervisor.succeed("server")
             self.latest, self._older = versions
             self._simulators.version = self.latest.number
-            self._say()
+            self._publish_if_due()
+            self._report_updates()
             for number, engine in enumerate(self._engines):
-                self._have_fetched(f"engine {number}", engine)
+                self._request_fetch(f"engine {number}", engine)
 
         def on_error(error: Exception) -> None:
             self._supervisor.fail("server", error)
             self._begin_server()
-            self._hand_to_server(weights)
+            self._send_to_server(weights)
 
         self._add(self._server.publish.remote(weights), on_result, on_error, "server", self._server)
 
     def _begin_server(self) -> None:
         self._server.begin.remote(self._policy_sets, self.latest, self._older)
 
-    def _have_fetched(self, part: str, engine: Any) -> None:
+    def _request_fetch(self, part: str, engine: Any) -> None:
         def on_result(_: int) -> None:
             self._supervisor.succeed(part)
 
         def on_error(error: Exception) -> None:
-            self._supervisor.miss(part, error)  # it fetches the newest version when it starts again
+            self._supervisor.fail_unless_dead(part, error)  # it fetches the newest version when it starts again
 
         self._add(engine.fetch.remote(), on_result, on_error, part, engine)
 

@@ -279,6 +279,7 @@ class LearnerActor(RayActor):
 
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._has_begun = False
+        self._report_every = config.report_every
         start, _, *teachers = _policy_sets(ray.get_actor(server_name))
         nets = [start.nets[head] for head in config.head_numbers]
         self._learner = Learner(
@@ -292,12 +293,12 @@ class LearnerActor(RayActor):
             ),
         )
 
-    def learn(self, parts: Mapping[int, Decisions], staleness: float, measures_kl: bool) -> Any:
+    def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
         """Make one update: ``local_backend.Learned``."""
         from suphx_platform.backend.local_backend import learn
 
         with _dying_with_learners():
-            return learn(self._begun(), parts, staleness, measures_kl=measures_kl)
+            return learn(self._begun(), parts, staleness, report_every=self._report_every)
 
     def weights(self) -> Any:
         """Return the policy nets' weights."""

@@ -23,7 +23,7 @@ from suphx_platform.on_ray.ray_actors import Health
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.topology import Topology, local_needs, play_match
-from suphx_platform.parts.parameter_server import PolicyVersion
+from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
 
@@ -77,11 +77,6 @@ class RayBackend:
         return gauges
 
     @property
-    def is_settled(self) -> bool:
-        """Tell whether a state can be taken: if the learner has its own, in lockstep while nothing is under way."""
-        return not self._learner_driver.is_restoring and (not self._is_lockstep or self._is_quiet)
-
-    @property
     def parts(self) -> Set[str]:
         """Names of all parts."""
         return self._topology.parts().keys()
@@ -100,12 +95,21 @@ class RayBackend:
         """Give everybody something to do and wait for an answer; return what happened."""
         if self._supervisor.calls.num_working == 0 and self._simulators.is_stuck:
             raise full_error(self._config.buffer.capacity_bytes)
-        self._supervisor.work()
-        self._learner_driver.work(may_learn=not self._is_lockstep or self._supervisor.calls.num_working == 0)
-        self._simulators.work(may_play=not self._is_lockstep or (self._is_quiet and self._simulators.is_empty))
-        self._supervisor.calls.wait(_WAIT_SECONDS)
-        self._say_who_is_missing()
+        self._work(may_learn=not self._is_lockstep or self._supervisor.calls.num_working == 0)
         return self._supervisor.events()
+
+    def settle(self) -> list[Event]:
+        """Wait until all updates that were begun are made and their versions are published; return what happened.
+
+        In lockstep nothing at all is under way afterwards; at free pace simulators play on.
+        """
+        while self._learner_driver.is_busy or (self._is_lockstep and self._supervisor.calls.num_working):
+            self._work(may_learn=False, may_play=not self._is_lockstep)
+        return self._supervisor.events()
+
+    def weights(self) -> Weights:
+        """Return the learner's weights."""
+        return self._learner_driver.weights()
 
     def newest(self) -> PolicyVersion:
         """Return the newest policy version with its weights."""
@@ -120,7 +124,7 @@ class RayBackend:
         """Return what a new backend needs. At free pace without games under way and decisions in buffers."""
         state = self._learner_driver.state(counts=self._simulators.counts, next_simulator=self._simulators.next_number)
         if self._is_lockstep:
-            state.simulators, state.buffers = self._simulators.state()
+            self._simulators.add_state(state)
         return state
 
     def close(self) -> None:
@@ -143,6 +147,15 @@ class RayBackend:
     def _end(self) -> None:
         for actor in self._topology.parts().values():
             ray.kill(actor)
+
+    def _work(self, *, may_learn: bool, may_play: bool = True) -> None:
+        """Give the parts something to do, as far as they may, and handle one answer."""
+        self._supervisor.work()
+        self._learner_driver.work(may_learn=may_learn)
+        is_turn = not self._is_lockstep or (self._is_quiet and self._simulators.is_empty)
+        self._simulators.work(may_play=may_play and is_turn)
+        self._supervisor.calls.wait(_WAIT_SECONDS)
+        self._say_who_is_missing()
 
     @property
     def _is_quiet(self) -> bool:

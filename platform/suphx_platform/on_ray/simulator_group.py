@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import ray
 
+from suphx.experience.trajectory import Decisions
 from suphx_platform.backend.local_backend import BackendState
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, is_death
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
@@ -29,11 +30,11 @@ class Shard:
     part: str
     actor: Any
     status: BufferStatus = field(default_factory=lambda: BufferStatus(False, 0, 0, BufferCounts()))
-    """What it said last."""
+    """Its last report."""
     is_full: bool = False
     """It refused what came last, and nothing was taken since."""
     incarnation: int = 0
-    """Times that it was lost; answers of an earlier incarnation are not listened to."""
+    """Times that it was lost; answers of an earlier incarnation are ignored."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +45,7 @@ class _SimulatorHandle:
     actor: Any
     shard: Shard
     incarnation: int = 0
-    """Times that it was told to begin; answers of an earlier incarnation are not listened to."""
+    """Times that it was told to begin; answers of an earlier incarnation are ignored."""
     is_begun: bool = False
     num_playing: int = 0
     pending: deque[Any] = field(default_factory=deque)
@@ -106,22 +107,61 @@ class SimulatorGroup:
         """Tell all simulators to begin; go on with the games and decisions of ``state`` if it has as many."""
         simulators: list[Mapping[str, np.ndarray] | None] = [None] * len(self._handles)
         buffers: list[Any] = [None] * len(self.shards)
+        held: list[list[Decisions]] = [[] for _ in self._handles]
         if state is not None:
             self.next_number, self._past = state.next_simulator, state.counts
             if (len(state.simulators), len(state.buffers)) == (len(self._handles), len(self.shards)):
-                simulators, buffers = list(state.simulators), list(state.buffers)
+                simulators, buffers, held = list(state.simulators), list(state.buffers), state.held
                 self._past = BufferCounts()
         begun = [shard.actor.begin.remote(part) for shard, part in zip(self.shards, buffers, strict=True)]
         if any(part is not None for part in buffers):
-            for shard, status in zip(self.shards, ray.get(begun), strict=True):
-                shard.status = status
-        for handle, games in zip(self._handles, simulators, strict=True):
+            for shard, status in zip(self.shards, begun, strict=True):
+                shard.status = self._supervisor.answer(shard.part, shard.actor, status)
+        for handle, games, fragment in zip(self._handles, simulators, held, strict=True):
+            if fragment:
+                handle.pending.append(ray.put(fragment))
+                handle.shard.is_full = True
             self._begin(handle, games)
 
-    def state(self) -> tuple[list[Mapping[str, np.ndarray]], list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]]]:
-        """Return the states of all simulators and shards, between two tasks."""
-        simulators = ray.get([handle.actor.state.remote() for handle in self._handles])
-        return simulators, ray.get([shard.actor.state.remote() for shard in self.shards])
+    def add_state(self, state: BackendState) -> None:
+        """Add the states of all simulators and shards, and the decisions on their way, to ``state``: between two tasks.
+
+        A part that died first is restarted, and its new state is added.
+        """
+        state.simulators = [self._state_of_simulator(handle) for handle in self._handles]
+        state.buffers = [self._state_of_shard(shard) for shard in self.shards]
+        state.held = [self._held_of(handle) for handle in self._handles]
+
+    def _held_of(self, handle: _SimulatorHandle) -> list[Decisions]:
+        """Return the decisions that wait for room in the shard; in lockstep one fragment at most."""
+        fragments = [self._supervisor.answer(handle.part, handle.actor, fragment) for fragment in handle.pending]
+        return [part for fragment in fragments for part in fragment]
+
+    def _state_of_simulator(self, handle: _SimulatorHandle) -> Mapping[str, np.ndarray]:
+        while True:
+            incarnation = handle.incarnation
+            try:
+                state: Mapping[str, np.ndarray] = self._supervisor.answer(
+                    handle.part, handle.actor, handle.actor.state.remote()
+                )
+            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+                self._handle_error(handle, incarnation, error)
+            else:
+                return state
+
+    def _state_of_shard(self, shard: Shard) -> tuple[Mapping[str, np.ndarray], Mapping[str, Any]]:
+        while True:
+            incarnation = shard.incarnation
+            try:
+                state: tuple[Mapping[str, np.ndarray], Mapping[str, Any]] = self._supervisor.answer(
+                    shard.part, shard.actor, shard.actor.state.remote()
+                )
+            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+                if not is_death(error):
+                    raise
+                self.replace_lost(shard, incarnation, error)
+            else:
+                return state
 
     def work(self, *, may_play: bool) -> None:
         """Hand over what is held, and have those play who may."""
@@ -142,15 +182,15 @@ class SimulatorGroup:
                 return shard
         return None
 
-    def hear(self, shard: Shard, status: BufferStatus, *, has_given: bool) -> None:
-        """Note how a shard is; ``has_given``: it may have room again."""
+    def note_status(self, shard: Shard, status: BufferStatus, *, has_given: bool) -> None:
+        """Note the status of a shard; ``has_given``: it may have room again."""
         shard.status = status
         self._supervisor.succeed(shard.part)
         if has_given:
             shard.is_full = False
             self._look_at(shard)
 
-    def lose(self, shard: Shard, incarnation: int, error: Exception) -> None:
+    def replace_lost(self, shard: Shard, incarnation: int, error: Exception) -> None:
         """Count what a shard lost that died in its ``incarnation``; the restarted one gets what is pending for it."""
         if shard.incarnation != incarnation:
             return
@@ -197,16 +237,21 @@ class SimulatorGroup:
         self._call(handle, report, on_result, incarnation)
 
     def _call(self, handle: _SimulatorHandle, reference: Any, on_result: Any, incarnation: int) -> None:
-        def on_error(error: Exception) -> None:
-            if handle.incarnation == incarnation:  # else it was said of another call
-                self._supervisor.fail(handle.part, error)
-                self._begin(handle)
-
         seconds = self._config.cluster.start_seconds
         call = InFlightCall(
-            part=handle.part, actor=handle.actor, on_result=on_result, on_error=on_error, seconds=seconds
+            part=handle.part,
+            actor=handle.actor,
+            on_result=on_result,
+            on_error=lambda error: self._handle_error(handle, incarnation, error),
+            seconds=seconds,
         )
         self._supervisor.calls.add(reference, call)
+
+    def _handle_error(self, handle: _SimulatorHandle, incarnation: int, error: Exception) -> None:
+        """Restart the games of a simulator whose call failed, unless another call of this incarnation failed before."""
+        if handle.incarnation == incarnation:
+            self._supervisor.fail(handle.part, error)
+            self._begin(handle)
 
     def _hand_over(self, handle: _SimulatorHandle) -> None:
         """Offer the oldest decisions that are held, unless the shard is known to be full."""
@@ -224,13 +269,13 @@ class SimulatorGroup:
                 handle.pending.popleft()
             if shard.incarnation == incarnation:
                 shard.is_full = not is_taken
-                self.hear(shard, status, has_given=False)
+                self.note_status(shard, status, has_given=False)
             self._to_do.add(handle)
 
         def on_error(error: Exception) -> None:
             handle.is_adding = False
             if is_death(error):
-                self.lose(shard, incarnation, error)
+                self.replace_lost(shard, incarnation, error)
             else:  # the decisions went with the node on which they were
                 self._supervisor.fail(handle.part, error)
                 handle.pending.popleft()

@@ -32,6 +32,7 @@ from suphx_platform.backend.carried_state import first_state
 from suphx_platform.backend.local_backend import (
     BackendState,
     DivergedBatchError,
+    Event,
     Fault,
     Learned,
     LocalBackend,
@@ -41,6 +42,7 @@ from suphx_platform.backend.reinforcement_state import Progress, damaged, load_s
 from suphx_platform.backend.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import count_text
+from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
 from suphx_platform.selfplay.run_backend import NewBackend
@@ -94,7 +96,6 @@ class Controller:
             raise damaged(self._state_path, error) from error
         self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
-        self._since_report: list[Mapping[str, float]] = []
         self._saved_at = self._ticked_at = time.monotonic()
 
     def run(self) -> dict[str, Any]:
@@ -107,7 +108,7 @@ class Controller:
         try:
             self._write_start()
             with StopRequest() as stop:
-                while not self.is_finished and not (stop.is_made and self._backend.is_settled):
+                while not self.is_finished and not stop.is_made:
                     self._advance()
                 if stop.is_made:
                     self._stop()
@@ -131,6 +132,7 @@ class Controller:
         return self._progress.updates
 
     def _stop(self) -> NoReturn:
+        self._count(self._backend.settle)
         if self._say is not None:
             self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
         self._save()
@@ -138,8 +140,15 @@ class Controller:
 
     def _advance(self) -> None:
         """Let the backend work and count what it did; save when it is time."""
+        self._count(self._backend.advance)
+        self._add_matches()
+        if time.monotonic() - self._saved_at > self._config.save_seconds:
+            self._save()
+
+    def _count(self, work: Callable[[], list[Event]]) -> None:
+        """Have the backend do its ``work``, and count what happened."""
         try:
-            events = self._backend.advance()
+            events = work()
         except DivergedBatchError as error:
             raise self._diverged(error) from error
         self._tick()
@@ -153,9 +162,6 @@ class Controller:
                 self._count_update(event)
             else:
                 self._count_fault(event)
-        self._add_matches()
-        if time.monotonic() - self._saved_at > self._config.save_seconds and self._backend.is_settled:
-            self._save()
 
     def _count_games(self, played: Played) -> None:
         progress = self._progress
@@ -172,14 +178,15 @@ class Controller:
         progress.learning_seconds += learned.seconds
         shares = {head: learned.figures.get(f"{head}_rejected_share", 0.0) for head in learned.num_rows}
         progress.rejected += sum(round(share * learned.num_rows[head]) for head, share in shares.items())
-        self._since_report.append(learned.figures)
+        progress.since_report.append(dict(learned.figures))
         if progress.updates % config.report_every == 0:
             self._add_point()
         if config.evaluate_every and progress.updates % config.evaluate_every == 0 and not self.is_finished:
             self._evaluate()
         if config.oracle.policy and config.oracle.ends_step(progress.updates):
             keep_probability = config.oracle.keep_probability_of_update(progress.updates)
-            self._write(self._folder / keep_folder(keep_probability), self._newest(), progress.updates)
+            weights = self._backend.newest().weights
+            self._write(self._folder / keep_folder(keep_probability), self._policy_set(weights), progress.updates)
 
     def _count_fault(self, fault: Fault) -> None:
         self._progress.faults[fault.name] = self._progress.faults.get(fault.name, 0) + 1
@@ -190,9 +197,9 @@ class Controller:
         """Add what happened since the last report to the curves."""
         progress = self._progress
         last = progress.history[-1] if progress.history else {}
-        names = sorted({name for figures in self._since_report for name in figures})
-        point = {name: _mean([figures[name] for figures in self._since_report if name in figures]) for name in names}
-        self._since_report = []
+        names = sorted({name for figures in progress.since_report for name in figures})
+        point = {name: _mean([own[name] for own in progress.since_report if name in own]) for name in names}
+        progress.since_report = []
         seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
         playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
         counts = {name: getattr(progress, name) for name in _COUNTS}
@@ -223,9 +230,8 @@ class Controller:
         if self._report is not None:
             self._report(point)
 
-    def _newest(self) -> PolicySet:
-        """Return the nets of the newest version."""
-        weights = self._backend.newest().weights
+    def _policy_set(self, weights: Weights) -> PolicySet:
+        """Return the nets that learn with ``weights``, and all others as they were at first."""
         nets = list(self._play.start.nets)
         for head in self._config.head_numbers:
             net = PolicyNet(head, nets[head].num_planes, nets[head].config)
@@ -239,9 +245,9 @@ class Controller:
         return PolicySet(tuple(nets), tuple(calibrations))
 
     def _evaluate(self, *, is_final: bool = False) -> None:
-        """Have matches played of the newest version."""
+        """Have matches played of the newest weights."""
         self._tell(f"match after {count_text(self._progress.updates, 'update')}")
-        self._write_newest()
+        self._write_newest(self._backend.weights())
         self._matches.begin(self._progress.updates, is_final=is_final, tell=self._tell)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
@@ -251,8 +257,9 @@ class Controller:
             self._show({"updates": entry["updates"], **match_figures(entry)})
 
     def _finish(self) -> dict[str, Any]:
+        self._count(self._backend.settle)
         matches = self._progress.matches
-        if self._since_report and not self._progress.history:
+        if self._progress.since_report and not self._progress.history:
             self._add_point()  # of a run that is shorter than report_every
         self._add_matches(waits=True)
         if not any(match["is_final"] and match["updates"] == self._progress.updates for match in matches):
@@ -270,7 +277,8 @@ class Controller:
         return metrics
 
     def _save(self) -> None:
-        self._write_newest()
+        self._count(self._backend.settle)
+        self._write_newest(self._backend.weights())
         save_state(self._state_path, self._backend.state(), self._progress, self._identity())
         self._saved_at = time.monotonic()
         if self._metrics is not None:
@@ -280,7 +288,7 @@ class Controller:
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
         """Write down what there is to look at and return the error that says where."""
-        self._write_newest()
+        self._write_newest(self._backend.newest().weights)
         tensors = {
             f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
             for head, part in error.parts.items()
@@ -298,8 +306,8 @@ class Controller:
         for policy_set, is_weak in ((self._play.start, False), (self._play.weak, True)):
             self._write(self._folder / START_FOLDER, policy_set, 0, is_weak=is_weak)
 
-    def _write_newest(self) -> None:
-        self._write(self._folder, self._newest(), self._progress.updates)
+    def _write_newest(self, weights: Weights) -> None:
+        self._write(self._folder, self._policy_set(weights), self._progress.updates)
 
     def _write(self, folder: Path, policy_set: PolicySet, step: int, *, is_weak: bool = False) -> None:
         heads = [HEAD_NAMES[head] for head in self._config.head_numbers]

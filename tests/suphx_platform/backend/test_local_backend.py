@@ -2,8 +2,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from suphx_platform.backend.local_backend import Learned, LocalBackend
+from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from tests.repository import REPOSITORY
+from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play
 
 PROGRAM = """
 import sys
@@ -28,3 +38,29 @@ print("loaded:", *(name for name in ("ray", "gymnasium", "torch") if name in sys
 def test_self_play_in_one_process_never_loads_ray() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "loaded: torch", done.stderr
+
+
+IN_TURN = replace(CONFIG, overlap=False, buffer=ReplayBufferConfig(batch_size=40))
+
+
+def next_update(backend: LocalBackend) -> Mapping[str, Any]:
+    while True:
+        for event in backend.advance():
+            if isinstance(event, Learned):
+                return event.figures
+
+
+@pytest.mark.usefixtures("short_games")
+def test_a_state_has_the_decisions_for_which_the_buffer_has_no_room(tmp_path: Path) -> None:
+    backend = LocalBackend(IN_TURN, new_play(IN_TURN))
+    next_update(backend)
+    while not any(map(len, backend._held or [])):
+        backend._held = backend._simulator.play(IN_TURN.rollout_fragment_length, version=0).decisions
+    save_state(tmp_path / "state", backend.state(), Progress(), {})
+    state, _ = load_state(tmp_path / "state", {})
+    restored = LocalBackend(IN_TURN, new_play(IN_TURN), state)
+    for _ in range(2):
+        assert next_update(restored) == next_update(backend)
+    assert restored.counts == backend.counts
+    for each in (backend, restored):
+        each.close()

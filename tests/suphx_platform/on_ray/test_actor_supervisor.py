@@ -52,8 +52,8 @@ def be_heard(supervisor: ActorSupervisor, life: str) -> None:
     """Have the part say that it is in this life."""
     reference = ask(
         supervisor,
-        lambda health: supervisor._hear("buffer 0", health),
-        lambda error: supervisor.miss("buffer 0", error),
+        lambda health: supervisor._note_health("buffer 0", health),
+        lambda error: supervisor.fail_unless_dead("buffer 0", error),
     )
     reference.answer.set_result(Health(1, "here", 0, life))
     supervisor.calls.wait(1)
@@ -139,3 +139,28 @@ def test_a_part_that_hung_and_was_killed_is_one_fault() -> None:
     die(supervisor, open_call)
     be_heard(supervisor, "second")
     assert faults(supervisor) == ["buffer_hung"]
+
+
+def test_answers_of_other_parts_are_handled_while_one_is_awaited() -> None:
+    supervisor = ActorSupervisor(RayLayoutConfig(), {})
+    heard: list[str] = []
+    first, second = ask(supervisor, heard.append, lambda _: None), Reference()
+    first.answer.set_result("first")
+    second.answer.set_result("second")
+    assert supervisor.answer("buffer 0", None, second) == "second"
+    assert heard == ["first"]
+
+
+def test_a_part_that_does_not_answer_in_time_is_killed_and_the_wait_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = RayLayoutConfig(hang_seconds=1.0, start_seconds=1.0)
+    supervisor = ActorSupervisor(config, {})
+    reference = Reference()
+
+    def kill(actor: str, *, no_restart: bool) -> None:
+        assert not no_restart
+        reference.answer.set_exception(ActorUnavailableError(f"{actor} was killed", None))
+
+    monkeypatch.setattr("suphx_platform.on_ray.in_flight_calls.ray.kill", kill)
+    with pytest.raises(ActorUnavailableError, match="learner actor was killed"):
+        supervisor.answer("learner", "learner actor", reference)
+    assert faults(supervisor) == ["learner_hung"]

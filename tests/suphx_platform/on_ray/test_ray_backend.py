@@ -15,9 +15,11 @@ import pytest
 from suphx.selfplay.agents.agent import load_agent
 from suphx.training.reinforcement.oracle_guiding import OracleConfig
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
+from suphx_platform.backend.carried_state import load_learner_state
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.selfplay.controller import STATE_FILE
 from tests.suphx_platform.on_ray.ray_config import ALONE, FREE, LOCKSTEP
 from tests.suphx_platform.selfplay.small_controller import new_controller, numbers, weights
 
@@ -50,8 +52,8 @@ def test_one_actor_of_each_in_lockstep_gives_the_numbers_of_one_process(
 
 def test_a_run_goes_on_in_another_shape(tmp_path: Path) -> None:
     """One process, then one actor of each in step: still the same numbers; then two of each at their own pace."""
-    new_controller(tmp_path / "a", replace(ALONE, max_updates=4)).run()
-    new_controller(tmp_path / "a", LOCKSTEP).run()
+    new_controller(tmp_path / "a", replace(ALONE, max_updates=3)).run()
+    new_controller(tmp_path / "a", replace(LOCKSTEP, save_seconds=0.0)).run()
     new_controller(tmp_path / "b", ALONE).run()
     np.testing.assert_equal(weights(tmp_path / "a"), weights(tmp_path / "b"))
     free = new_controller(tmp_path / "a", FREE).run()
@@ -61,6 +63,19 @@ def test_a_run_goes_on_in_another_shape(tmp_path: Path) -> None:
     assert back["version"] > free["version"]
 
 
+def test_a_state_at_free_pace_has_the_updates_that_were_reported(tmp_path: Path) -> None:
+    """The learner is given batches ahead: a state must not have updates that the run does not know of."""
+    states: list[tuple[int, int]] = []
+
+    def look(updates: int) -> None:
+        _, values = load_learner_state(tmp_path / STATE_FILE)
+        states.append((updates, values["num_updates"]))
+
+    new_controller(tmp_path, replace(FREE, save_seconds=0.0), keep=look).run()
+    assert len(states) > 2
+    assert all(reported == made for reported, made in states)
+
+
 def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
     said: list[str] = []
     metrics = new_controller(tmp_path, FREE, say=said.append).run()
@@ -68,7 +83,15 @@ def test_many_actors_at_their_own_pace_learn(tmp_path: Path) -> None:
     assert [line for line in said if not line.startswith("waiting for ") and line != "all parts are there"] == []
     assert [point["updates"] for point in metrics["history"]] == [3, 6, 9, 12, 15, 18, 21, 24]
     last = metrics["history"][-1]
-    assert last["version"] >= 11
+    assert metrics["updates"] == FREE.max_updates
+    assert last["version"] == metrics["version"] == 12
+    policy = "net.discard.policy."
+    newest = {
+        name.removeprefix(policy): value.numpy()
+        for name, value in load_learner_state(tmp_path / STATE_FILE)[0].items()
+        if name.startswith(policy)
+    }
+    np.testing.assert_equal(weights(tmp_path), newest)
     counts = metrics["decisions_of_buffer"]
     assert counts["learned"] >= 24 * 200
     assert counts["added"] >= counts["learned"]

@@ -156,7 +156,7 @@ class _Driver:
         def on_result(answer: tuple[float | None, BufferStatus]) -> None:
             self._is_taking = False
             status = answer[1]
-            self._simulators.hear(shard, status, has_given=True)
+            self._simulators.note_status(shard, status, has_given=True)
             if status.num_rows:
                 self._bytes_a_decision = status.num_bytes / status.num_rows
 

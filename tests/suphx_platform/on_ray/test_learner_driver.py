@@ -1,0 +1,204 @@
+"""The learner's calls in orders that real processes rarely produce: the test answers each call when it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from ray.exceptions import ActorUnavailableError
+
+from suphx_platform.backend.local_backend import Fault, Learned
+from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
+from suphx_platform.on_ray.learner_driver import LearnerDriver
+from suphx_platform.on_ray.simulator_group import SimulatorGroup
+from suphx_platform.on_ray.topology import Topology
+from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
+from suphx_platform.parts.ray_layout_config import RayLayoutConfig
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus
+from tests.suphx_platform.parts.small_policy_set import small_policy_set
+
+READY = BufferStatus(True, 200, 1000, BufferCounts())
+CONFIG = ReinforcementConfig(
+    max_updates=100, weight_sync_interval=2, cluster=RayLayoutConfig(on_ray=True, learner_copy_interval=3)
+)
+
+
+class Reference:
+    """A reference whose answer comes when the test gives it."""
+
+    def __init__(self) -> None:
+        self.answer: Future[Any] = Future()
+
+    def future(self) -> Future[Any]:
+        return self.answer
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    arguments: Sequence[Any]
+    reference: Reference
+
+
+class Actor:
+    """An actor that keeps its calls until the test answers them."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+
+    def __getattr__(self, method: str) -> Any:
+        def remote(*arguments: Any) -> Any:
+            call = Call(method, arguments, Reference())
+            self.calls.append(call)
+            return (call.reference, f"batch {len(self.calls)}") if method == "take" else call.reference
+
+        return SimpleNamespace(remote=remote)
+
+    @property
+    def methods(self) -> list[str]:
+        return [call.method for call in self.calls]
+
+
+class Case:
+    """A driver with a learner, a server and a buffer that the test moves."""
+
+    def __init__(self, config: ReinforcementConfig) -> None:
+        self.learner, self.buffer, self.parameter_server = Actor(), Actor(), Actor()
+        topology: Any = SimpleNamespace(
+            learner=self.learner, server=self.parameter_server, engines=[], buffers=[self.buffer], simulators=[]
+        )
+        self.supervisor = ActorSupervisor(config.cluster, {})
+        simulators = SimulatorGroup(config, cast(Topology, topology), self.supervisor)
+        simulators.note_status(simulators.shards[0], READY, has_given=False)
+        self.driver = LearnerDriver(config, cast(Topology, topology), self.supervisor, simulators)
+        self.driver.begin([small_policy_set(1)], None)
+        self.server = ParameterServer(ParameterServerConfig(), None, num_older=1)
+        self.answer(self.learner, "begin", (0, {}, {}))
+
+    def answer(self, actor: Actor, method: str, result: Any) -> None:
+        """Answer the oldest open call of ``method``."""
+        self._taken(actor, method).reference.answer.set_result(result)
+        self.supervisor.calls.wait(1)
+
+    def fail(self, actor: Actor, method: str) -> None:
+        """Answer the oldest open call of ``method`` with the death of the actor."""
+        self._taken(actor, method).reference.answer.set_exception(ActorUnavailableError("gone", None))
+        self.supervisor.calls.wait(1)
+
+    def take(self) -> None:
+        """Give the learner one more batch."""
+        self.driver.work(may_learn=True)
+        self.answer(self.buffer, "take", (0.0, READY))
+
+    def learn(self, number: int) -> None:
+        self.answer(self.learner, "learn", Learned(number, {}, 0.0))
+
+    def publish(self) -> None:
+        """Have the learner give its weights and the server take them."""
+        self.answer(self.learner, "weights", "weights")
+        self.server.publish("weights")
+        versions: tuple[PolicyVersion, list[PolicyVersion]] = (self.server.latest_version, self.server.older())
+        self.answer(self.parameter_server, "publish", versions)
+
+    def reported(self) -> list[int]:
+        """Return the numbers of the updates that were reported since the last call."""
+        return [event.number for event in self.supervisor.events() if isinstance(event, Learned)]
+
+    @staticmethod
+    def _taken(actor: Actor, method: str) -> Call:
+        call = next(call for call in actor.calls if call.method == method and not call.reference.answer.done())
+        actor.calls.remove(call)
+        return call
+
+
+@pytest.fixture
+def case(monkeypatch: pytest.MonkeyPatch) -> Case:
+    monkeypatch.setattr("suphx_platform.on_ray.learner_driver.ray.put", lambda value: value)
+    return Case(CONFIG)
+
+
+def test_an_update_that_makes_a_version_is_reported_when_the_server_has_it(case: Case) -> None:
+    for _ in range(2):
+        case.take()
+    case.learn(1)
+    assert case.reported() == [1]
+    case.learn(2)
+    case.take()
+    case.learn(3)
+    assert case.reported() == []
+    assert case.driver.is_busy
+    case.publish()
+    assert case.reported() == [2, 3]
+    assert case.driver.latest.number == 1
+    assert not case.driver.is_busy
+
+
+def test_every_version_that_is_due_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.on_ray.learner_driver.ray.put", lambda value: value)
+    case = Case(replace(CONFIG, weight_sync_interval=1))
+    for _ in range(2):
+        case.take()
+    for number in (1, 2):
+        case.learn(number)
+    case.driver.work(may_learn=True)
+    assert "take" not in case.buffer.methods, "the learner waits for the server"
+    case.publish()
+    assert case.reported() == [1]
+    case.publish()
+    assert case.reported() == [2]
+    assert case.driver.latest.number == 2
+
+
+def test_no_more_updates_are_begun_than_the_run_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.on_ray.learner_driver.ray.put", lambda value: value)
+    case = Case(replace(CONFIG, max_updates=1))
+    case.take()
+    case.driver.work(may_learn=True)
+    assert "take" not in case.buffer.methods
+    case.learn(1)
+    case.driver.work(may_learn=True)
+    assert "take" not in case.buffer.methods
+
+
+def test_a_learner_that_dies_before_it_gives_its_weights_is_restored_and_gives_them(case: Case) -> None:
+    for number in (1, 2):
+        case.take()
+        case.learn(number)
+    assert case.reported() == [1]
+    case.fail(case.learner, "weights")
+    assert case.learner.methods == ["begin"]
+    assert case.driver.is_busy
+    case.answer(case.learner, "begin", (0, {}, {}))
+    assert case.learner.methods == ["learn", "learn", "weights"]
+    for number in (1, 2):
+        case.learn(number)
+    case.publish()
+    events = case.supervisor.events()
+    assert [event.name for event in events if isinstance(event, Fault)] == ["learner_died"]
+    assert [event.number for event in events if isinstance(event, Learned)] == [2], "no update is counted twice"
+    assert not case.driver.is_busy
+
+
+def test_a_copy_that_a_dead_learner_made_is_ignored(case: Case) -> None:
+    """The restarted learner has the copy before; without its batches the updates since then would be lost."""
+    for number in (1, 2, 3):
+        case.take()
+        case.learn(number)
+    assert case.learner.methods == ["weights", "state"]
+    case.publish()
+    case.take()
+    case.fail(case.learner, "learn")
+    case.answer(case.learner, "state", (3, {}, {}))
+    assert case.learner.methods == ["begin"]
+    case.answer(case.learner, "begin", (0, {}, {}))
+    assert case.learner.methods == ["learn"] * 4
+    case.reported()
+    for number in (1, 2, 3, 4):
+        case.learn(number)
+    case.publish()
+    assert case.reported() == [4]
