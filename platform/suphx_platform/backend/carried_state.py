@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.training.reinforcement.update.update_control import new_stage
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 
@@ -34,7 +35,7 @@ def load_learner_state(path: Path) -> LearnerState:
 def first_state(carried: LearnerState, start: Weights) -> BackendState:
     """Return the state of a backend that begins with the policies ``start`` and all else that ``carried`` has.
 
-    ``start``: weights by head name. Updates are counted from 0.
+    ``start``: weights by head name. Updates are counted from 0: learning rates warm up and decay as in a first stage.
     """
     from suphx_platform.backend.local_backend import BackendState
 
@@ -43,8 +44,9 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
     for head, weights in start.items():
         own |= _with_policy(tensors, head, weights)
     first = PolicyVersion(0, start)
-    learner = (own, {**values, "num_updates": 0})
-    return BackendState(learner=learner, latest=first, older=[first], counts=BufferCounts(), next_simulator=0)
+    return BackendState(
+        learner=(own, new_stage(values)), latest=first, older=[first], counts=BufferCounts(), next_simulator=0
+    )
 
 
 def _with_policy(tensors: Mapping[str, Tensor], head: str, weights: Mapping[str, np.ndarray]) -> dict[str, Tensor]:

@@ -198,7 +198,7 @@ class Controller:
         progress = self._progress
         last = progress.history[-1] if progress.history else {}
         names = sorted({name for figures in progress.since_report for name in figures})
-        point = {name: _mean([own[name] for own in progress.since_report if name in own]) for name in names}
+        point = {name: _of_updates(name, [own[name] for own in progress.since_report if name in own]) for name in names}
         progress.since_report = []
         seconds = max(progress.seconds - last.get("seconds", 0.0), 1e-9)
         playing = max(progress.playing_seconds - last.get("playing_seconds", 0.0), 1e-9)
@@ -366,5 +366,6 @@ def _flat_config(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
+def _of_updates(name: str, values: list[float]) -> float:
+    """Return the value of a figure in several updates: their mean, or the maximum of a maximum."""
+    return max(values) if name.endswith("_max") else sum(values) / len(values)

@@ -79,7 +79,7 @@ class EntropyControl:
     initial: float | None = None
     """Entropy of the initial policy; None before the first batch."""
     num_updates: int = 0
-    """Updates of the policy so far."""
+    """Updates of the policy so far, those of earlier stages included: ``anneal_updates`` counts them."""
 
     def measured(self, entropy: float) -> EntropyControl:
         """Return the control that knows the initial entropy; the first batch decides."""

@@ -129,6 +129,27 @@ def test_two_learners_learn_what_one_learns_from_the_whole_batch(two: Learner) -
 
 
 @pytest.mark.ray
+@pytest.mark.slow
+def test_two_learners_stay_as_near_to_a_teacher_as_one(ray: None) -> None:
+    """The bound is one for the mean over both parts: one part is nearer to the teacher than it, the other is not."""
+    teacher = small_net(seed=2)
+    batch = {DISCARD_HEAD: decisions(n=64, seed=5)}
+    parts = [{DISCARD_HEAD: part} for part in batch[DISCARD_HEAD].split(2)]
+    far = replace(CONFIG, learning_rate=1e-9, distillation=DistillationConfig(weight=1e-9))
+    probe = Learner(far, [small_net()], teachers=[teacher])
+    near, beyond = sorted(probe.update(part).figures["discard"]["teacher_distance"] for part in parts)
+    config = replace(CONFIG, distillation=DistillationConfig(weight=5.0, bound=(near + 2 * beyond) / 3))
+    one = Learner(config, [small_net()], teachers=[teacher])
+    two = Learner(replace(config, num_learners=2), [small_net()], teachers=[teacher], new_workers=RLlibWorkers)
+    for _ in range(2):
+        assert two.update(batch).figures["discard"]["teacher_distance"] == pytest.approx(
+            one.update(batch).figures["discard"]["teacher_distance"], rel=1e-4
+        )
+    assert_close(two.weights(), one.weights())
+    two.close()
+
+
+@pytest.mark.ray
 def test_a_state_does_not_depend_on_the_number_of_learners(two: Learner) -> None:
     one = plain_learner()
     for batch in BATCHES:

@@ -174,7 +174,9 @@ def test_self_play_can_begin_with_the_learner_of_earlier_self_play(tmp_path: Pat
     assert later["history"][0]["discard_entropy_target"] == metrics["history"][0]["discard_entropy_target"]
     # The first deals end without points: a new critic, which predicts 0, has no loss there.
     assert metrics["history"][0]["discard_critic_loss"] == 0 < later["history"][0]["discard_critic_loss"]
-    state, _ = read_tensors(tmp_path / "b" / STATE_FILE)
+    state, header = read_tensors(tmp_path / "b" / STATE_FILE)
+    assert header["learner"]["policy_updates"] == {"discard": 4}, "learning rates begin as in a first stage"
+    assert header["learner"]["controls"]["discard"]["num_updates"] == 8
     steps = {int(tensor) for name, tensor in state.items() if name.startswith("learner/opt") and name.endswith("/step")}
     assert steps == {8}
     begun = weights(tmp_path / "b" / "start")

@@ -52,6 +52,19 @@ def test_the_gradient_leads_to_the_teacher_and_ends_at_the_bound() -> None:
     assert not nothing.any()
 
 
+@pytest.mark.parametrize(("whole", "is_counted"), [(0.01, False), (10.0, True)])
+def test_the_distance_of_the_whole_batch_decides_for_each_learner(whole: float, is_counted: bool) -> None:
+    """One learner's part may be within the bound, and another's beyond it: together they make one mean."""
+    logits, teacher, masks = as_tensors(*batch())
+    logits.requires_grad_()
+    own = distance_twin(*batch())
+    config = DistillationConfig(weight=1.0, bound=0.1)
+    loss, distance = distillation_loss(logits, teacher, masks, config, lambda _: torch.tensor(whole))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    assert bool(gradient.any()) == is_counted
+    assert float(distance) == pytest.approx(own, rel=1e-5)
+
+
 def test_a_policy_that_is_its_teacher_is_at_no_distance() -> None:
     logits, _, masks = as_tensors(*batch())
     loss, distance = distillation_loss(logits, logits, masks, DistillationConfig(weight=1.0, bound=0.0))

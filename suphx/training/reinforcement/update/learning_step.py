@@ -59,7 +59,7 @@ class LearningStep:
         self.actors = actors
         """The nets by head name."""
         self.last_gradients: dict[str, dict[str, Tensor]] = {}
-        """Gradients of the policies in their last updates, by head name and parameter."""
+        """Gradients of the policies in the last updates that moved them, by head name and parameter."""
         self._step: Step = {}
         self._pending: dict[tuple[str, str], Tensor] = {}
         for actor in actors.values():
@@ -114,11 +114,13 @@ class LearningStep:
             with torch.no_grad():
                 start = net_logits(actor.start, batch[ROWS], actor.bf16)
             divergence = kl_divergence(logits, start, masks)
-            loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_to_start": divergence.detach()}
+            loss, figures = loss + part.kl_coeff * divergence, figures | {"kl_penalty": divergence.detach()}
         if config.distillation.weight and actor.teacher is not None:
             with torch.no_grad():
                 goal = net_logits(actor.teacher, batch[TEACHER_ROWS], actor.bf16)
-            extra, distance = distillation_loss(logits, goal, masks, config.distillation)
+            extra, distance = distillation_loss(
+                logits, goal, masks, config.distillation, lambda own: self._sum_of_learners(own * part.weight)
+            )
             loss, figures = loss + part.learns_policy * extra, figures | {"teacher_distance": distance}
         self._pending |= {(head, name): value for name, value in figures.items()}
         return loss * (part.weight * config.num_learners)
@@ -142,8 +144,8 @@ class LearningStep:
             norm = figures[head][f"{name}_norm"]
             if not math.isfinite(norm):
                 raise DivergedError(f"the gradient of the {head} {name} net is {norm}")
-        self.last_gradients |= gradients
         self._stop_policies(figures)
+        self.last_gradients |= {h: own for h, own in gradients.items() if not figures[h].get("stopped_share")}
         return figures
 
     @torch.inference_mode()
@@ -178,9 +180,14 @@ class LearningStep:
         if not self._config.trust_region.max_kl or not heads:
             return {}
         parts = torch.stack([self._pending[head, "kl"] * self._step[head].weight for head in heads])
-        if self._is_distributed:
-            torch.distributed.all_reduce(parts)
+        parts = self._sum_of_learners(parts)
         return {(head, _ALL_KL): part for head, part in zip(heads, parts, strict=True)}
+
+    def _sum_of_learners(self, own: Tensor) -> Tensor:
+        """Return the sum of a tensor over all learners, which all call this in the same order."""
+        if self._is_distributed:
+            torch.distributed.all_reduce(own)
+        return own
 
     def _cosines(self, gradients: Mapping[str, Mapping[str, Tensor]]) -> dict[tuple[str, str], Tensor]:
         last = self.last_gradients

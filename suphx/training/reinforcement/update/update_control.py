@@ -27,6 +27,8 @@ class UpdateControl:
         """Updates so far, over all starts of a run."""
         entropy = config.entropy
         self._controls = {head: EntropyControl(target=entropy.target_of(head), alpha=entropy.alpha) for head in heads}
+        self._policy_updates = dict.fromkeys(heads, 0)
+        """Updates that moved the policy of a head: warm-up, decay and half-life depend on them."""
         self._critic_rows = dict.fromkeys(heads, 0)
         """Decisions from which only the critic of a head has learned."""
 
@@ -55,14 +57,19 @@ class UpdateControl:
     def count(self, parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
         """Count the update of ``parts`` with the figures that each learner ``found`` in each step.
 
-        Return the means of the figures, the entropy coefficient and the entropy target of the update, by head name.
+        An update that the trust region stopped does not count as an update of that policy: its learning rate and
+        entropy control stay as they are. Return the means of the figures, the entropy coefficient and the entropy
+        target of the update, by head name.
         """
         figures = mean_figures(parts, found)
         rows = _num_rows(parts)
         for name, values in figures.items():
             head = HEAD_NAMES.index(name)
-            values |= self._measure(head, values["entropy"])
-            if self._is_critic_alone(head):
+            is_alone = self._is_critic_alone(head)
+            moves_policy = not is_alone and not values.get("stopped_share")
+            values |= self._measure(head, values["entropy"], moves_policy=moves_policy)
+            self._policy_updates[head] += moves_policy
+            if is_alone:
                 self._critic_rows[head] += rows[name]
         self.num_updates += 1
         return figures
@@ -70,14 +77,19 @@ class UpdateControl:
     def state(self) -> dict[str, Any]:
         """Return plain values for ``restore``."""
         controls = {HEAD_NAMES[head]: asdict(control) for head, control in self._controls.items()}
-        critic_rows = {HEAD_NAMES[head]: rows for head, rows in self._critic_rows.items()}
-        return {"num_updates": self.num_updates, "controls": controls, "critic_rows": critic_rows}
+        return {
+            "num_updates": self.num_updates,
+            "policy_updates": {HEAD_NAMES[head]: number for head, number in self._policy_updates.items()},
+            "controls": controls,
+            "critic_rows": {HEAD_NAMES[head]: rows for head, rows in self._critic_rows.items()},
+        }
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Continue from a ``state``."""
         self._controls = {
             HEAD_NAMES.index(name): EntropyControl(**control) for name, control in values["controls"].items()
         }
+        self._policy_updates = {HEAD_NAMES.index(name): number for name, number in values["policy_updates"].items()}
         self._critic_rows = {HEAD_NAMES.index(name): rows for name, rows in values["critic_rows"].items()}
         self.num_updates = values["num_updates"]
 
@@ -85,10 +97,10 @@ class UpdateControl:
         has_critic = self._config.gradient.baseline == "critic"
         return has_critic and self._critic_rows[head] < self._config.critic_warmup.decisions
 
-    def _measure(self, head: int, entropy: float) -> dict[str, float]:
+    def _measure(self, head: int, entropy: float, *, moves_policy: bool) -> dict[str, float]:
         """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""
         control, config = self._controls[head].measured(entropy), self._config.entropy
-        self._controls[head] = control if self._is_critic_alone(head) else control.after(entropy, config)
+        self._controls[head] = control.after(entropy, config) if moves_policy else control
         return {"alpha": control.alpha, "entropy_target": control.target_now(config) or 0.0}
 
     def _parts_of_step(self, step: Mapping[int, Decisions]) -> list[Step]:
@@ -99,32 +111,52 @@ class UpdateControl:
         parts: list[dict[str, HeadBatch]] = [{} for _ in range(self._config.num_learners)]
         region = self._config.trust_region
         for head, batch in step.items():
-            control, is_alone = self._controls[head], self._is_critic_alone(head)
+            alpha, is_alone = self._controls[head].alpha, self._is_critic_alone(head)
+            num_updates = self._policy_updates[head]
             for own, part in zip(parts, batch.split(len(parts)), strict=True):
                 own[HEAD_NAMES[head]] = HeadBatch(
                     decisions=part if len(part) else batch.part(0, 1),
-                    alpha=control.alpha,
+                    alpha=alpha,
                     weight=len(part) / len(batch),
                     learns_policy=not is_alone,
-                    rate_share=self._config.rate_share_after(control.num_updates),
-                    kl_coeff=0.0 if is_alone else region.kl_coeff_after(control.num_updates),
+                    rate_share=self._config.rate_share_after(num_updates),
+                    kl_coeff=0.0 if is_alone else region.kl_coeff_after(num_updates),
                 )
         return list(parts)
 
 
+def new_stage(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of an ``UpdateControl`` with which the next stage begins.
+
+    Entropy control is carried over. Counters begin at 0: learning rates and the weight of the distance from the initial
+    net follow the updates of the new stage.
+    """
+    return {**values, "num_updates": 0, "policy_updates": dict.fromkeys(values["policy_updates"], 0)}
+
+
 def mean_figures(parts: Sequence[Sequence[Step]], found: Sequence[Sequence[Figures]]) -> Figures:
-    """Return the means over the steps of what the learners ``found``, each weighted by the learners' rows."""
-    sums: dict[tuple[str, str], list[float]] = {}
+    """Return the means over all rows of what the learners ``found`` in their steps; the maxima of names in ``_max``."""
+    values: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for number in range(len(parts[0])):
         for head in parts[0][number]:
             batches, figures = [own[number][head] for own in parts], [own[number][head] for own in found]
+            rows = sum(len(batch.decisions) for batch in batches if batch.weight)
             for name in figures[0]:
-                mean = sum(batch.weight * values[name] for batch, values in zip(batches, figures, strict=True))
-                sums.setdefault((head, name), []).append(mean)
+                values.setdefault((head, name), []).extend(
+                    (rows * batch.weight, own[name]) for batch, own in zip(batches, figures, strict=True)
+                )
     result: Figures = {}
-    for (head, name), means in sums.items():
-        result.setdefault(head, {})[name] = sum(means) / len(means)
+    for (head, name), weighted in values.items():
+        result.setdefault(head, {})[name] = _maximum(weighted) if name.endswith("_max") else _mean(weighted)
     return result
+
+
+def _mean(weighted: Sequence[tuple[float, float]]) -> float:
+    return sum(weight * value for weight, value in weighted) / sum(weight for weight, _ in weighted)
+
+
+def _maximum(weighted: Sequence[tuple[float, float]]) -> float:
+    return max(value for weight, value in weighted if weight)
 
 
 def _num_rows(parts: Sequence[Sequence[Step]]) -> dict[str, int]:

@@ -117,6 +117,7 @@ def test_a_policy_beyond_the_trust_region_does_not_move() -> None:
     far.log_probs[:] = np.log(0.5)
     policy, critic = weights_of(step, "policy"), weights_of(step, "critic")
     assert step.make({"discard": batch(far)})["discard"]["stopped_share"] == 1
+    assert not step.last_gradients.get("discard"), "there was no update of the policy"
     assert not has_moved(policy, weights_of(step, "policy"))
     assert has_moved(critic, weights_of(step, "critic"))
     assert step.make({"discard": batch(decisions())})["discard"]["stopped_share"] == 0
@@ -130,7 +131,7 @@ def test_the_divergence_from_the_initial_net_is_part_of_the_loss() -> None:
     own = decisions(n=64)
     measured = step.kl_to_start({"discard": (own.rows.dense(), own.masks)})["discard"]
     before = weights_of(step, "policy")
-    assert step.make({"discard": batch(own, kl_coeff=1e-6)})["discard"]["kl_to_start"] == pytest.approx(measured)
+    assert step.make({"discard": batch(own, kl_coeff=1e-6)})["discard"]["kl_penalty"] == pytest.approx(measured)
     assert has_moved(before, weights_of(step, "policy"))
     for _ in range(30):
         step.make({"discard": batch(own, kl_coeff=10.0)})

@@ -11,7 +11,7 @@ from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
 from suphx.training.reinforcement.entropy import EntropyConfig
 from suphx.training.reinforcement.update.head_batch import Figures, Step
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
-from suphx.training.reinforcement.update.update_control import UpdateControl, mean_figures
+from suphx.training.reinforcement.update.update_control import UpdateControl, mean_figures, new_stage
 from tests.training.reinforcement.update.decision_batch import BATCHES, CONFIG, GUARDED, decisions
 
 HEADS = (DISCARD_HEAD, CHOW_HEAD)
@@ -111,6 +111,37 @@ def test_a_restored_control_goes_on_with_the_same_settings() -> None:
     assert first.num_updates == second.num_updates == 6
 
 
+def test_a_stopped_update_is_no_update_of_the_policy() -> None:
+    entropy = EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0, anneal_updates=4)
+    control = new_control(replace(CONFIG, **GUARDED | {"critic_warmup": CriticWarmupConfig(), "entropy": entropy}))
+    batch = {DISCARD_HEAD: decisions()}
+    before = control.parts(batch)[0][0]["discard"]
+    parts = control.parts(batch)
+    control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 1.0}}]])
+    stopped = control.parts(batch)[0][0]["discard"]
+    assert (stopped.rate_share, stopped.kl_coeff, stopped.alpha) == (before.rate_share, before.kl_coeff, before.alpha)
+    control.count(parts, [[{"discard": {"entropy": 1.0, "stopped_share": 0.0}}]])
+    moved = control.parts(batch)[0][0]["discard"]
+    assert moved.rate_share > before.rate_share, "one update of the warm-up"
+    assert moved.kl_coeff < before.kl_coeff
+    assert moved.alpha == pytest.approx(0.205)
+
+
+def test_a_new_stage_begins_with_the_first_learning_rate_and_the_carried_entropy_control() -> None:
+    config = replace(CONFIG, decay_updates=3, entropy=EntropyConfig(target=1.5, alpha=0.2, rate=0.01, gain=0.0))
+    first, second = new_control(config), new_control(config)
+    batch = {DISCARD_HEAD: decisions()}
+    for _ in range(4):
+        parts = first.parts(batch)
+        first.count(parts, found(parts))
+    assert first.parts(batch)[0][0]["discard"].rate_share == pytest.approx(config.last_rate_share)
+    second.restore(new_stage(first.state()))
+    step = second.parts(batch)[0][0]["discard"]
+    assert step.rate_share == 1
+    assert step.alpha == first.parts(batch)[0][0]["discard"].alpha == pytest.approx(0.22)
+    assert second.num_updates == 0
+
+
 def test_an_update_without_decisions_is_refused() -> None:
     with pytest.raises(ValueError, match="an update needs decisions of one head at least: the batches are empty"):
         new_control().parts({DISCARD_HEAD: decisions(n=0)})
@@ -122,3 +153,10 @@ def test_figures_are_means_over_rows_and_steps() -> None:
     values = [[1.0, 5.0], [2.0, 8.0]]
     figures: list[list[Figures]] = [[{"discard": {"kl": value}} for value in own] for own in values]
     assert mean_figures(parts, figures) == {"discard": {"kl": pytest.approx((1.5 + 6.5) / 2)}}
+
+
+def test_a_step_with_more_rows_counts_more_and_a_maximum_stays_one() -> None:
+    control = new_control()
+    [[long]], [[short]] = (control.parts({DISCARD_HEAD: decisions(n=n)}) for n in (30, 10))
+    figures: list[list[Figures]] = [[{"discard": {"kl": kl, "ratio_max": 10 * kl}} for kl in (1.0, 5.0)]]
+    assert mean_figures([[long, short]], figures) == {"discard": {"kl": pytest.approx(2.0), "ratio_max": 50.0}}
