@@ -45,6 +45,9 @@ class Decisions:
     """bool [n]: a yes that was not done, because a surer claim or kan of the same seat, or another seat's claim or win,
     went first. All other answers were done: a yes without this mark is an action of the game, a no is none. For
     comparisons with records; the loss does not use it (docs/self-play.md)."""
+    is_joint: BOOL
+    """bool [n]: decided at the same time as the row before it in its trajectory: the net was asked about several claims
+    or kans. Their order has no meaning: together they are one step of a trajectory (advantage.py)."""
     log_probs: F32
     """Of the behaviour policy."""
     versions: I32
@@ -173,7 +176,7 @@ class TrajectoryStore:
         self._row_bytes = row_bytes
         self._rows = np.zeros((0, padded_bytes(row_bytes)), np.uint8)
         self._masks, self._costs = none.masks, none.costs
-        self._actions, self._is_overruled = none.actions, none.is_overruled
+        self._actions, self._is_overruled, self._is_joint = none.actions, none.is_overruled, none.is_joint
         self._log_probs, self._versions = none.log_probs, none.versions
         self._before = np.zeros(0, np.int64)
         self._free = np.zeros(0, np.int64)
@@ -197,24 +200,23 @@ class TrajectoryStore:
     ) -> None:
         """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
 
-        ``costs`` int16 [chosen, 34], if the store has them; ``is_overruled`` bool [n], or [0] for none.
+        All that is known at one time, in one call. ``costs`` int16 [chosen, 34], if the store has them;
+        ``is_overruled`` bool [n], or [0] for none.
         """
         while self._num_free < len(chosen):
             self._grow()
-        self._num_free = _add(
-            *(
-                tables,
-                seats,
-                observations.rows,
-                observations.masks,
-                outputs.actions,
-                outputs.log_probs,
-                outputs.versions,
-            ),
-            *(chosen, costs, is_overruled, self._rows, self._masks, self._costs),
-            *(self._actions, self._is_overruled, self._log_probs, self._versions, self._before),
-            *(self._last, self._free, self._num_free),
-        )
+        slots = np.zeros(len(chosen), np.int64)
+        owners = 4 * tables[chosen] + seats[chosen]
+        self._num_free = _chain(owners, self._last.reshape(-1), self._before, self._free, self._num_free, slots)
+        _copy_rows(observations.rows, chosen, self._rows, slots)
+        _copy_rows(observations.masks, chosen, self._masks, slots)
+        if self.has_costs:
+            self._costs[slots] = costs
+        self._actions[slots] = outputs.actions[chosen]
+        self._log_probs[slots] = outputs.log_probs[chosen]
+        self._versions[slots] = outputs.versions[chosen]
+        self._is_overruled[slots] = is_overruled[chosen] if len(is_overruled) else False
+        self._is_joint[slots] = np.append(np.zeros(min(1, len(owners)), np.bool_), owners[1:] == owners[:-1])
 
     def overrule(self, tables: I64, seats: I64) -> None:
         """Mark the last yes of each of ``seats`` at ``tables``, int64 [n] each, that has no mark yet, if there is one.
@@ -263,6 +265,7 @@ def no_decisions(head: int, row_bytes: int, num_choices: int, *, has_costs: bool
         costs=np.zeros((0, num_choices if has_costs else 0), np.int16),
         actions=np.zeros(0, np.int16),
         is_overruled=np.zeros(0, np.bool_),
+        is_joint=np.zeros(0, np.bool_),
         log_probs=np.zeros(0, np.float32),
         versions=np.zeros(0, np.int32),
         rewards=np.zeros(0, np.float32),
@@ -280,34 +283,26 @@ def _lengthen(column: np.ndarray, size: int) -> None:
     column.resize((size, *column.shape[1:]), refcheck=False)
 
 
-_COLUMNS = ("rows", "masks", "costs", "actions", "is_overruled", "log_probs", "versions", "before")
+_COLUMNS = ("rows", "masks", "costs", "actions", "is_overruled", "is_joint", "log_probs", "versions", "before")
 _STATE = (*_COLUMNS, "last", "free")
 
 
 @jit
-def _add(
-    tables: I64, seats: I64, rows: U8, masks: U8, actions: I16, log_probs: F32, versions: I32, chosen: I64,
-    costs: I16, is_overruled: BOOL, own_rows: U8, own_masks: U8, own_costs: I16, own_actions: I16,
-    own_is_overruled: BOOL, own_log_probs: F32, own_versions: I32, before: I64, last: I64, free: I64, num_free: int,
-) -> int:  # fmt: skip
-    """Copy the rows ``chosen`` into free slots and chain them; return how many slots are still free."""
-    for n in range(len(chosen)):
-        i = chosen[n]
+def _chain(owners: I64, last: I64, before: I64, free: I64, num_free: int, slots: I64) -> int:
+    """Fill ``slots`` with free ones, each chained to the last one of its owner; return how many are still free."""
+    for n in range(len(slots)):
         num_free -= 1
-        slot = free[num_free]
-        for k in range(rows.shape[1]):  # numba copies an array to an array at a third of this speed
-            own_rows[slot, k] = rows[i, k]
-        for k in range(masks.shape[1]):
-            own_masks[slot, k] = masks[i, k]
-        for k in range(own_costs.shape[1]):
-            own_costs[slot, k] = costs[n, k]
-        own_actions[slot] = actions[i]
-        own_is_overruled[slot] = len(is_overruled) > 0 and is_overruled[i]
-        own_log_probs[slot] = log_probs[i]
-        own_versions[slot] = versions[i]
-        before[slot] = last[tables[i], seats[i]]
-        last[tables[i], seats[i]] = slot
+        slots[n] = free[num_free]
+        before[slots[n]] = last[owners[n]]
+        last[owners[n]] = slots[n]
     return num_free
+
+
+@jit
+def _copy_rows(source: U8, chosen: I64, target: U8, slots: I64) -> None:
+    for n in range(len(chosen)):
+        for k in range(source.shape[1]):  # numba copies an array to an array at a third of this speed
+            target[slots[n], k] = source[chosen[n], k]
 
 
 @jit

@@ -64,6 +64,16 @@ def test_the_last_yes_without_a_mark_is_overruled() -> None:
     assert not again, "a slot that is used again has no mark"
 
 
+def test_decisions_of_a_seat_that_are_added_together_are_joint() -> None:
+    """A seat may be asked about three claims at once; the next time is another step."""
+    store = TrajectoryStore(DISCARD_HEAD, 2, ROW_BYTES, 34)
+    add(store, [0, 0, 0, 1], [2, 2, 2, 2], [1, 2, 3, 4])
+    add(store, [0, 1, 1], [2, 2, 3], [5, 6, 7])
+    taken = store.take(np.array([0, 1])).with_rewards(np.zeros((2, 4), np.float32))
+    assert taken.actions.tolist() == [1, 2, 3, 5, 4, 6, 7]
+    assert taken.is_joint.tolist() == [False, True, True, False, False, False, False]
+
+
 def test_permuted_rewards_are_those_of_other_trajectories() -> None:
     store = TrajectoryStore(DISCARD_HEAD, 50, ROW_BYTES, 34)
     for length in range(3):
@@ -126,7 +136,7 @@ def test_parts_can_be_put_together_and_lines_taken() -> None:
     for lines in (whole.take(np.array([5, 0])), concatenate([whole.part(5, 9), whole.part(0, 1)])):
         assert lines.actions.tolist() == lines.rows.dense()[:, 0].tolist() == [12, 0]
     # Rows of 3 bytes are a word, behind one that says so; the row of zeros is only the latter.
-    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 4 + 4 + 4 + 1) + 5 * 8
+    assert whole.num_bytes == 6 * (8 + 8 + 34 + 2 + 1 + 1 + 4 + 4 + 4 + 1) + 5 * 8
     assert [whole.trajectory_end(rows) for rows in (0, 1, 2, 3, 6, 9)] == [0, 2, 2, 4, 6, 6]
     again = Decisions.from_arrays(DISCARD_HEAD, whole.arrays())
     for name, array in whole.arrays().items():

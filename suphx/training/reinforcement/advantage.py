@@ -17,6 +17,7 @@ def generalised_advantages(
     traces: Tensor,
     decay: float,
     expected_costs: Tensor | None = None,
+    is_joint: Tensor | None = None,
 ) -> Tensor:
     """Return the advantages [n] of n decisions, those of a trajectory one after another.
 
@@ -27,11 +28,35 @@ def generalised_advantages(
 
     With ``expected_costs`` [n] (expected_cost.py), values and rewards are without what a decision itself costs at once,
     and the value of the next decision counts less its expected cost. Of the rewards only the last rows count.
+
+    ``is_joint`` bool [n]: the row is one decision with the row before it (several claims or kans at one time). Such
+    rows are one step t, whatever their order: its value is their mean, its ratio the product of theirs. All of them
+    have the estimated return ``value[t] + advantage[t]`` of the step; the advantage of a row is that minus its own
+    value.
     """
-    following = values if expected_costs is None else values - expected_costs
-    following = torch.cat([following[1:], following[-1:]])
-    errors = torch.where(is_last, rewards, following) - values
-    return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
+    if is_joint is None:
+        following = values if expected_costs is None else values - expected_costs
+        following = torch.cat([following[1:], following[-1:]])
+        errors = torch.where(is_last, rewards, following) - values
+        return weighted_sums(errors, decay * torch.cat([traces[1:], traces[-1:]]), is_last)
+    steps = _steps(is_joint, is_last)
+    sizes = _sums(steps, torch.ones_like(values)).clamp_min(1)
+    of_steps = _sums(steps, values) / sizes
+    ends, ratios = _sums(steps, is_last.to(values.dtype)) > 0, _sums(steps, traces.log()).exp()
+    costs = None if expected_costs is None else _sums(steps, expected_costs) / sizes
+    advantages = generalised_advantages(of_steps, _sums(steps, rewards * is_last), ends, ratios, decay, costs)
+    return (of_steps + advantages)[steps] - values
+
+
+def _steps(is_joint: Tensor, is_last: Tensor) -> Tensor:
+    """Return int64 [n]: the number of the step that each row belongs to, from 0 on."""
+    is_first_row = torch.cat([torch.ones_like(is_last[:1]), is_last[:-1]])
+    return (~is_joint | is_first_row).long().cumsum(0) - 1
+
+
+def _sums(steps: Tensor, column: Tensor) -> Tensor:
+    """Return the sums [n] of ``column`` [n] over the rows of each step; 0 beyond the last step."""
+    return torch.zeros_like(column).index_add(0, steps, column)
 
 
 def weighted_sums(terms: Tensor, weights: Tensor, is_last: Tensor) -> Tensor:

@@ -123,9 +123,9 @@ def decision_loss(
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the loss of a policy net and its critic on a batch of decisions, and figures to watch, 0-d each.
 
-    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, log_probs, rewards and is_last, by
-    the names of ``Decisions``. The sum of both losses is meant for parameters that they do not share; without
-    ``learns_policy`` that of the policy counts 0.
+    ``values`` [n] of the critic, None without one; ``decisions``: masks, actions, is_joint, log_probs, rewards and
+    is_last, by the names of ``Decisions``. The sum of both losses is meant for parameters that they do not share;
+    without ``learns_policy`` that of the policy counts 0.
     """
     rewards = decisions["rewards"] / config.reward_unit
     cost = _expected_cost(logits, decisions, config)
@@ -185,4 +185,5 @@ def _advantages(
     ratios = (taken - decisions["log_probs"]).exp()
     traces = ratios.clamp_max(config.max_trace_ratio) if config.max_trace_ratio else torch.ones_like(ratios)
     expected = None if cost is None else cost.expected
-    return generalised_advantages(values, targets, decisions["is_last"], traces, config.gae_lambda, expected)
+    is_joint = None if decisions["masks"].shape[1] else decisions["is_joint"]  # a seat discards one tile at a time
+    return generalised_advantages(values, targets, decisions["is_last"], traces, config.gae_lambda, expected, is_joint)

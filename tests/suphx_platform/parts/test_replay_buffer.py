@@ -22,6 +22,7 @@ def decisions(actions: range, version: int = 0, head: int = DISCARD_HEAD, length
         costs=np.zeros((n, 0), np.int16),
         actions=np.array(actions, np.int16),
         is_overruled=np.zeros(n, np.bool_),
+        is_joint=np.zeros(n, np.bool_),
         log_probs=np.zeros(n, np.float32),
         versions=np.full(n, version, np.int32),
         rewards=np.array(actions, np.float32),

@@ -21,3 +21,29 @@ def advantages(
         else:
             result[i] = values[i + 1] - values[i] + decay * traces[i + 1] * result[i + 1]
     return result
+
+
+def joint_advantages(
+    values: F64,
+    rewards: F64,
+    is_last: Sequence[bool],
+    traces: F64,
+    decay: float,
+    is_joint: Sequence[bool],
+) -> F64:  # fmt: skip
+    """Return the advantage of each row, where joint rows are one step: step by step, from the last one to the first."""
+    steps: list[list[int]] = []
+    for i in range(len(values)):
+        if is_joint[i] and i > 0 and not is_last[i - 1]:
+            steps[-1].append(i)
+        else:
+            steps.append([i])
+    result = np.zeros(len(values))
+    value, advantage, trace = 0.0, 0.0, 0.0  # of the step that follows
+    for rows in reversed(steps):
+        own = float(np.mean(values[rows]))
+        delta = (rewards[rows[-1]] if is_last[rows[-1]] else value) - own
+        advantage = delta + (0.0 if is_last[rows[-1]] else decay * trace * advantage)
+        result[rows] = own + advantage - values[rows]
+        value, trace = own, float(np.prod(traces[rows]))
+    return result

@@ -40,6 +40,54 @@ def test_it_is_the_recursion_of_its_source(n: int, share_of_ends: float, decay: 
     np.testing.assert_allclose(found(columns, traces, decay), expected(columns, traces, decay), atol=1e-12)
 
 
+def joint_marks(n: int, seed: int = 2) -> NDArray[np.bool_]:
+    marks: NDArray[np.bool_] = np.random.default_rng(seed).random(n) < 0.4
+    return marks
+
+
+def found_of_joint(columns: Columns, traces: F64, decay: float, is_joint: NDArray[np.bool_]) -> F64:
+    values, rewards, is_last = map(torch.from_numpy, columns)
+    marks = torch.from_numpy(is_joint)
+    advantages: F64 = generalised_advantages(
+        values, rewards, is_last, torch.from_numpy(traces), decay, is_joint=marks
+    ).numpy()
+    return advantages
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize(("n", "share_of_ends"), [(1, 1.0), (2, 0.5), (300, 0.1), (257, 0.0)])
+def test_joint_rows_are_one_step_of_the_recursion(n: int, share_of_ends: float, decay: float) -> None:
+    columns = some_trajectories(n, share_of_ends)
+    traces = np.random.default_rng(1).uniform(0, 1, n)
+    is_joint = joint_marks(n)
+    values, rewards, is_last = columns
+    expected_advantages = twin.joint_advantages(values, rewards, is_last.tolist(), traces, decay, is_joint.tolist())
+    np.testing.assert_allclose(found_of_joint(columns, traces, decay, is_joint), expected_advantages, atol=1e-12)
+
+
+def test_the_order_of_joint_rows_does_not_matter() -> None:
+    """Three claims that one discard offers: which of them is stored first is chance."""
+    values, rewards, is_last = some_trajectories(12, 0.0)
+    traces = np.random.default_rng(1).uniform(0, 1, 12)
+    is_joint = np.zeros(12, np.bool_)
+    is_joint[[5, 6]] = True
+    order = np.arange(12)
+    order[[4, 5, 6]] = [6, 4, 5]
+    first = found_of_joint((values, rewards, is_last), traces, 0.7, is_joint)
+    second = found_of_joint((values[order], rewards, is_last), traces[order], 0.7, is_joint)
+    np.testing.assert_allclose(second, first[order], atol=1e-12)
+    alone = found((values, rewards, is_last), traces, 0.7)
+    assert not np.allclose(first, alone)
+    np.testing.assert_allclose(first + values, np.where(np.isin(order, [4, 5, 6]), (first + values)[4], first + values))
+
+
+def test_without_joint_rows_every_row_is_a_step() -> None:
+    columns = some_trajectories(100, 0.1)
+    traces = np.random.default_rng(1).uniform(0, 1, 100)
+    alone = found_of_joint(columns, traces, 0.7, np.zeros(100, np.bool_))
+    np.testing.assert_allclose(alone, found(columns, traces, 0.7), atol=1e-12)
+
+
 def test_lambda_1_with_full_traces_is_the_reward_minus_the_value() -> None:
     columns = some_trajectories(100, 0.1)
     values, rewards, _ = columns

@@ -57,6 +57,7 @@ def decisions(
         costs=np.zeros((n, 0), np.int16),
         actions=actions.astype(np.int16),
         is_overruled=np.zeros(n, np.bool_),
+        is_joint=np.zeros(n, np.bool_),
         log_probs=np.full(n, -math.log(num_actions), np.float32),
         versions=np.zeros(n, np.int32),
         rewards=(actions == min(3, num_actions - 1)).astype(np.float32),
