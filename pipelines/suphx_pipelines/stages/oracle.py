@@ -83,7 +83,7 @@ def continued(config: ReinforcementConfig, decay: OracleDecayConfig) -> Reinforc
 
 def _with_critic_that_sees_all(config: LearnerConfig) -> LearnerConfig:
     """Return the settings with critics that see what is hidden, in all stages the same: they are carried over."""
-    return replace(config, oracle_critic=config.gradient.baseline == "critic")
+    return replace(config, oracle_critic=config.gradient.use_critic)
 
 
 def distilling(config: ReinforcementConfig, distillation: OracleDistillationConfig) -> ReinforcementConfig:

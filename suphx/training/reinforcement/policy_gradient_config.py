@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
-
-Baseline = Literal["critic", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyGradientConfig:
     """Terms of the gradient."""
 
-    baseline: Baseline = "critic"
-    """Value that is subtracted from the reward: the estimate of a small critic net, or nothing. ``none`` is the paper's
-    plain formula: settings of the critic and of gae_lambda then have no effect."""
+    use_critic: bool = True
+    """Subtract the estimate of a small critic net from the reward. ``false`` is the paper's plain formula: settings of
+    the critic and of gae_lambda then have no effect."""
     gae_lambda: float = 1.0
     """Lambda of generalized advantage estimation over the decisions of a seat in a kyoku. 1 = the advantage is the
     reward minus the critic's value; smaller values rely more on the critic's later values: less variance, more bias."""
@@ -40,8 +37,6 @@ class PolicyGradientConfig:
     advantage wants; 0 = no clip."""
 
     def __post_init__(self) -> None:
-        if self.baseline not in get_args(Baseline):
-            raise ValueError(f"baseline is {self.baseline!r}: use one of {', '.join(get_args(Baseline))}")
         if not 0 < self.rest_weight <= 1:
             raise ValueError(f"rest_weight is {self.rest_weight}: use a number above 0, at most 1")
         if self.rest_weight != 1 and not self.exact_deal_in:

@@ -168,7 +168,7 @@ class _Trainer:
         losses = _losses(self.net, self.learning.histories.batch(games), self.device)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(losses.mean() / self.net.spread**2)
-        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.gradient_clip or math.inf)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
         loss = float(losses.detach().sum())
         if not math.isfinite(loss) or not math.isfinite(float(norm)):
             raise DivergedError(

@@ -21,7 +21,7 @@ class RewardLearningConfig:
     """Steps of linear warm-up."""
     weight_decay: float = 0.1
     """Weight decay of AdamW for matrices; biases have none."""
-    gradient_clip: float = 1.0
+    max_grad_norm: float = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
     max_epochs: int = 20
     """Stop after this many passes over the training games."""
@@ -43,7 +43,7 @@ class RewardLearningConfig:
         for name in ("batch_games", "max_epochs"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-        for name in ("warmup_steps", "weight_decay", "gradient_clip", "max_minutes", "patience", "save_seconds"):
+        for name in ("warmup_steps", "weight_decay", "max_grad_norm", "max_minutes", "patience", "save_seconds"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
         if not 0 < self.learning_rate < 1:

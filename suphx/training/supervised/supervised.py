@@ -302,7 +302,7 @@ class _Trainer:
         loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
-        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.gradient_clip or math.inf)
+        norm = nn.utils.clip_grad_norm_(self.net.parameters(), config.max_grad_norm or math.inf)
         self.losses.add(progress.step + 1, batch.num_rows, loss, norm)
         self.count_losses()
         self.optimizer.step()

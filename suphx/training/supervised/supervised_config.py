@@ -24,7 +24,7 @@ class SupervisedConfig:
     """Maximum share of the training for the warm-up, so that a short training learns too; 0 = no warm-up."""
     weight_decay: float = 0.01
     """Weight decay of AdamW for matrices and convolutions; biases and normalisation have none."""
-    gradient_clip: float = 1.0
+    max_grad_norm: float = 1.0
     """Maximum norm of the gradient; 0 = no limit."""
     yes_weight: float = 1.0
     """Weight of the samples labelled yes in the loss of the two-output heads. 1 keeps probabilities calibrated."""
@@ -82,7 +82,7 @@ class SupervisedConfig:
         for name in (*whole, "warmup_steps", "patience"):
             self._check(name, getattr(self, name) >= least.get(name, 0), f"use at least {least.get(name, 0)}")
         limits = ("max_epochs", "max_minutes", "total_minutes")
-        for name in (*limits, "weight_decay", "gradient_clip", "save_seconds", "threads", "seed"):
+        for name in (*limits, "weight_decay", "max_grad_norm", "save_seconds", "threads", "seed"):
             self._check(name, getattr(self, name) >= 0, "use 0 or more")
         self._check("learning_rate", 0 < self.learning_rate < 1, "use a number between 0 and 1, such as 0.002")
         self._check("final_learning_rate_factor", 0 <= self.final_learning_rate_factor <= 1, "use 0 to 1")

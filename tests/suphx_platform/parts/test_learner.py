@@ -38,9 +38,9 @@ def policy(learner: Learner, head: str = "discard", net: NetConfig = SMALL_PLAIN
     return result.eval()
 
 
-@pytest.mark.parametrize("baseline", ["critic", "none"])
-def test_what_pays_becomes_more_probable(baseline: str) -> None:
-    gradient = PolicyGradientConfig(reward_unit=1.0, baseline=baseline, gae_lambda=1.0)  # type: ignore[arg-type]
+@pytest.mark.parametrize("use_critic", [True, False])
+def test_what_pays_becomes_more_probable(use_critic: bool) -> None:
+    gradient = PolicyGradientConfig(reward_unit=1.0, use_critic=use_critic, gae_lambda=1.0)
     learner = new_learner(replace(CONFIG, gradient=gradient))
     rows = torch.from_numpy(decisions().rows.dense())
     before = policy(learner)(rows).softmax(dim=1)[:, 3].mean().item()
@@ -161,7 +161,7 @@ def test_at_first_only_the_critic_learns() -> None:
 
 def test_the_plain_formula_is_one_setting() -> None:
     guarded = replace(CONFIG, critic_warmup=CriticWarmupConfig(decisions=300))
-    plain = replace(guarded, gradient=replace(guarded.gradient, baseline="none"))
+    plain = replace(guarded, gradient=replace(guarded.gradient, use_critic=False))
     learner, expected = new_learner(plain), new_learner(replace(CONFIG, gradient=PLAIN))
     figures = learner.update({DISCARD_HEAD: decisions()}).figures["discard"]
     assert "critic_loss" not in figures

@@ -36,9 +36,9 @@ def test_loss_and_gradient_are_those_of_the_twin() -> None:
 
 
 @pytest.mark.parametrize(("decay", "max_trace_ratio"), [(0.6, 1.0), (0.9, 0.0), (1.0, 1.0)])
-@pytest.mark.parametrize(("baseline", "rest_weight"), [("critic", 1.0), ("none", 1.0), ("critic", 0.25)])
+@pytest.mark.parametrize(("use_critic", "rest_weight"), [(True, 1.0), (False, 1.0), (True, 0.25)])
 def test_the_policy_and_the_critic_learn_what_the_twin_says(
-    baseline: str, rest_weight: float, decay: float, max_trace_ratio: float
+    use_critic: bool, rest_weight: float, decay: float, max_trace_ratio: float
 ) -> None:
     rng, n, unit = np.random.default_rng(1), 40, 3000.0
     logits, masks = rng.normal(size=(n, 5)), np.ones((n, 5))
@@ -57,7 +57,7 @@ def test_the_policy_and_the_critic_learn_what_the_twin_says(
         "is_last": torch.from_numpy(is_last),
     }
     config = PolicyGradientConfig(
-        baseline=baseline,  # type: ignore[arg-type]
+        use_critic=use_critic,
         reward_unit=unit,
         gae_lambda=decay,
         max_trace_ratio=max_trace_ratio,
@@ -66,7 +66,7 @@ def test_the_policy_and_the_critic_learn_what_the_twin_says(
         rest_weight=rest_weight,
     )
     tensor = torch.from_numpy(logits).float().requires_grad_()
-    critic = torch.from_numpy(values).float().requires_grad_() if baseline == "critic" else None
+    critic = torch.from_numpy(values).float().requires_grad_() if use_critic else None
     loss, figures = decision_loss(tensor, critic, decisions, 0.0, config)
     torch.autograd.backward(loss)
     assert tensor.grad is not None
@@ -132,7 +132,7 @@ class Game:
         for probability, decisions in self.trajectories():
             logits = torch.from_numpy(self.logits).float().requires_grad_()
             n = len(decisions["actions"])
-            values = self.values[:n] if config.baseline == "critic" else None
+            values = self.values[:n] if config.use_critic else None
             loss, _ = decision_loss(logits[:n], values, decisions, 0.0, config)
             torch.autograd.backward(loss * n)
             assert logits.grad is not None
@@ -145,16 +145,16 @@ class Game:
 
 
 @pytest.mark.parametrize(("decay", "max_trace_ratio"), [(1.0, 1.0), (0.7, 1.0), (0.7, 0.0)])
-@pytest.mark.parametrize("baseline", ["critic", "none"])
+@pytest.mark.parametrize("use_critic", [True, False])
 def test_the_mean_of_the_gradient_is_the_same_and_its_variance_is_smaller(
-    baseline: str, decay: float, max_trace_ratio: float
+    use_critic: bool, decay: float, max_trace_ratio: float
 ) -> None:
     variances = []
     for seed in range(12):
         means = []
         for is_exact in (False, True):
             config = PolicyGradientConfig(
-                baseline=baseline,  # type: ignore[arg-type]
+                use_critic=use_critic,
                 reward_unit=1000.0,
                 gae_lambda=decay,
                 max_trace_ratio=max_trace_ratio,
@@ -164,7 +164,7 @@ def test_the_mean_of_the_gradient_is_the_same_and_its_variance_is_smaller(
             mean, variance = Game(seed).gradients(config)
             means.append(mean)
             variances.append(variance)
-        if decay == 1 or baseline == "none":
+        if decay == 1 or not use_critic:
             np.testing.assert_allclose(means[1], means[0], rtol=1e-4, atol=1e-4)
     assert sum(variances[1::2]) < 0.8 * sum(variances[::2])
 

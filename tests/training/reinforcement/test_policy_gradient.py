@@ -248,7 +248,6 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
 
 
 WRONG: list[dict[str, object]] = [
-    {"baseline": "mean"},
     {"gae_lambda": 1.5},
     {"rest_weight": 0.0},
     {"rest_weight": 0.5},

@@ -86,9 +86,8 @@ class ActorCritic(nn.Module):
 
 def new_actor(config: LearnerConfig, start: PolicyNet, teacher: PolicyNet | None = None) -> ActorCritic:
     """Return the nets of one head with the critic of ``config``; ``start``: the initial policy, which is copied."""
-    has_critic = config.gradient.baseline == "critic"
     critic = replace(config.critic, num_oracle_planes=ORACLE.num_planes if config.oracle_critic else 0)
-    return ActorCritic(start, critic=critic if has_critic else None, teacher=teacher)
+    return ActorCritic(start, critic=critic if config.gradient.use_critic else None, teacher=teacher)
 
 
 def _copied(net: PolicyNet) -> PolicyNet:

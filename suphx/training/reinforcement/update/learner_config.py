@@ -30,7 +30,7 @@ class LearnerConfig:
     """Learning rate of the critics."""
     weight_decay: float = 0.0
     """Weight decay of AdamW."""
-    gradient_clip: float = 1.0
+    max_grad_norm: float = 1.0
     """Maximum norm of the gradient, for policy and critic separately."""
     critic: NetConfig = field(default_factory=lambda: NetConfig(size="tiny"))
     """Size of the critics."""
@@ -65,8 +65,8 @@ class LearnerConfig:
         for name in ("learning_rate", "critic_learning_rate"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number between 0 and 1, such as 0.0003")
-        if not self.gradient_clip > 0:
-            raise ValueError(f"gradient_clip is {self.gradient_clip}: use a positive norm, such as 1")
+        if not self.max_grad_norm > 0:
+            raise ValueError(f"max_grad_norm is {self.max_grad_norm}: use a positive norm, such as 1")
         if self.num_learners < 1:
             raise ValueError(f"num_learners is {self.num_learners}: use at least 1")
         for name in ("weight_decay", "threads", "warmup_updates", "decay_updates"):

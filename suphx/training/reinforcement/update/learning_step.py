@@ -131,7 +131,7 @@ class LearningStep:
         A policy gets no gradient while only its critic learns, or if it is too far from the policy that played. Raises
         DivergedError if a gradient is not finite.
         """
-        norms = clip_gradients(self._nets, self._config.gradient_clip)
+        norms = clip_gradients(self._nets, self._config.max_grad_norm)
         gradients = {head: copied_gradients(self.actors[head].policy) for head in self._learning_policies()}
         pending = self._pending | {(head, f"{name}_norm"): norm for (head, name), norm in norms.items()}
         pending |= self._kl_of_all_learners() | self._cosines(gradients)

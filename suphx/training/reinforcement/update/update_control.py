@@ -94,8 +94,7 @@ class UpdateControl:
         self.num_updates = values["num_updates"]
 
     def _is_critic_alone(self, head: int) -> bool:
-        has_critic = self._config.gradient.baseline == "critic"
-        return has_critic and self._critic_rows[head] < self._config.critic_warmup.decisions
+        return self._config.gradient.use_critic and self._critic_rows[head] < self._config.critic_warmup.decisions
 
     def _measure(self, head: int, entropy: float, *, moves_policy: bool) -> dict[str, float]:
         """Note the mean ``entropy`` of a batch; return the entropy's coefficient and target in its update."""

@@ -29,7 +29,7 @@ CONFIG = LearnerConfig(
     entropy=EntropyConfig(alpha=0.0, rate=0.0),
     gradient=PolicyGradientConfig(reward_unit=1.0, gae_lambda=0.7),
 )
-PLAIN = PolicyGradientConfig(reward_unit=1.0, baseline="none")
+PLAIN = PolicyGradientConfig(reward_unit=1.0, use_critic=False)
 GUARDED: dict[str, Any] = {
     "entropy": EntropyConfig(anneal_updates=4),
     "critic_warmup": CriticWarmupConfig(decisions=200, batch_size=32),

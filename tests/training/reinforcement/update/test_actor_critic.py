@@ -49,7 +49,7 @@ def test_a_frozen_policy_answers_without_a_gradient(is_frozen: bool) -> None:
     assert torch.equal(outputs["logits"], expected)  # statistics of BatchNorm are not those of this batch
 
 
-def test_without_a_baseline_there_is_no_critic() -> None:
+def test_without_use_critic_there_is_no_critic() -> None:
     actor = new_actor(replace(CONFIG, gradient=PLAIN), small_net())
     columns = actor.seen_columns({ROWS: decisions().rows.dense()})
     assert set(columns) == {ROWS}

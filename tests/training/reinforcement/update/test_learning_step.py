@@ -60,7 +60,7 @@ def test_steps_are_those_of_torch_alone() -> None:
         loss, expected = decision_loss(policy(rows), critic(rows), columns, 0.02, config.gradient)
         loss.backward()  # type: ignore[no-untyped-call]
         for name, net, own_optimizer in zip(("policy", "critic"), (policy, critic), optimizers, strict=True):
-            norm = nn.utils.clip_grad_norm_(net.parameters(), config.gradient_clip)
+            norm = nn.utils.clip_grad_norm_(net.parameters(), config.max_grad_norm)
             assert figures[f"{name}_norm"] == norm.item()
             own_optimizer.step()
             own_optimizer.zero_grad()
