@@ -1,6 +1,6 @@
 """Decisions of the learning seats, kept until their kyoku ends and its reward is known (paper, section 3.1).
 
->>> store = TrajectoryStore(DISCARD, num_tables, row_bytes, num_choices)
+>>> store = TrajectoryStore(DISCARD_HEAD, num_tables, row_bytes, num_choices)
 >>> store.add(tables, seats, observations, outputs, chosen)  # as often as there are outputs
 >>> ended = store.take(tables_whose_kyoku_ended)
 >>> decisions = ended.with_rewards(rewards)  # [tables, 4] by seat
@@ -24,8 +24,6 @@ BOOL = NDArray[np.bool_]
 
 _FIRST_CAPACITY = 256
 _NOBODY = -1
-_NO_COSTS = np.zeros((0, 0), np.int16)
-_NONE_OVERRULED = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +193,13 @@ class TrajectoryStore:
         observations: Observations,
         outputs: PolicyOutputs,
         chosen: I64,
-        costs: I16 = _NO_COSTS,
-        is_overruled: BOOL = _NONE_OVERRULED,
+        costs: I16 | None = None,
+        is_overruled: BOOL | None = None,
     ) -> None:
         """Keep the rows ``chosen`` (indices) of ``observations``: of ``seats`` at ``tables``, int64 [n] each.
 
         All that is known at one time, in one call. ``costs`` int16 [chosen, 34], if the store has them;
-        ``is_overruled`` bool [n], or [0] for none.
+        ``is_overruled`` bool [n], None for none.
         """
         while self._num_free < len(chosen):
             self._grow()
@@ -210,12 +208,12 @@ class TrajectoryStore:
         self._num_free = _chain(owners, self._last.reshape(-1), self._before, self._free, self._num_free, slots)
         _copy_rows(observations.rows, chosen, self._rows, slots)
         _copy_rows(observations.masks, chosen, self._masks, slots)
-        if self.has_costs:
+        if costs is not None:
             self._costs[slots] = costs
         self._actions[slots] = outputs.actions[chosen]
         self._log_probs[slots] = outputs.log_probs[chosen]
         self._versions[slots] = outputs.versions[chosen]
-        self._is_overruled[slots] = is_overruled[chosen] if len(is_overruled) else False
+        self._is_overruled[slots] = False if is_overruled is None else is_overruled[chosen]
         self._is_joint[slots] = np.append(np.zeros(min(1, len(owners)), np.bool_), owners[1:] == owners[:-1])
 
     def overrule(self, tables: I64, seats: I64) -> None:

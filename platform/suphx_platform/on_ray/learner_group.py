@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -94,10 +93,6 @@ class RLlibWorkers:
         """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
         stored = ray.put(dict(tensors)) if self._group.is_remote else tensors
         self._on_each(lambda learner: load_step_tensors(learner.step, _fetched(stored)))
-
-    def process_ids(self) -> list[int]:
-        """Return the process of each learner, on whatever machine it is."""
-        return self._on_each(lambda _: os.getpid())
 
     def close(self) -> None:
         """End the learners' processes, if they are not this one."""

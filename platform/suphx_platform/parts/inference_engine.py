@@ -3,7 +3,7 @@
 The heads that learn have the newest weights, those of a few older versions and the weak ones, and their answers are
 sampled; the other heads stay as the run found them. Requests that come at the same time are answered together.
 
->>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(DISCARD,))
+>>> engine = InferenceEngine(InferenceEngineConfig(), policy_set, weak, heads=(DISCARD_HEAD,))
 >>> engine.load(version)
 >>> outputs = engine.answer(group.observe())
 """

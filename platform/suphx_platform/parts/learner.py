@@ -1,7 +1,7 @@
 """The learner of the paper's Figure 6: policy nets and critics that learn from batches of decisions.
 
 >>> learner = Learner(LearnerConfig(), [policy_net])
->>> report = learner.update({DISCARD: decisions})
+>>> report = learner.update({DISCARD_HEAD: decisions})
 >>> weights = learner.weights()
 >>> learner.close()
 
@@ -11,7 +11,6 @@ One update is computed by ``suphx.training.reinforcement.update``: in this proce
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -61,10 +60,6 @@ class LearnerWorkers(Protocol):
         """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
         ...
 
-    def process_ids(self) -> list[int]:
-        """Return the process of each worker, on whatever machine it is."""
-        ...
-
     def close(self) -> None:
         """End the workers' processes, if they are not this one."""
         ...
@@ -104,10 +99,6 @@ class LocalWorker:
         """Continue from copies of ``tensors``; ValueError if they belong to other nets."""
         load_step_tensors(self._step, tensors)
 
-    def process_ids(self) -> list[int]:
-        """Return this process."""
-        return [os.getpid()]
-
     def close(self) -> None:
         """Do nothing: the worker ends with this process."""
 
@@ -122,7 +113,6 @@ class UpdateReport:
 
     figures: Mapping[str, Mapping[str, float]]
     """Head name -> figures of policy_gradient.py, gradient norms, alpha. Of several workers: means over the parts."""
-    num_rows: int
     number: int
     """The learner's updates so far, this one included."""
 
@@ -161,7 +151,7 @@ class Learner:
         """
         parts = self._control.parts(batches)
         figures = self._control.count(parts, self._workers.learn(parts))
-        return UpdateReport(figures, sum(map(len, batches.values())), self.num_updates)
+        return UpdateReport(figures, self.num_updates)
 
     def weights(self) -> Weights:
         """Return copies of the policy nets' weights by head name, plain numpy."""
@@ -191,10 +181,6 @@ class Learner:
         """Continue from a ``state``; ValueError if it belongs to other nets."""
         self._workers.load_tensors(tensors)
         self._control.restore(values)
-
-    def process_ids(self) -> list[int]:
-        """Return the process of each worker, on whatever machine it is."""
-        return self._workers.process_ids()
 
     def close(self) -> None:
         """End the workers' processes; the learner cannot be used afterwards."""

@@ -1,7 +1,7 @@
 """Rows for many decisions at once: checked at this edge, encoded by kernels on several threads.
 
->>> rows = np.zeros((len(indices), encoder.layout(DISCARD).row_bytes), np.uint8)
->>> encode_batch(encoder, DISCARD, simulator.tables, indices, np.full(len(indices), -1), rows, num_threads=2)
+>>> rows = np.zeros((len(indices), encoder.layout(DISCARD_HEAD).row_bytes), np.uint8)
+>>> encode_batch(encoder, DISCARD_HEAD, simulator.tables, indices, np.full(len(indices), -1), rows, num_threads=2)
 """
 
 from __future__ import annotations

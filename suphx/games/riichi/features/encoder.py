@@ -1,8 +1,8 @@
 """The encoders by name, and the one kernel that self-play and training call whatever the encoder is.
 
 >>> encoder = find_encoder("mini")
->>> row = np.zeros(encoder.layout(DISCARD).row_bytes, np.uint8)
->>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD, -1, row)
+>>> row = np.zeros(encoder.layout(DISCARD_HEAD).row_bytes, np.uint8)
+>>> encode_row(encoder.id, load_lookup(), table, seat, DISCARD_HEAD, -1, row)
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def decide(
     (features/oracle_row.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
-    apply_rules(tables, indices, actions)
+    apply_forced_actions(tables, indices, actions)
     for head in HEAD_ORDER:
         asked = observe_head(tables, indices, actions, encoder, head, keep_probability=keep_probabilities.get(head))
         if asked.owners.size:
@@ -164,7 +164,7 @@ def claim_head(action: int) -> int:
 
 
 @jit
-def apply_rules(tables: Records, indices: I64, actions: I16) -> None:
+def apply_forced_actions(tables: Records, indices: I64, actions: I16) -> None:
     """Decide what needs no net: wins, nine terminals, robbing a kan, and where there is one choice."""
     for i in range(len(indices)):
         actions[i] = rule_action(tables[indices[i]])

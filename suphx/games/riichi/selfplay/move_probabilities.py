@@ -17,7 +17,7 @@ from suphx.games.riichi.selfplay.decision import (
     HEAD_ORDER,
     NO_KEEP_PROBABILITIES,
     UNDECIDED,
-    apply_rules,
+    apply_forced_actions,
     discard_action,
     observe_head,
 )
@@ -43,7 +43,7 @@ def move_probabilities(
     """
     chances = np.full((len(indices), NUM_ACTIONS), np.nan, np.float32)
     actions = np.full(indices.shape, UNDECIDED, np.int16)
-    apply_rules(tables, indices, actions)
+    apply_forced_actions(tables, indices, actions)
     for head in HEAD_ORDER:
         asked = observe_head(tables, indices, actions, encoder, head, keep_probability=keep_probabilities.get(head))
         if not asked.owners.size:

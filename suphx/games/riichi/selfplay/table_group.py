@@ -185,7 +185,7 @@ class TableGroup:
                 chosen = np.flatnonzero(is_counted & has_choice & (asked.observations.policies == LATEST))
                 seats = self._tables["actor"][asked.owners].astype(np.int64)
                 is_overruled = _overruled(asked, output, actions)
-                costs = _NO_COSTS
+                costs = None
                 if store.has_costs:
                     masks = asked.observations.masks[chosen]
                     costs = deal_in_costs(self._tables, self._suits, asked.owners[chosen], masks)
@@ -283,16 +283,12 @@ def _apply_outputs(
     return counts
 
 
-def _overruled(asked: HeadObservations, output: PolicyOutputs, actions: I16) -> BOOL:
-    """Return which yes of a head a surer one of the same seat overrules, bool [n]; none of riichi and discards."""
+def _overruled(asked: HeadObservations, output: PolicyOutputs, actions: I16) -> BOOL | None:
+    """Return which yes of a head a surer one of the same seat overrules, bool [n]; None of riichi and discards."""
     if asked.observations.head not in CLAIM_HEADS:
-        return _NONE_OVERRULED
+        return None
     is_overruled: BOOL = (output.actions == 1) & (actions[asked.owners] != asked.candidates)
     return is_overruled
-
-
-_NO_COSTS = np.zeros((0, 0), np.int16)
-_NONE_OVERRULED = np.zeros(0, np.bool_)
 
 
 @jit

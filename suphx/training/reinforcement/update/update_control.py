@@ -1,7 +1,7 @@
 """What changes from update to update: entropy coefficients, learning rates, and whether the policy learns already.
 
->>> control = UpdateControl(LearnerConfig(), heads=[DISCARD])
->>> parts = control.parts({DISCARD: decisions})  # the steps of each learner
+>>> control = UpdateControl(LearnerConfig(), heads=[DISCARD_HEAD])
+>>> parts = control.parts({DISCARD_HEAD: decisions})  # the steps of each learner
 >>> figures = control.count(parts, [[step.make(part) for part in own] for own in parts])
 """
 
