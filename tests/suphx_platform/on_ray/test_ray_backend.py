@@ -71,7 +71,7 @@ def test_a_state_at_free_pace_has_the_updates_that_were_reported(tmp_path: Path)
         _, values = load_learner_state(tmp_path / STATE_FILE)
         states.append((updates, values["num_updates"]))
 
-    new_controller(tmp_path, replace(FREE, save_seconds=0.0), keep=look).run()
+    new_controller(tmp_path, replace(FREE, max_updates=8, save_seconds=0.0), keep=look).run()
     assert len(states) > 2
     assert all(reported == made for reported, made in states)
 

@@ -30,8 +30,7 @@ from suphx.games.riichi.features.public.safety import fill_safety
 from suphx.games.riichi.features.public.situation import fill_situation, own_discards
 from suphx.games.riichi.hand.shanten import seven_pairs_shanten, special_counts, suit_rows, thirteen_orphans_shanten
 from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.action import TSUMOGIRI
-from suphx.games.riichi.table.table import OWN_TURN, Table
+from suphx.games.riichi.table.table import CALL_DISCARD, OWN_TURN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
@@ -65,7 +64,7 @@ def encode(lookup: Lookup, t: Table, seat: int, action: int, looks_ahead: bool, 
     """
     row[:] = 0
     hand = count_masks(t.hand[seat])
-    allowed = legal_discards(t) if t.actor == seat else 0
+    allowed = discardable_kinds(t, seat, hand[0])
     _fill_own_hand(t, seat, hand, allowed, row)
     unseen = fill_open_tiles(t, seat, hand, row)
     fill_situation(t, seat, row)
@@ -103,13 +102,13 @@ def encode_other_claim(
 
 
 @jit
-def legal_discards(t: Table) -> int:
-    """Return the kinds that the actor may discard now, as bits; 0 when it is not its turn to discard."""
-    kinds = 0
-    for face in range(TSUMOGIRI + 1):
-        if t.legal[face]:
-            kinds |= 1 << int(kind_of_face(t.drawn if face == TSUMOGIRI else face))
-    return kinds
+def discardable_kinds(t: Table, seat: int, held: int) -> int:
+    """Return the kinds that ``seat`` may discard now; 0 when it is not its turn to discard."""
+    if t.actor != seat or not OWN_TURN <= t.phase <= CALL_DISCARD:
+        return 0
+    if t.phase == OWN_TURN and t.riichi[seat]:
+        return 1 << int(kind_of_face(t.drawn))
+    return held & ~int(t.forbidden)
 
 
 @jit

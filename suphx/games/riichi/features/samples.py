@@ -17,7 +17,6 @@ from suphx.games.riichi.engine.kyoku import start_kyoku
 from suphx.games.riichi.features.encoder import ENCODERS, encode_candidate, encode_row
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, KONG_HEAD, PONG_HEAD, RIICHI_HEAD
 from suphx.games.riichi.features.lookahead.lookup import Lookup, load_lookup
-from suphx.games.riichi.features.paper import legal_discards
 from suphx.games.riichi.records.archive.store import KyokuStore, is_playable
 from suphx.games.riichi.records.log.replay import ABSENT, NO_MOVE, follow, is_answer_known, recorded_action
 from suphx.games.riichi.table.action import (
@@ -214,9 +213,10 @@ def has_choice(t: Table) -> bool:
 @jit
 def fill_discard_mask(t: Table, mask: U8) -> None:
     """Fill uint8 (34,) with 1 for each kind that the actor may discard."""
-    kinds = legal_discards(t)
-    for kind in range(len(mask)):
-        mask[kind] = kinds >> kind & 1
+    mask[:] = 0
+    for face in range(TSUMOGIRI + 1):
+        if t.legal[face]:
+            mask[kind_of_face(t.drawn if face == TSUMOGIRI else face)] = 1
 
 
 @jit
