@@ -182,29 +182,6 @@ def paired_difference(
     )
 
 
-def subsampled_stable_ranks(
-    counts: Sequence[int],
-    num_games: int = 800_000,
-    num_samples: int = 1_000,
-    *,
-    room: str = "expert",
-    seed: int = 0,
-) -> F64:
-    """Return the stable ranks of parts of the games, drawn without replacement: float64 [num_samples] (figures 8, 12).
-
-    Figure 8 of the paper draws 800,000 of 1,000,000 games a thousand times, figure 12 2,000 games five thousand times.
-    The spread is NOT the sampling error: parts that share most of their games agree with each other. With a share s of
-    the games it is sqrt((1 - s) / s) of the standard error, half of it for figure 8; use ``stable_rank_interval``.
-    ValueError if there are fewer games than ``num_games``.
-    """
-    total = int(sum(counts))
-    average_placement(counts)  # refuses what is no set of counts
-    if not 1 <= num_games <= total:
-        raise ValueError(f"num_games is {num_games}: draw 1 to {total} of the {total} games")
-    drawn = np.random.default_rng(seed).multivariate_hypergeometric(list(counts), num_games, num_samples, "marginals")
-    return stable_ranks(drawn, room)
-
-
 def _ratio_interval(rows: F64, num_samples: int, level: float, seed: int) -> Interval:
     """Return the interval of the first column's sum over the second's; ``rows`` [n, 2] are independent."""
     sums = resample_sums(rows, num_samples, seed)

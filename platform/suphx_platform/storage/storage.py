@@ -176,13 +176,6 @@ class Storage:
         """Load the newest version that is not damaged; return None, having done nothing, if there is none."""
         return self.load_first(reversed(self.versions(name)), folder)
 
-    def load_best(self, name: str, folder: Path) -> CheckpointVersion | None:
-        """Load the version with the best score that is not damaged, of equal ones the newest; or return None."""
-        scored = [
-            (version.score, version.path, version) for version in self.versions(name) if version.score is not None
-        ]
-        return self.load_first([version for _, _, version in sorted(scored, reverse=True)], folder)
-
     def read(self, version: CheckpointVersion, file: str) -> bytes | None:
         """Return one small file of a version, unchecked; None if the version does not have it."""
         try:

@@ -74,24 +74,6 @@ def test_the_newest_version_is_loaded_and_an_equal_number_is_newer(storage: Stor
     assert text_of(tmp_path / "b") == "twenty again"
 
 
-def test_the_best_version_is_loaded_by_its_score(config: StorageConfig, tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_best=2))
-    versions = [
-        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
-        for number, score in ((1, -0.5), (2, 0.25), (3, 0.5), (4, None), (5, 0.0))
-    ]
-    assert storage.load_best(NAME, tmp_path / "b") == versions[2]
-    write(storage, versions[2].key("state"), b"x", tmp_path)
-    assert storage.load_best(NAME, tmp_path / "b") == versions[1], "a damaged one is skipped"
-    assert text_of(tmp_path / "b") == "2"
-
-
-def test_without_scores_there_is_no_best_version(storage: Storage, tmp_path: Path) -> None:
-    storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
-    assert storage.load_best(NAME, tmp_path / "b") is None
-    assert not (tmp_path / "b").exists()
-
-
 @pytest.mark.parametrize("content", [b"", b"state", b"STATE 2", b"state 2 and more"])
 def test_a_damaged_version_is_passed_over_with_a_warning(
     content: bytes, storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
