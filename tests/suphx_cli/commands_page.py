@@ -69,6 +69,7 @@ JSON_KEYS = {
     "runs delete": "deleted[] freed_bytes deleted_in_mlflow[]",
     "ui": "url",
     "play": "url",
+    "play --terminal": "game final placement record",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
         "draws_unchecked_by_reason{reason:draws} quarantined quarantined_foreign quarantined_by_reason{reason:records} "

@@ -1,4 +1,4 @@
-"""``suphx play``: a game with three agents in the browser."""
+"""``suphx play``: a game with three agents, in the browser or in the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "play",
         parents=[options],
-        help="play against three agents",
+        help="play against three agents, in the browser or the terminal",
         description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
         f"finished games are saved. AGENT: {AGENT_FORMS}.",
@@ -33,6 +33,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx play",
             "suphx play --agent runs/RUN/supervised --length tonpuu",
             "suphx play --seat 3 --seed 7 --no-browser",
+            "suphx play --terminal",
         ),
     )
     parser.add_argument(
@@ -57,6 +58,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("games"), metavar="DIR", help="folder of the game records (default: games)"
     )
+    parser.add_argument("--terminal", action="store_true", help="play one game in the terminal, without a browser")
     parser.add_argument(
         "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
     )
@@ -64,14 +66,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         choices=("en", "de", "ja"),
-        help="language of the page (default: that of the browser)",
+        help="language of tiles, moves and results (default: that of the browser; in the terminal English)",
     )
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
 
-def execute(args: argparse.Namespace, console: Console) -> None:
-    """Serve until Ctrl-C; ValueError for an unknown agent or a port in use."""
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Play until the game is over (terminal) or until Ctrl-C; ValueError for an unknown agent or a port in use."""
     check_agent(args.agent)
     with console.activity("importing"):
         from suphx.games.riichi import MAX_SEED
@@ -85,7 +87,12 @@ def execute(args: argparse.Namespace, console: Console) -> None:
     )
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     with _agents(args, console) as loader:
+        if args.terminal:
+            from suphx_pipelines.play.terminal_game import play_in_terminal
+
+            return play_in_terminal(config, loader, args.language or "en")
         _serve(args, config, loader, console)
+    return None
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -47,3 +48,34 @@ def test_the_command_serves_until_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == cli.STOPPED
     assert error.splitlines()[-1] == "suphx: stopped"
     assert "Traceback" not in error
+
+
+@pytest.mark.slow
+def test_a_game_is_played_in_a_real_terminal(tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    command = [sys.executable, "-m", "suphx_cli.cli", "play", "--terminal", "--length", "tonpuu", "--seed", "5"]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=inside, stdout=inside, stderr=inside) as process:
+        os.close(inside)
+        shown = answer_prompts(terminal)
+    assert process.returncode == 0
+    assert "Final places: 1. " in shown
+    assert "\x1b[" in shown  # tiles in colours
+    (record,) = (tmp_path / "games").iterdir()
+    assert f"games/{record.name}" in shown
+
+
+def answer_prompts(terminal: int) -> str:
+    """Let every tile pass and discard what was drawn; return all that the terminal showed."""
+    shown, rest = "", ""
+    while True:
+        try:
+            part = os.read(terminal, 65536).decode(errors="replace")
+        except OSError:  # the command has ended
+            return shown
+        shown, rest = shown + part, rest + part
+        if rest.endswith("> "):
+            prompt = rest.splitlines()[-1]
+            os.write(
+                terminal, b"0\n" if prompt.startswith("number") else b"d\n" if prompt.startswith("tile") else b"\n"
+            )
+            rest = ""

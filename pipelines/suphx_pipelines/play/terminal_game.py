@@ -1,0 +1,158 @@
+"""``suphx play --terminal``: one game in the terminal; the person types tiles and numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console as Screen
+from rich.text import Text
+
+from suphx.games.riichi import NUM_FACES, GameSession, face_name
+from suphx_pipelines.play.play_tables import PlayConfig, new_game
+from suphx_pipelines.play.saved_game import save_record
+from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
+from suphx_pipelines.play.terminal_text import TerminalText, numbered, tiles
+
+_FACES = {face_name(face): face for face in range(NUM_FACES)}
+_ORDER = ("tsumo", "ron", "riichi", "ankan", "kakan", "minkan", "pon", "chi", "nine terminals", "pass")
+
+
+class LeftGameError(Exception):
+    """The person has left before the game was over."""
+
+
+class TerminalGame:
+    """Shows a game and asks the person for moves.
+
+    Consumes: lines that the person types. Produces: lines on the screen. Waits for: ``read`` on the person's turn.
+    """
+
+    def __init__(
+        self,
+        session: GameSession,
+        agents: SeatedAgents,
+        text: TerminalText,
+        show: Callable[[Text], None],
+        read: Callable[[str], str],
+    ) -> None:
+        """``show`` prints a line; ``read`` prints a prompt and returns what is typed, EOFError at the end of input."""
+        self._session = session
+        self._agents = agents
+        self._text = text
+        self._show = show
+        self._read = read
+
+    def play(self) -> None:
+        """Play to the end; LeftGameError if the person leaves or the input ends."""
+        session = self._session
+        self._line("terminal_help")
+        while True:
+            while session.is_agents_turn:
+                self._show_steps(session.play_agent())
+            if not session.is_persons_turn:
+                self._show_all([*self._text.table(session.view()), *self._text.result(session.view())])
+                if session.is_over:
+                    return
+                self._ask(self._text.word("terminal_next"))
+                session.next_deal(session.number)
+            else:
+                self._choose()
+
+    def _choose(self) -> None:
+        """Ask until the person has made a move."""
+        view = self._session.view()
+        self._show_all(self._text.table(view))
+        calls = sorted((m for m in view["moves"] if m["move"] != "discard"), key=lambda m: _ORDER.index(m["move"]))
+        while True:
+            if calls:
+                self._show(self._text.moves(calls))
+            typed = self._ask(self._text.word("terminal_claim" if _is_claim(calls) else "terminal_discard"))
+            if typed == "h":
+                self._show_hint(view["number"])
+                continue
+            found = self._find(typed, view["moves"], calls)
+            if found is not None:
+                self._show_steps(self._session.move(view["number"], *found))
+                return
+            self._line("terminal_unknown", typed=typed)
+
+    def _find(
+        self, typed: str, moves: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
+    ) -> tuple[int, int | None] | None:
+        """Return the action that was typed, with the discard after a riichi; None for what is not offered."""
+        for key, move in numbered(calls):
+            if typed in (key, move["move"]) or (typed == "r" and move["move"] == "riichi"):
+                return self._riichi(move, moves) if move["move"] == "riichi" else (move["action"], None)
+        action = _discard(typed, [move for move in moves if move["move"] == "discard"])
+        return None if action is None else (action, None)
+
+    def _riichi(self, riichi: Mapping[str, Any], moves: Sequence[Mapping[str, Any]]) -> tuple[int, int | None] | None:
+        """Ask for the discard of a riichi; None if another tile is typed."""
+        allowed = [move for move in moves if move["action"] in riichi["discards"]]
+        shown = sorted({move["faces"][0] for move in allowed})
+        self._show(Text(f"  {self._text.word('choose_riichi')}: ").append(tiles(shown)))
+        action = _discard(self._ask(self._text.word("terminal_riichi")), allowed)
+        return None if action is None else (int(riichi["action"]), action)
+
+    def _show_hint(self, number: int) -> None:
+        if not self._agents.has_hints:
+            self._line("terminal_no_hints")
+        else:
+            self._show_all(self._text.hint(self._agents.hint(self._session.decision(number))))
+
+    def _show_steps(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        view = {"names": self._session.names}
+        self._show_all([line for step in steps if (line := self._text.step(view, step)) is not None])
+
+    def _show_all(self, lines: Sequence[Text]) -> None:
+        for line in lines:
+            self._show(line)
+
+    def _line(self, key: str, **values: object) -> None:
+        self._show(Text("  " + self._text.word(key, **values)))
+
+    def _ask(self, prompt: str) -> str:
+        """Return what is typed, without spaces and in small letters; ``?`` shows the help first."""
+        while True:
+            try:
+                typed = self._read(f"{prompt} > ").strip().lower()
+            except EOFError:
+                raise LeftGameError from None
+            if typed in ("q", "quit"):
+                raise LeftGameError
+            if typed != "?":
+                return typed
+            self._line("terminal_help")
+
+
+def play_in_terminal(
+    config: PlayConfig, loader: AgentLoader, language: str, read: Callable[[str], str] = input
+) -> dict[str, object]:
+    """Play one game and save its record; return ``{"game", "final", "placement", "record"}``, None if it was left."""
+    screen = Screen(file=sys.stderr, highlight=False, soft_wrap=True)
+    session, agents = new_game(config, loader, 0)
+    agents.follow(session)
+    try:
+        TerminalGame(session, agents, TerminalText(language), screen.print, read).play()
+    except LeftGameError:
+        return {"game": session.id, "final": None, "placement": None, "record": None}
+    finally:
+        agents.leave()
+    record, view = save_record(session.log(), config.out), session.view()
+    placement = view["placement"][config.seat]
+    return {"game": session.id, "final": view["final"], "placement": placement, "record": str(record)}
+
+
+def _is_claim(calls: Sequence[Mapping[str, Any]]) -> bool:
+    return any(move["move"] == "pass" for move in calls)
+
+
+def _discard(typed: str, discards: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the action that discards the tile that was typed, from the hand if it is there; ``d``: the one drawn."""
+    if typed == "d":
+        found = [move for move in discards if move["is_drawn"]]
+    else:
+        found = [move for move in discards if move["faces"][0] == _FACES.get(typed)]
+    return int(min(found, key=lambda move: move["is_drawn"])["action"]) if found else None
