@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.text import Text
 
-from suphx.games.riichi import GameSession, Quarantine, face_name, iter_records, tenhou
+from suphx.games.riichi import GameSession, Quarantine, Rules, face_name, iter_records
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.play_tables import PlayConfig
 from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
@@ -60,7 +60,7 @@ class Typist:
 def new_game(seed: int, seat: int = 0) -> tuple[GameSession, SeatedAgents]:
     agents = loader().seat()
     names = ("Anna", "B", "C", "D")
-    return GameSession(agents.act, seat=seat, seed=seed, rules=tenhou(), names=names, game_id="g"), agents
+    return GameSession(agents.act, seat=seat, seed=seed, rules=Rules(num_winds=1), names=names, game_id="g"), agents
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
