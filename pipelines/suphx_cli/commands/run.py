@@ -149,7 +149,7 @@ def next_commands(result: PipelineResult, runs: Path) -> list[str]:
 
     suphx = program_name()
     place = [] if runs == Path("runs") else ["--runs", str(runs)]
-    lines = [f"All figures and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
+    lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
         match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
         lines.append(f"Another match: {shlex.join(match)}")

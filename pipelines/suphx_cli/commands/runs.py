@@ -39,12 +39,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     listing = verbs.add_parser("list", parents=[options], help="list all runs, newest first")
     listing.set_defaults(execute=execute_list)
 
-    show = verbs.add_parser("show", parents=[options], help="show one run: stages, figures, report, next command")
+    show = verbs.add_parser("show", parents=[options], help="show one run: stages, metrics, report, next command")
     show.add_argument("run", metavar="RUN", help=_RUN_HELP)
     show.set_defaults(execute=execute_show)
 
     compare = verbs.add_parser(
-        "compare", parents=[options], help="show the settings that differ between runs, and their figures"
+        "compare", parents=[options], help="show the settings that differ between runs, and their metrics"
     )
     compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
     compare.set_defaults(execute=execute_compare)
@@ -52,9 +52,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete = verbs.add_parser(
         "delete",
         parents=[options],
-        help="delete runs: their folders and their figures in MLflow",
-        description="Delete the folders of runs and their figures in the MLflow store of --runs. Stages that other "
-        "runs reuse are kept there. Checkpoints in a bucket and figures on an MLflow server are not deleted.",
+        help="delete runs: their folders and their metrics in MLflow",
+        description="Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other "
+        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted.",
     )
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
@@ -171,7 +171,7 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
 
 
 def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tuple[list[str], str]:
-    """Delete figures in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
+    """Delete metrics in the folder's MLflow store, not on a server; return the runs that had any, and a sentence."""
     from suphx_platform.tracking.mlflow_call import TrackingError
     from suphx_platform.tracking.tracking import TrackingStore
 
@@ -181,12 +181,12 @@ def _delete_in_mlflow(runs: Path, names: Sequence[str], console: Console) -> tup
     if not store.is_there:
         return [], ""
     try:
-        with console.activity("deleting figures in MLflow"):
+        with console.activity("deleting metrics in MLflow"):
             deleted = [name for name in names if store.delete(name)]
     except TrackingError as error:
-        console.warn(f"the figures in MLflow were not deleted: {error}")
+        console.warn(f"the metrics in MLflow were not deleted: {error}")
         return [], ""
-    return deleted, "The figures in MLflow were deleted too." if deleted else ""
+    return deleted, "The metrics in MLflow were deleted too." if deleted else ""
 
 
 def _is_confirmed(count: int) -> bool:
@@ -227,7 +227,7 @@ def _print_stages(stages: Mapping[str, tuple[dict[str, object], Mapping[str, flo
         (name, str(stage["status"]), value_text("seconds", stage["seconds"]), value_text("figures", figures))
         for name, (stage, figures) in stages.items()
     ]
-    for line in wrapped_table(("stage", "status", "time", "figures"), rows):
+    for line in wrapped_table(("stage", "status", "time", "metrics"), rows):
         console.line(line)
     console.line("")
 

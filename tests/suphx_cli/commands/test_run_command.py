@@ -35,7 +35,7 @@ def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: p
     assert capsys.readouterr().out.splitlines() == [
         "The nets play better than the baseline ukeire.",
         "Report: runs/laptop-1/report/report.html",
-        "All figures and curves: suphx ui laptop-1",
+        "All metrics and curves: suphx ui laptop-1",
         "Another match: suphx evaluate --candidate runs/laptop-1/supervised --baseline ukeire",
     ]
 
