@@ -23,28 +23,15 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.utils.typing import MultiAgentDict
 from ray.tune.registry import register_env
 
-from suphx.games.riichi import (
-    DISCARD_HEAD,
-    GAME_END,
-    MAX_SEED,
-    NUM_ACTIONS,
-    NUM_COLUMNS,
-    Simulator,
-    encode_batch,
-    find_encoder,
-    tenhou,
-    unpack,
-)
-from suphx.kernel.record import I64
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.environments.environment_config import NUM_OPPONENTS, EnvironmentConfig
+from suphx.environments.seat_tables import SeatTables
+from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, find_encoder, unpack
 from suphx.selfplay.agents.choice import BASELINES
 
 HANCHAN_ENV = "suphx_hanchan"
 OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
 PLAYER = "player"
 SEATS = tuple(f"seat_{seat}" for seat in range(4))
-_TABLE: I64 = np.zeros(1, np.int64)  # the only table of the simulator
-_NO_CANDIDATE: I64 = np.full(1, -1, np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,21 +85,23 @@ class HanchanEnv(MultiAgentEnv):
         # RLlib checks every env with the same seed before it uses it, so a seed alone would give all workers one game.
         self._stream = (getattr(config, "worker_index", 0), getattr(config, "vector_index", 0))
         self._random = np.random.default_rng((self.config.seed, *self._stream))
-        self._opponent = BaselineAgent(self.config.opponent) if self.config.opponent else None
-        self.possible_agents = [PLAYER] if self._opponent else list(SEATS)
+        self._has_opponents = bool(self.config.opponent)
+        self.possible_agents = [PLAYER] if self._has_opponents else list(SEATS)
         self.agents = list(self.possible_agents)
-        self._layout = find_encoder(self.config.encoder).public
-        planes = Box(0, 1, (NUM_COLUMNS, 1, self._layout.num_planes), np.uint8)
+        opponents = (self.config.opponent,) * NUM_OPPONENTS if self._has_opponents else ()
+        self._tables = SeatTables(
+            1,
+            EnvironmentConfig(
+                encoder=self.config.encoder, opponents=opponents, points_per_reward=self.config.points_per_reward
+            ),
+        )
+        self._num_planes = self._tables.encoder.public.num_planes
+        planes = Box(0, 1, (NUM_COLUMNS, 1, self._num_planes), np.uint8)
         mask = Box(0, 1, (NUM_ACTIONS,), np.uint8)
         self.observation_spaces = {agent: Dict({OBSERVATIONS: planes, ACTION_MASK: mask}) for agent in self.agents}
         self._actions = {agent: SeatActions() for agent in self.agents}
         self.action_spaces = dict(self._actions)
-        self._simulator = Simulator(1, tenhou())
         self._player_seat = 0
-        self._points = np.zeros(4, np.int64)
-        """When the kyoku began."""
-        self._owed = np.zeros(4)
-        """Rewards that are not paid out yet."""
 
     def reset(  # type: ignore[override] # RLlib's own class differs from gymnasium's
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -120,11 +109,10 @@ class HanchanEnv(MultiAgentEnv):
         """Start a hanchan; return the observation of the agent that decides, and no infos."""
         if seed is not None:
             self._random = np.random.default_rng((seed, *self._stream))
-        self._simulator.reset([int(self._random.integers(MAX_SEED))])
+        wall = self._random.integers(MAX_SEED, size=1)
         self._player_seat = int(self._random.integers(len(SEATS)))
-        self._points[:] = self._table["scores"]
-        self._owed[:] = 0
-        self._play_opponents()
+        seat = self._player_seat if self._has_opponents else EVERY_SEAT
+        self._tables.start(self._tables.everything, wall, np.array([seat]))
         return self._observe(), {}
 
     def step(  # type: ignore[override]
@@ -139,52 +127,36 @@ class HanchanEnv(MultiAgentEnv):
             raise ValueError(
                 f"actions of {', '.join(map(str, action_dict)) or 'nobody'}: give the one of {actor}, who decides"
             )
-        self._advance(int(action_dict[actor]))
-        self._play_opponents()
+        self._tables.act(self._tables.everything, np.array([action_dict[actor]]))
         everybody = (*self.agents, "__all__")
         ended: MultiAgentDict = dict.fromkeys(everybody, self._is_over)
         return self._observe(), self._pay(actor), ended, dict.fromkeys(everybody, False), {}
 
     @property
     def _table(self) -> Any:
-        return self._simulator.tables[0]
+        return self._tables.simulator.tables[0]
 
     @property
     def _is_over(self) -> bool:
-        return bool(self._table["phase"] == GAME_END)
+        return bool(self._tables.is_over(self._tables.everything)[0])
 
     def _agent(self, seat: int) -> str:
-        return PLAYER if self._opponent else SEATS[seat]
-
-    def _play_opponents(self) -> None:
-        while self._opponent and not self._is_over and self._table["actor"] != self._player_seat:
-            self._advance(int(self._opponent.act(self._simulator.tables, _TABLE)[0]))
-
-    def _advance(self, action: int) -> None:
-        num_kyoku = int(self._table["num_kyoku"])
-        self._simulator.advance(_TABLE, np.array([action]))
-        if self._is_over or self._table["num_kyoku"] != num_kyoku:
-            self._owed += (self._table["scores"] - self._points) / self.config.points_per_reward
-            self._points[:] = self._table["scores"]
+        return PLAYER if self._has_opponents else SEATS[seat]
 
     def _pay(self, actor: str) -> MultiAgentDict:
-        """Return what is owed; the actor of a step is always told, if only that it is nothing."""
-        seats = [self._player_seat] if self._opponent else range(len(SEATS))
-        owed = {self._agent(seat): float(self._owed[seat]) for seat in seats}
-        self._owed[:] = 0
-        return {agent: reward for agent, reward in owed.items() if reward or agent == actor}
+        """Return the rewards that are not 0; the actor of a step always gets one."""
+        paid = self._tables.pay(self._tables.everything)[0]
+        seats = [self._player_seat] if self._has_opponents else range(len(SEATS))
+        rewards = {self._agent(seat): float(paid[seat]) for seat in seats}
+        return {agent: reward for agent, reward in rewards.items() if reward or agent == actor}
 
     def _observe(self) -> MultiAgentDict:
         """Return what the one who decides sees, public planes in claims too; nothing at the end of the game."""
         if self._is_over:
             return {}
         agent = self._agent(self._table["actor"])
-        row = np.zeros((1, self._layout.row_bytes), np.uint8)
-        encode_batch(
-            find_encoder(self.config.encoder), DISCARD_HEAD, self._simulator.tables, _TABLE, _NO_CANDIDATE, row
-        )
-        planes = unpack(row[0], self._layout.num_planes)
-        legal = self._table["legal"].copy()
+        planes = unpack(self._tables.rows[0], self._num_planes)
+        legal = self._tables.masks[0].copy()
         self._actions[agent].legal = legal
         return {agent: {OBSERVATIONS: planes.T[:, None, :], ACTION_MASK: legal.astype(np.uint8)}}
 

@@ -51,6 +51,7 @@ from .records.log.game_statistics import (
     game_row as game_row,
 )
 from .records.view.game_text import hand_text as hand_text, kyoku_name as kyoku_name
+from .records.view.seat_text import seat_text as seat_text
 from .records.log.gamelog import GameLog as GameLog
 from .records.log.record_error import (
     AGAINST_THE_RULES as AGAINST_THE_RULES,
@@ -115,10 +116,19 @@ from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits
 # Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
 from .bots.baseline import (
     choose_random as choose_random,
+    choose_scripted as choose_scripted,
     choose_tsumogiri as choose_tsumogiri,
     choose_ukeire as choose_ukeire,
 )
 from .bots.random_play import play_random as play_random
+from .bots.seat_play import (
+    EVERY_SEAT as EVERY_SEAT,
+    NO_SCRIPT as NO_SCRIPT,
+    advance_tables as advance_tables,
+    fill_planes as fill_planes,
+    play_to_seats as play_to_seats,
+    see_tables as see_tables,
+)
 from .selfplay.deal_in import COST_POINTS as COST_POINTS
 from .selfplay.decision import (
     HeadAnswers as HeadAnswers,

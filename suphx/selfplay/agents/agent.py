@@ -21,9 +21,7 @@ from suphx.games.riichi import (
     Encoder,
     HeadAnswers,
     Suits,
-    choose_random,
-    choose_tsumogiri,
-    choose_ukeire,
+    choose_scripted,
     decide,
     discard_answers,
     find_encoder,
@@ -80,16 +78,7 @@ class BaselineAgent:
 @jit
 def _act(tables: Records, indices: I64, suits: Suits, baseline: int, actions: I16) -> None:
     for i in range(len(indices)):
-        t = tables[indices[i]]
-        if baseline == 0:
-            # A number from the game's own seed and counters: the same game whatever else is in the batch.
-            mixed = (t.wall_seed * 0x5851F42D + t.num_kyoku * 0x9E3779B1 + t.num_decisions * 0x85EBCA6B) & 0xFFFFFFFF
-            mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
-            actions[i] = choose_random(t, mixed ^ mixed >> 13)
-        elif baseline == 1:
-            actions[i] = choose_tsumogiri(t)
-        else:
-            actions[i] = choose_ukeire(t, suits)
+        actions[i] = choose_scripted(tables[indices[i]], suits, baseline)
 
 
 class NetAgent:

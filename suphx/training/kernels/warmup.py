@@ -76,6 +76,15 @@ def warm_random_games() -> None:
     play_random(1, tenhou(), seed=0)
 
 
+def warm_environments() -> None:
+    """Compile what the environments of PettingZoo, gymnasium and RLlib call."""
+    from suphx.environments.riichi_vector_env import RiichiVectorEnv
+
+    env = RiichiVectorEnv(1, encoder=_ENCODER)
+    _, infos = env.reset(seed=0)
+    env.step(infos["action_mask"].argmax(axis=1))
+
+
 def warm_encoder() -> None:
     """Compile the planes of all encoders, look-ahead and hidden tiles included."""
     from suphx.games.riichi import (
@@ -174,6 +183,7 @@ KERNEL_GROUPS: dict[str, Callable[[], None]] = {
     "net games": warm_net_games,
     "nets": warm_nets,
     "random games": warm_random_games,
+    "environments": warm_environments,
 }
 """What can be compiled side by side: what the first games need, then what takes longest."""
 FIRST_GAMES = ("engine", "hands", "scripted games")

@@ -56,7 +56,7 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
     env = HanchanEnv({})
     observations, _ = env.reset(seed=5)
     simulator = Simulator(1, tenhou())
-    simulator.reset([int(env._simulator.tables["wall_seed"][0])])
+    simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     table = simulator.tables[0]
     mini = find_encoder("mini")
     row = np.zeros((1, mini.public.row_bytes), np.uint8)
@@ -85,9 +85,9 @@ def test_rewards_are_paid_to_all_seats_when_a_kyoku_ends_and_only_then() -> None
     kyokus = 0
     while observations:
         ((agent, observation),) = observations.items()
-        before = int(env._simulator.tables["num_kyoku"][0])
+        before = int(env._tables.simulator.tables["num_kyoku"][0])
         observations, rewards, terminated, _, _ = env.step({agent: lowest_legal(observation)})
-        has_ended = terminated["__all__"] or env._simulator.tables["num_kyoku"][0] != before
+        has_ended = terminated["__all__"] or env._tables.simulator.tables["num_kyoku"][0] != before
         kyokus += bool(has_ended)
         assert has_ended or rewards == {agent: 0.0}
         assert abs(sum(rewards.values())) <= 4 * 10, "points come from the other seats and from sticks"
@@ -102,7 +102,7 @@ def test_with_an_opponent_only_the_player_decides_and_sits_anywhere() -> None:
         assert {agent for agent, _ in moves} == {PLAYER}
         seats.add(env._player_seat)
         points = START_POINTS + UNIT * sum(paid[PLAYER] for paid in rewards)
-        assert points == pytest.approx(env._simulator.scores()[0, env._player_seat])
+        assert points == pytest.approx(env._tables.simulator.scores()[0, env._player_seat])
         assert terminated == {PLAYER: True, "__all__": True}
     assert len(seats) > 1
 
@@ -111,11 +111,11 @@ def test_opponents_play_as_the_baseline_does() -> None:
     env = HanchanEnv({"opponent": "ukeire"})
     env.reset(seed=3)
     simulator = Simulator(1, tenhou())
-    simulator.reset([int(env._simulator.tables["wall_seed"][0])])
+    simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
     agent, first = BaselineAgent("ukeire"), np.zeros(1, np.int64)
     while simulator.tables["actor"][0] != env._player_seat:
         simulator.advance(first, agent.act(simulator.tables, first))
-    assert simulator.tables.tobytes() == env._simulator.tables.tobytes()
+    assert simulator.tables.tobytes() == env._tables.simulator.tables.tobytes()
 
 
 def test_equal_seeds_give_equal_games_and_the_next_game_is_another() -> None:
@@ -137,7 +137,7 @@ def test_workers_and_envs_of_a_worker_get_other_games_though_rllib_checks_all_wi
         check_multiagent_environments(env)
         for seed in (None, None, 9):
             env.reset(seed=seed)
-            walls.add(int(env._simulator.tables["wall_seed"][0]))
+            walls.add(int(env._tables.simulator.tables["wall_seed"][0]))
     assert len(walls) == 4 * 3
 
 

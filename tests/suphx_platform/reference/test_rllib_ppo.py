@@ -103,7 +103,7 @@ def first_walls(env_runners: int, seed: int | None) -> list[list[int]]:
         runner.sample(num_timesteps=1, random_actions=True)
         assert runner.env is not None
         assert runner.env.envs is not None
-        walls.append([int(env.unwrapped._simulator.tables["wall_seed"][0]) for env in runner.env.envs])
+        walls.append([int(env.unwrapped._tables.simulator.tables["wall_seed"][0]) for env in runner.env.envs])
         runner.stop()
     return walls
 

@@ -60,6 +60,19 @@ def choose_random(t: Table, number: int) -> int:
 
 
 @jit
+def choose_scripted(t: Table, suits: Suits, baseline: int) -> int:
+    """Return what a shipped baseline does: 0 random, 1 tsumogiri, 2 ukeire.
+
+    ``random`` depends on the game's own seed and counters only: the same game whatever else is in the batch.
+    """
+    if baseline == 0:
+        mixed = (t.wall_seed * 0x5851F42D + t.num_kyoku * 0x9E3779B1 + t.num_decisions * 0x85EBCA6B) & 0xFFFFFFFF
+        mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+        return choose_random(t, mixed ^ mixed >> 13)
+    return choose_tsumogiri(t) if baseline == 1 else choose_ukeire(t, suits)
+
+
+@jit
 def choose_tsumogiri(t: Table) -> int:
     """Discard what was drawn, claim nothing, win whenever possible."""
     if t.legal[TSUMO]:

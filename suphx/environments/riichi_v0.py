@@ -1,0 +1,175 @@
+"""A hanchan as an AEC environment of PettingZoo: four agents, each of which sees its own seat.
+
+>>> from suphx.environments import riichi_v0
+>>> env = riichi_v0.env(encoder="mini")
+>>> env.reset(seed=1)
+>>> for agent in env.agent_iter():
+...     observation, reward, terminated, truncated, info = env.last()
+...     is_over = terminated or truncated
+...     env.step(None if is_over else env.action_space(agent).sample(observation["action_mask"]))
+
+An import of this module registers ``suphx/Riichi-v0`` with PettingZoo.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Dict, Discrete
+from gymnasium.utils import EzPickle, seeding
+
+from suphx.environments import ENVIRONMENT_ID
+from suphx.environments.environment_config import EnvironmentConfig, RewardKind
+from suphx.environments.observation_space import mask_space, packed_space, planes_space
+from suphx.environments.riichi_env import ILLEGAL_REWARD, RENDER_MODES, draw_game
+from suphx.environments.seat_tables import SeatTables
+from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, seat_text, unpack
+
+try:
+    import pettingzoo
+    from pettingzoo.utils import wrappers
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "pettingzoo is not installed: install it with pip install 'suphx[pettingzoo]'", name="pettingzoo"
+    ) from error
+
+AGENTS = tuple(f"seat_{seat}" for seat in range(4))
+
+
+def env(*, illegal_reward: float = ILLEGAL_REWARD, **settings: Any) -> Any:
+    """Return the environment with PettingZoo's usual wrappers: an illegal action ends the game with ``illegal_reward``.
+
+    ``settings``: those of ``raw_env``.
+    """
+    wrapped = wrappers.TerminateIllegalWrapper(raw_env(**settings), illegal_reward=illegal_reward)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(wrapped))
+
+
+class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc] # noqa: N801 # PettingZoo's own name for it
+    """The environment without wrappers: an illegal action is a ValueError.
+
+    All seats get their rewards when a kyoku ends (``points``) or at the end of the game (``placement``).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": list(RENDER_MODES),
+        "name": "riichi_v0",
+        "is_parallelizable": False,
+        "render_fps": 4,
+    }
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "mini",
+        reward: RewardKind = "points",
+        points_per_reward: float = 10_000.0,
+        packed: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        """Make an environment; ValueError for settings that do not exist.
+
+        ``encoder``, ``reward``, ``points_per_reward``: see EnvironmentConfig. ``packed``: observations are packed rows
+        instead of planes.
+        """
+        super().__init__()
+        EzPickle.__init__(
+            self,
+            encoder=encoder,
+            reward=reward,
+            points_per_reward=points_per_reward,
+            packed=packed,
+            render_mode=render_mode,
+        )
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
+        config = EnvironmentConfig(encoder=encoder, reward=reward, points_per_reward=points_per_reward)
+        self._tables = SeatTables(1, config)
+        self._is_packed = packed
+        self.render_mode = render_mode
+        self.possible_agents = list(AGENTS)
+        planes = (packed_space if packed else planes_space)(self._tables.encoder)
+        self.observation_spaces = {
+            agent: Dict({"observation": planes, "action_mask": mask_space()}) for agent in AGENTS
+        }
+        self.action_spaces: dict[str, Discrete[np.int64]] = {agent: Discrete(NUM_ACTIONS) for agent in AGENTS}
+        self._np_random, _ = seeding.np_random()
+
+    def observation_space(self, agent: str) -> Dict:
+        """Return the space of ``{"observation": uint8 planes, "action_mask": int8 (120,)}``."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete[np.int64]:
+        """Return the action table of a seat: 120 actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start a hanchan; equal seeds give equal walls. No option has an effect."""
+        if seed is not None:
+            self._np_random, _ = seeding.np_random(seed)
+        wall, _ = draw_game(self._np_random, None)
+        self._tables.start(self._tables.everything, np.array([wall]), np.array([EVERY_SEAT]))
+        self.agents = list(AGENTS)
+        self.rewards = dict.fromkeys(AGENTS, 0.0)
+        self._cumulative_rewards = dict.fromkeys(AGENTS, 0.0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+        self.agent_selection = self._actor()
+        self._show()
+
+    def step(self, action: int | np.integer | None) -> None:
+        """Apply the action of the agent that decides; None for an agent whose game is over."""
+        if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        if action is None:
+            raise ValueError(
+                f"the action of {self.agent_selection} is None: give a legal action until its game is over"
+            )
+        tables = self._tables
+        tables.act(tables.everything, np.array([action]))
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self.rewards = dict(zip(AGENTS, tables.pay(tables.everything)[0].tolist(), strict=True))
+        self._accumulate_rewards()
+        if tables.is_over(tables.everything)[0]:
+            self.terminations = dict.fromkeys(AGENTS, True)
+            places = tables.simulator.placements()[0].tolist()
+            self.infos = {agent: {"placement": place} for agent, place in zip(AGENTS, places, strict=True)}
+        self.agent_selection = self._actor()
+        self._show()
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return what ``agent`` sees; its mask is empty unless it decides now."""
+        row, mask = self._tables.seen_by(0, AGENTS.index(agent))
+        planes = row if self._is_packed else unpack(row, self._tables.encoder.public.num_planes)
+        return {"observation": planes, "action_mask": mask}
+
+    def render(self) -> str | None:
+        """Return the table as the agent that decides sees it (``ansi``), or write it to standard output (``human``)."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() has no effect: pass render_mode='ansi' or 'human' when you make it")
+            return None
+        table = self._tables.simulator.tables[0]
+        text = seat_text(table, int(table["actor"]))
+        if self.render_mode == "ansi":
+            return text
+        sys.stdout.write(text)
+        return None
+
+    def close(self) -> None:
+        """Do nothing: the environment holds no window, file or process."""
+
+    def _actor(self) -> str:
+        return AGENTS[int(self._tables.simulator.tables["actor"][0])]
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+
+if ENVIRONMENT_ID not in pettingzoo.aec_registry:
+    pettingzoo.register("aec", ENVIRONMENT_ID, entry_point="suphx.environments.riichi_v0:env")

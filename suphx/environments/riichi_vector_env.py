@@ -1,0 +1,198 @@
+"""Many hanchans side by side as a vector environment of gymnasium: one call of the kernels steps all tables.
+
+>>> env = RiichiVectorEnv(num_envs=512, opponents="random", copy=False)
+>>> observations, infos = env.reset(seed=1)
+>>> observations, rewards, terminations, truncations, infos = env.step(infos["action_mask"].argmax(axis=1))
+
+Table ``i`` plays the same games as a RiichiEnv whose first reset has the seed ``seed + i``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
+from suphx.environments.observation_space import packed_space, planes_space
+from suphx.environments.riichi_env import ILLEGAL_REWARD, check_seat, draw_game
+from suphx.environments.seat_tables import SeatTables
+from suphx.games.riichi import NUM_ACTIONS, fill_planes
+from suphx.kernel.record import I64, U8
+
+_Step = tuple[U8, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
+    """``num_envs`` hanchans; spaces, rewards, illegal actions and infos are those of RiichiEnv, batched."""
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        encoder: str = "mini",
+        opponents: str | Sequence[str] = "ukeire",
+        seat: int | None = None,
+        reward: RewardKind = "points",
+        points_per_reward: float = 10_000.0,
+        packed: bool = False,
+        illegal_reward: float | None = ILLEGAL_REWARD,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+    ) -> None:
+        """Make the tables; ValueError for settings that do not exist.
+
+        ``autoreset_mode``: gymnasium's; with DISABLED call ``reset(options={"reset_mask": …})``. ``copy``: return a
+        copy of the observations and masks; without it they are always the same arrays, which the next step overwrites.
+        The other settings are those of RiichiEnv.
+        """
+        check_seat(seat)
+        config = EnvironmentConfig(
+            encoder=encoder,
+            opponents=three_opponents(opponents),
+            reward=reward,
+            points_per_reward=points_per_reward,
+        )
+        self.num_envs = num_envs
+        self._tables = SeatTables(num_envs, config)
+        self._seat, self._illegal_reward, self._is_copied = seat, illegal_reward, copy
+        self._mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        self.single_observation_space = (packed_space if packed else planes_space)(self._tables.encoder)
+        self.single_action_space = Discrete(NUM_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._observations = self._tables.rows
+        self._planes: U8 | None = None
+        """What observations are unpacked into."""
+        if not packed:
+            self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
+            self._planes = self._observations.reshape(num_envs, -1)
+        self._randoms: list[np.random.Generator | None] = [None] * num_envs
+        self._has_ended = np.ones(num_envs, np.bool_)
+        self._in_all = np.ones(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[U8, dict[str, Any]]:
+        """Start a hanchan at every table, or at those of ``options["reset_mask"]``, bool (num_envs,).
+
+        ``seed``: of table 0, the others get those that follow; or one seed for each table. ValueError for another
+        number of seeds or a mask of another shape.
+        """
+        indices = self._chosen((options or {}).get("reset_mask"))
+        seeds = self._seeds_of(seed)
+        for index in indices:
+            if seeds[index] is not None:
+                self._randoms[index], _ = seeding.np_random(seeds[index])
+        self._start(indices)
+        self._show(indices)
+        return self._returned(self._observations), self._infos()
+
+    def step(self, actions: NDArray[np.integer]) -> _Step:
+        """Apply an action at each table and play on to the players' next decisions; no episode is truncated.
+
+        ValueError for another number of actions, for a finished table that was not reset (mode DISABLED), and for
+        illegal actions without an ``illegal_reward``.
+        """
+        chosen = np.asarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,):
+            raise ValueError(f"actions are {list(chosen.shape)}: give one for each of {self.num_envs} tables")
+        begins = self._has_ended.copy()
+        if self._mode != AutoresetMode.NEXT_STEP and begins.any():
+            raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
+        rewards = np.zeros(self.num_envs)
+        illegal = self._find_illegal(chosen) & ~begins
+        playing = np.flatnonzero(~begins & ~illegal)
+        tables = self._tables
+        tables.act(playing, chosen[playing])
+        rewards[playing] = tables.pay(playing)[np.arange(playing.size), tables.seats[playing]]
+        if illegal.any():
+            rewards[illegal] = self._illegal_reward
+        self._has_ended = illegal | (tables.is_over(tables.everything) & ~begins)
+        ended = self._has_ended.copy()
+        extra: dict[str, Any] = {}
+        if begins.any():
+            self._start(np.flatnonzero(begins))
+        if self._mode == AutoresetMode.SAME_STEP and ended.any():
+            self._show(tables.everything)
+            extra = self._final(ended)
+            self._start(np.flatnonzero(ended))
+            self._show(np.flatnonzero(ended))
+        else:
+            self._show(tables.everything)
+        none_truncated = np.zeros(self.num_envs, np.bool_)
+        return self._returned(self._observations), rewards, ended, none_truncated, extra | self._infos()
+
+    def _chosen(self, mask: Any) -> I64:
+        if mask is None:
+            return self._tables.everything
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask is {mask!r}: give bool ({self.num_envs},), True for each table to reset")
+        return np.flatnonzero(mask)
+
+    def _seeds_of(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            return [int(seed) + index for index in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise ValueError(f"{len(seed)} seeds for {self.num_envs} tables: give one for each table")
+        return seed
+
+    def _start(self, indices: I64) -> None:
+        games = [draw_game(self._random(int(index)), self._seat) for index in indices]
+        walls, seats = (np.array([game[part] for game in games], np.int64) for part in range(2))
+        self._tables.start(indices, walls, seats)
+        self._has_ended[indices] = False
+
+    def _random(self, index: int) -> np.random.Generator:
+        random = self._randoms[index]
+        if random is None:
+            random, _ = seeding.np_random()
+            self._randoms[index] = random
+        return random
+
+    def _find_illegal(self, actions: I64) -> NDArray[np.bool_]:
+        if self._illegal_reward is None:
+            return np.zeros(self.num_envs, np.bool_)  # SeatTables.act refuses them
+        return ~self._tables.is_legal(self._tables.everything, actions)
+
+    def _show(self, indices: I64) -> None:
+        if self._planes is not None:
+            fill_planes(self._tables.rows, indices, self._planes)
+
+    def _returned(self, array: NDArray[Any]) -> Any:
+        return array.copy() if self._is_copied else array
+
+    def _infos(self) -> dict[str, Any]:
+        tables = self._tables
+        infos = {
+            "action_mask": self._returned(tables.masks),
+            "seat": tables.seats.copy(),
+            "placement": tables.places(tables.everything),
+        }
+        return infos | {f"_{name}": self._in_all.copy() for name in infos}
+
+    def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the last observations and infos of the games that ended, as gymnasium's SyncVectorEnv does."""
+        observations = np.full(self.num_envs, None, object)
+        for index in np.flatnonzero(ended):
+            observations[index] = self._observations[index].copy()
+        final: dict[str, Any] = {}
+        for name, values in self._infos().items():
+            if not name.startswith("_"):
+                final[name] = np.where(ended.reshape(-1, *[1] * (values.ndim - 1)), values, 0).astype(values.dtype)
+                final[f"_{name}"] = ended.copy()
+        return {
+            "final_obs": observations,
+            "_final_obs": ended.copy(),
+            "final_info": final,
+            "_final_info": ended.copy(),
+        }

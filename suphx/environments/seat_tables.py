@@ -1,0 +1,160 @@
+"""Hanchans from the view of their players: what every environment is made of.
+
+>>> tables = SeatTables(256, EnvironmentConfig(opponents=("ukeire",) * 3))
+>>> tables.start(tables.everything, seeds=np.arange(256), seats=np.zeros(256, np.int64))
+>>> tables.act(tables.everything, tables.masks.argmax(axis=1))
+>>> tables.rows, tables.masks, tables.pay(tables.everything)  # uint8 [256, row_bytes], int8 [256, 120], and [256, 4]
+
+A player sees the public planes of its encoder and the legal actions; nothing hidden gets into any array here but
+``simulator.tables``, the state of the game itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.environments.environment_config import EnvironmentConfig
+from suphx.games.riichi import (
+    EVERY_SEAT,
+    GAME_END,
+    NO_SCRIPT,
+    NUM_ACTIONS,
+    Simulator,
+    action_name,
+    advance_tables,
+    find_encoder,
+    load_lookup,
+    load_suits,
+    play_to_seats,
+    see_tables,
+    tenhou,
+)
+from suphx.kernel.record import I8, I32, I64, U8
+from suphx.selfplay.agents.agent import Agent, load_agent
+from suphx.selfplay.agents.choice import BASELINES
+
+PLACEMENT_REWARDS = np.array([0, 1, 1 / 3, -1 / 3, -1])
+"""By place 1-4; 0 while the game goes on."""
+
+
+class SeatTables:
+    """``num_tables`` hanchans with a player each; ``config.opponents`` play the other seats, or nobody does.
+
+    ``rows``, uint8 [n, row_bytes], and ``masks``, int8 [n, NUM_ACTIONS], are overwritten in place.
+    """
+
+    def __init__(self, num_tables: int, config: EnvironmentConfig) -> None:
+        """Make empty tables; ValueError for fewer than one, and for an opponent that ``load_agent`` does not know."""
+        self.config = config
+        self.encoder = find_encoder(config.encoder)
+        self.simulator = Simulator(num_tables, tenhou())
+        self.everything: I64 = np.arange(num_tables)
+        self.seats: I64 = np.full(num_tables, EVERY_SEAT, np.int64)
+        self.rows: U8 = np.zeros((num_tables, self.encoder.public.row_bytes), np.uint8)
+        self.masks: I8 = np.zeros((num_tables, NUM_ACTIONS), np.int8)
+        self._settled: I32 = np.zeros((num_tables, 4), np.int32)
+        """Scores when the last kyoku ended."""
+        self._paid: I32 = np.zeros((num_tables, 4), np.int32)
+        """Scores that rewards were paid for."""
+        self._scripts: I64 = np.full(4, NO_SCRIPT, np.int64)
+        self._agents: dict[int, Agent] = {}
+        """Opponents that are no baselines, by their seat counted from the player's."""
+        self._load_opponents()
+        self._suits, self._lookup = load_suits(), load_lookup()
+
+    def _load_opponents(self) -> None:
+        loaded: dict[str, Agent] = {}
+        for place, name in enumerate(self.config.opponents, start=1):
+            if name in BASELINES:
+                self._scripts[place] = BASELINES.index(name)
+            else:
+                loaded[name] = loaded.get(name) or load_agent(name)
+                self._agents[place] = loaded[name]
+
+    def start(self, indices: I64, seeds: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
+        """Start a game at the tables ``indices``, and play on to the first decision of its player.
+
+        ``seeds``: of the walls; ``seats``: the player's seat, or EVERY_SEAT if it answers for all of them.
+        """
+        self.simulator.reset([int(seed) for seed in seeds], indices)
+        self.seats[indices] = seats
+        self._settled[indices] = self._paid[indices] = self.simulator.tables["scores"][indices]
+        self._play_opponents(indices)
+        self.look(indices)
+
+    def is_legal(self, indices: I64, actions: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Tell of each action whether the actor of its table may do it, bool (n,)."""
+        known = (actions >= 0) & (actions < NUM_ACTIONS)
+        legal: NDArray[np.bool_] = self.simulator.tables["legal"][indices, np.where(known, actions, 0)] == 1
+        return legal & known
+
+    def act(self, indices: I64, actions: NDArray[np.integer]) -> None:
+        """Apply the players' actions, and play on to their next decisions; ValueError for one that is not legal."""
+        chosen = np.asarray(actions, np.int64)
+        if chosen.shape != indices.shape:
+            raise ValueError(f"{chosen.size} actions for {indices.size} tables: give one for each table")
+        legal = self.is_legal(indices, chosen)
+        if not legal.all():
+            bad = int(np.flatnonzero(~legal)[0])
+            raise ValueError(self._explain(int(indices[bad]), int(chosen[bad])))
+        advance_tables(self.simulator.tables, self._suits, indices, chosen, self._settled)
+        self._play_opponents(indices)
+        self.look(indices)
+
+    def _explain(self, index: int, action: int) -> str:
+        table = self.simulator.tables[index]
+        allowed = ", ".join(action_name(int(a)) for a in np.flatnonzero(table["legal"]))
+        return (
+            f"table {index}, seat {table['actor']}: {action_name(action)} is not legal; "
+            f"legal: {allowed or 'nothing, because the game is over'}"
+        )
+
+    def _play_opponents(self, indices: I64) -> None:
+        tables = self.simulator.tables
+        play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
+        while self._agents:
+            places = (tables["actor"][indices] - self.seats[indices]) % 4
+            is_waiting = (places > 0) & (self.seats[indices] != EVERY_SEAT) & ~self.is_over(indices)
+            if not is_waiting.any():
+                return
+            for place, agent in self._agents.items():
+                asked = indices[is_waiting & (places == place)]
+                if asked.size:
+                    actions = agent.act(tables, asked).astype(np.int64)
+                    advance_tables(tables, self._suits, asked, actions, self._settled)
+            play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
+
+    def look(self, indices: I64) -> None:
+        """Write what the players see into ``rows`` and ``masks``; nothing is legal at the end of a game."""
+        tables = self.simulator.tables
+        see_tables(self.encoder.id, self._lookup, tables, indices, self.seats, self.rows, self.masks)
+
+    def seen_by(self, index: int, seat: int) -> tuple[U8, I8]:
+        """Return what any seat of a table sees: a row, uint8 (row_bytes,), and its legal actions, int8 (NUM_ACTIONS,).
+
+        Only the seat that decides has legal actions.
+        """
+        rows, masks = np.empty((1, self.rows.shape[1]), np.uint8), np.empty((1, NUM_ACTIONS), np.int8)
+        table = self.simulator.tables[index : index + 1]
+        seats = np.array([seat], np.int64)
+        see_tables(self.encoder.id, self._lookup, table, np.zeros(1, np.int64), seats, rows, masks)
+        return rows[0], masks[0]
+
+    def is_over(self, indices: I64) -> NDArray[np.bool_]:
+        """Tell which games are over, bool (n,)."""
+        over: NDArray[np.bool_] = self.simulator.tables["phase"][indices] == GAME_END
+        return over
+
+    def places(self, indices: I64) -> I64:
+        """Return the player's place 1-4 of each game that is over, else 0, int64 (n,)."""
+        return self.simulator.tables["placement"][indices, self.seats[indices]].astype(np.int64)
+
+    def pay(self, indices: I64) -> NDArray[np.float64]:
+        """Return the rewards of all seats since the last payment, float64 [n, 4]; ``config.reward`` says for what."""
+        if self.config.reward == "placement":
+            rewards: NDArray[np.float64] = PLACEMENT_REWARDS[self.simulator.tables["placement"][indices]]
+            return rewards
+        owed: NDArray[np.float64] = (self._settled[indices] - self._paid[indices]) / self.config.points_per_reward
+        self._paid[indices] = self._settled[indices]
+        return owed

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from suphx.environments import ENVIRONMENT_ID
+from suphx.environments.riichi_env import RiichiEnv
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.batch import encode_batch
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import DISCARD_HEAD
+from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.table.rules import tenhou
+from suphx.selfplay.agents.agent import BaselineAgent
+from tests.environments.random_action import random_action
+
+START_POINTS = 25_000
+ONE = np.zeros(1, np.int64)
+
+
+@pytest.mark.parametrize("encoder", ["mini", "suphx"])
+def test_the_checker_of_gymnasium_accepts_it(encoder: str) -> None:
+    env = gymnasium.make(ENVIRONMENT_ID, opponents="random", encoder=encoder)
+    check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize("settings", [{"packed": True}, {"reward": "placement"}, {"seat": 2}])
+def test_the_checker_accepts_every_setting(settings: dict[str, Any]) -> None:
+    check_env(RiichiEnv(opponents="random", **settings), skip_render_check=True)
+
+
+def test_a_game_is_the_one_of_the_engine() -> None:
+    """The same wall, the baselines' own actions at the other seats; planes, masks, and the score."""
+    env = RiichiEnv(opponents=["random", "tsumogiri", "ukeire"])
+    observation, info = env.reset(seed=5)
+    simulator = Simulator(1, tenhou())
+    simulator.reset([int(env._tables.simulator.tables["wall_seed"][0])])
+    table, mini = simulator.tables[0], find_encoder("mini")
+    opponents = dict(enumerate(map(BaselineAgent, ("random", "tsumogiri", "ukeire")), start=1))
+    row, total, ended = np.zeros((1, mini.public.row_bytes), np.uint8), 0.0, False
+    random = np.random.default_rng(1)
+    while simulator.waiting().size:
+        place = (int(table["actor"]) - info["seat"]) % 4
+        if place:
+            simulator.advance(ONE, opponents[place].act(simulator.tables, ONE))
+            continue
+        assert not ended
+        assert (info["action_mask"] == table["legal"]).all()
+        encode_batch(mini, DISCARD_HEAD, simulator.tables, ONE, np.full(1, -1), row)
+        assert (unpack(row[0], mini.public.num_planes) == observation).all()
+        action = random_action(random, info["action_mask"])
+        simulator.advance(ONE, np.array([action]))
+        observation, reward, ended, _, info = env.step(action)
+        total += reward
+    assert ended
+    assert START_POINTS + 10_000 * total == pytest.approx(simulator.scores()[0, info["seat"]])
+    assert info["placement"] == simulator.placements()[0, info["seat"]]
+    assert env.observation_space.contains(observation)
+    assert not info["action_mask"].any()
+
+
+def play(env: RiichiEnv, seed: int | None) -> tuple[list[int], float]:
+    """Play a game of random legal actions; return them and the sum of the rewards."""
+    _, info = env.reset(seed=seed)
+    random, actions, total, ended = np.random.default_rng(0), [], 0.0, False
+    while not ended:
+        actions.append(random_action(random, info["action_mask"]))
+        _, reward, ended, _, info = env.step(actions[-1])
+        total += reward
+    return actions, total
+
+
+def test_a_seed_gives_the_same_game_and_the_next_game_is_another() -> None:
+    env, same = RiichiEnv(opponents="random"), RiichiEnv(opponents="random")
+    games = [play(env, 3), play(env, None), play(env, 4)]
+    assert games[:2] == [play(same, 3), play(same, None)]
+    assert len({tuple(actions) for actions, _ in games}) == 3
+
+
+def test_the_placement_is_the_reward_of_a_whole_game() -> None:
+    env = RiichiEnv(opponents="random", reward="placement", seat=1)
+    for seed in range(4):
+        _, total = play(env, seed)
+        place = int(env._tables.simulator.placements()[0, 1])
+        assert total == pytest.approx((2.5 - place) / 1.5)
+
+
+def test_an_illegal_action_ends_the_episode_or_is_an_error() -> None:
+    env = RiichiEnv(opponents="random", illegal_reward=-2.5)
+    _, info = env.reset(seed=1)
+    illegal = int(info["action_mask"].argmin())
+    _, reward, terminated, truncated, _ = env.step(illegal)
+    assert (reward, terminated, truncated) == (-2.5, True, False)
+    with pytest.raises(ValueError, match="call reset before step"):
+        env.step(illegal)
+    strict = RiichiEnv(opponents="random", illegal_reward=None)
+    strict.reset(seed=1)
+    with pytest.raises(ValueError, match="is not legal"):
+        strict.step(illegal)
+    with pytest.raises(ValueError, match="unknown action 500 is not legal"):
+        strict.step(500)
+
+
+def test_the_table_is_shown_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    env = RiichiEnv(opponents="random", seat=0, render_mode="ansi")
+    env.reset(seed=1)
+    text = env.render()
+    assert text is not None
+    assert text.startswith("East 1, 0 sticks, dora indicators ")
+    RiichiEnv(opponents="random", seat=0, render_mode="human").reset(seed=1)
+    assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"encoder": "maxi"}, "'maxi' is no encoder"),
+        ({"opponents": "nobody"}, "'nobody' is no agent"),
+        ({"opponents": ["ukeire", "random"]}, "opponents are ukeire, random: name one agent, or three"),
+        ({"opponents": []}, "opponents are nobody: name one agent, or three"),
+        ({"seat": 4}, "seat is 4: use 0 to 3, or None"),
+        ({"reward": "glory"}, "reward is 'glory': use points or placement"),
+        ({"points_per_reward": 0}, "points_per_reward is 0: use more than 0"),
+        ({"render_mode": "rgb_array"}, "render_mode is 'rgb_array': use ansi or human"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        RiichiEnv(**settings)

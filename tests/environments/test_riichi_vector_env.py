@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from suphx.environments import ENVIRONMENT_ID
+from suphx.environments.riichi_env import RiichiEnv
+from suphx.environments.riichi_vector_env import RiichiVectorEnv
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.layout.planes import unpack
+from tests.environments.random_action import random_actions
+
+NUM_ENVS = 3
+
+
+def both(mode: AutoresetMode, **settings: Any) -> tuple[RiichiVectorEnv, SyncVectorEnv]:
+    """Return the vector environment and gymnasium's own one of as many single environments."""
+    single = [lambda: RiichiEnv(opponents="random", **settings)] * NUM_ENVS
+    ours = RiichiVectorEnv(NUM_ENVS, opponents="random", autoreset_mode=mode, **settings)
+    return ours, SyncVectorEnv(single, autoreset_mode=mode)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("settings", [{}, {"packed": True, "reward": "placement", "seat": 3}])
+def test_every_table_equals_a_single_environment_over_its_resets(mode: AutoresetMode, settings: dict[str, Any]) -> None:
+    """Observations, rewards, ends and infos of gymnasium's SyncVectorEnv, illegal actions included."""
+    ours, theirs = both(mode, **settings)
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    random, num_ends = np.random.default_rng(2), 0
+    result: Any = ours.reset(seed=7)
+    expected: Any = theirs.reset(seed=7)
+    assert data_equivalence(result, expected, exact=True)
+    for _ in range(400):
+        masks = result[-1]["action_mask"]
+        actions = random_actions(random, masks if random.random() < 0.99 else 1 - masks)
+        step = ours.step(actions)
+        assert data_equivalence(step, theirs.step(actions), exact=True)
+        num_ends += int(step[2].sum())
+        result = step
+    assert num_ends > NUM_ENVS
+
+
+def test_without_autoreset_the_caller_starts_finished_games() -> None:
+    ours, theirs = both(AutoresetMode.DISABLED)
+    random = np.random.default_rng(3)
+    result: Any = ours.reset(seed=1)
+    expected: Any = theirs.reset(seed=1)
+    num_ends = 0
+    assert data_equivalence(result, expected, exact=True)
+    for _ in range(350):
+        actions = random_actions(random, result[-1]["action_mask"])
+        step = ours.step(actions)
+        assert data_equivalence(step, theirs.step(actions), exact=True)
+        result = step
+        if step[2].any():
+            num_ends += 1
+            with pytest.raises(ValueError, match="is over: call reset before step"):
+                ours.step(actions)
+            result = ours.reset(options={"reset_mask": step[2]})
+            expected = theirs.reset(options={"reset_mask": step[2].copy()})
+            assert (result[0] == expected[0]).all()
+    assert num_ends > 0
+
+
+def test_masks_are_the_legal_actions_and_the_rewards_the_points_of_whole_games() -> None:
+    env = RiichiVectorEnv(64, opponents="random", autoreset_mode="Disabled", illegal_reward=None)
+    tables = env._tables.simulator.tables
+    _, infos = env.reset(seed=11)
+    seats, totals, random = infos["seat"], np.zeros(64), np.random.default_rng(5)
+    running = np.ones(64, np.bool_)
+    while running.any():
+        assert (tables["actor"] == seats)[running].all()
+        assert (infos["action_mask"] == tables["legal"]).all()
+        actions = random_actions(random, infos["action_mask"])
+        _, rewards, ended, truncated, infos = env.step(actions)
+        assert not truncated.any()
+        totals += rewards * running
+        finished = ended & running
+        if finished.any():
+            places = np.arange(64)[finished]
+            assert np.allclose(25_000 + 10_000 * totals[finished], tables["scores"][places, seats[places]])
+            assert (infos["placement"][finished] == tables["placement"][places, seats[places]]).all()
+            running &= ~ended
+            env.reset(options={"reset_mask": finished})
+            infos = env._infos()
+            seats = infos["seat"]
+
+
+def test_without_copies_the_same_arrays_are_overwritten() -> None:
+    env = RiichiVectorEnv(3, opponents="random", packed=True, copy=False)
+    first, infos = env.reset(seed=1)
+    before = first.copy()
+    second, *_, later = env.step(random_actions(np.random.default_rng(0), infos["action_mask"]))
+    assert first is second is env._tables.rows
+    assert infos["action_mask"] is later["action_mask"]
+    assert (before != second).any()
+
+
+def test_planes_are_the_unpacked_rows() -> None:
+    for encoder in ("mini", "suphx"):
+        planes = RiichiVectorEnv(2, opponents="random", encoder=encoder)
+        packed = RiichiVectorEnv(2, opponents="random", encoder=encoder, packed=True)
+        num_planes = find_encoder(encoder).public.num_planes
+        for seen, row in zip(planes.reset(seed=1)[0], packed.reset(seed=1)[0], strict=True):
+            assert (seen == unpack(row, num_planes)).all()
+
+
+def test_gymnasium_makes_it_by_its_name() -> None:
+    env = gymnasium.make_vec(ENVIRONMENT_ID, num_envs=2, vectorization_mode="vector_entry_point", opponents="random")
+    assert isinstance(env.unwrapped, RiichiVectorEnv)
+    assert env.reset(seed=1)[0].shape == env.observation_space.shape
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    env = RiichiVectorEnv(2, opponents="random", illegal_reward=None)
+    _, infos = env.reset(seed=[3, None])
+    with pytest.raises(ValueError, match=r"actions are \[3\]: give one for each of 2 tables"):
+        env.step(np.zeros(3, np.int64))
+    with pytest.raises(ValueError, match=r"table 0, seat .* is not legal"):
+        env.step(infos["action_mask"].argmin(axis=1))
+    with pytest.raises(ValueError, match="1 seeds for 2 tables"):
+        env.reset(seed=[1])
+    with pytest.raises(ValueError, match="reset_mask is"):
+        env.reset(options={"reset_mask": np.ones(3, np.bool_)})
+    with pytest.raises(ValueError, match="num_tables is 0"):
+        RiichiVectorEnv(0)
