@@ -12,4 +12,4 @@ def test_the_page_is_current() -> None:
 
 def test_the_page_has_every_name_that_the_layers_import() -> None:
     assert set(users()) <= set(dir(riichi))
-    assert users()["find_encoder"][:2] == ["selfplay", "training"]
+    assert users()["find_encoder"][:2] == ["selfplay", "environments"]

@@ -115,9 +115,7 @@ from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits
 
 # Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
 from .bots.baseline import (
-    choose_random as choose_random,
     choose_scripted as choose_scripted,
-    choose_tsumogiri as choose_tsumogiri,
     choose_ukeire as choose_ukeire,
 )
 from .bots.random_play import play_random as play_random

@@ -24,7 +24,9 @@ def test_settled_scores_change_when_a_kyoku_ends_and_are_the_final_ones_after_th
     simulator, settled = new_tables()
     before, num_kyoku = settled.copy(), simulator.tables["num_kyoku"].copy()
     while (waiting := simulator.waiting()).size:
-        advance_tables(simulator.tables, load_suits(), waiting, simulator.tables["legal"][waiting].argmax(axis=1), settled)
+        advance_tables(
+            simulator.tables, load_suits(), waiting, simulator.tables["legal"][waiting].argmax(axis=1), settled
+        )
         has_ended = (simulator.tables["num_kyoku"] != num_kyoku) | (simulator.tables["phase"] == GAME_END)
         assert (settled == before)[~has_ended].all()
         assert (settled.sum(axis=1) + 1000 * simulator.tables["kyotaku"] == 100_000)[has_ended].all()
