@@ -18,7 +18,7 @@ MAX_TABLES = 16
 Length = Literal["hanchan", "tonpuu"]
 WINDS: dict[Length, int] = {"tonpuu": 1, "hanchan": 2}
 """Planned rounds of a game."""
-_SHOWN_PARTS = 2
+_MAX_NAME = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +105,8 @@ def new_game(
 
 
 def seat_names(config: PlayConfig) -> tuple[str, str, str, str]:
-    """Return the names by seat: the person, and the agent with a number; of a path only its last parts."""
-    short = "/".join(config.agent.rstrip("/").split("/")[-_SHOWN_PARTS:])
+    """Return the names by seat: the person, and the agent with a number; of a path only its last part."""
+    short = config.agent.rstrip("/").split("/")[-1][:_MAX_NAME]
     names = [f"{short} {number}" for number in range(1, 4)]
     names.insert(config.seat, config.name)
     first, second, third, fourth = names
