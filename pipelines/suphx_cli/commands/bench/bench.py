@@ -10,7 +10,7 @@ from suphx.suggestion import did_you_mean
 from suphx_cli.arguments.parsing import examples, positive, seconds
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
-from suphx_cli.commands.bench import bench_adapt, bench_net, bench_selfplay
+from suphx_cli.commands.bench import bench_adapt, bench_environments, bench_net, bench_selfplay
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -39,6 +39,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_simulator(subjects, options)
     _add_hands(subjects, options)
     _add_features(subjects, options)
+    bench_environments.add_parser(subjects, options)
     bench_net.add_parsers(subjects, options)
     bench_selfplay.add_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)

@@ -6,6 +6,7 @@ Both are in the ``dev`` extra. Whatever the timed functions need is made before 
 from __future__ import annotations
 
 import importlib
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -178,6 +179,41 @@ class RiichiEnvPeer:
                 decisions += len(actions)
                 observations = env.step(actions)
         return decisions
+
+    def prepare_steps(self, num_steps: int, seed: int) -> Callable[[], int]:
+        """Return a call that steps one seat ``num_steps`` times, and returns this number; all seats play at random.
+
+        At each step the seat's observation is encoded (74 planes, float32) and its mask made, as a learner needs them.
+        """
+        choose = random.Random(seed).random
+        rule = self._package.GameRule.default_tenhou()
+        games = itertools.count(seed)
+
+        def start() -> Any:
+            return self._package.RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=next(games), rule=rule)
+
+        env = start()
+        asked = env.reset()
+
+        def play() -> int:
+            nonlocal env, asked
+            steps = 0
+            while steps < num_steps:
+                if env.done():
+                    env = start()
+                    asked = env.reset()
+                actions = {}
+                for seat, observation in asked.items():
+                    if seat == 0:
+                        steps += 1
+                        observation.encode()
+                        observation.mask()
+                    legal = observation.legal_actions()
+                    actions[seat] = legal[int(choose() * len(legal))]
+                asked = env.step(actions)
+            return steps
+
+        return play
 
     def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
         """Return a function that scores all of ``wins``."""

@@ -173,3 +173,12 @@ def test_seconds_must_be_a_finite_time(text: str, capsys: pytest.CaptureFixture[
         cli.main(["bench", "hands", "--seconds", text])
     assert stop.value.code == 2
     assert f"'{text}' is not a time" in capsys.readouterr().err
+
+
+def test_environments_reports_steps_beside_those_of_a_peer(capsys: pytest.CaptureFixture[str]) -> None:
+    values = bench(capsys, "environments", "--tables", "4", "--steps", "2", "--seconds", "0", "--peer", "riichienv")
+    assert values["steps_per_second"] > 0
+    assert values["unpacked_steps_per_second"] > 0
+    assert values["peer"]["name"] == "riichienv"
+    assert values["ratio"] == pytest.approx(values["steps_per_second"] / values["peer"]["steps_per_second"])
+    assert (values["tables"], values["encoder"], values["opponents"]) == (4, "mini", "random")
