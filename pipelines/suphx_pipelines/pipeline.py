@@ -20,6 +20,7 @@ from suphx_pipelines.stages.entropy_study import entropy_study_stages
 from suphx_pipelines.stages.evaluation import evaluation_stage
 from suphx_pipelines.stages.learning_curve import curve_stages, summary_stages
 from suphx_pipelines.stages.oracle import oracle_stages
+from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
 from suphx_pipelines.stages.supervised import supervised_stages
@@ -61,7 +62,8 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
         games = [records_stage()] if predictor else []
         return _with_report([*games, *predictor, *self_play])
     learning = [*curve_stages(recipe), *supervised_stages(recipe), *summary_stages(recipe), *ablation_stages(recipe)]
-    return _with_report([records_stage(), *learning, evaluation_stage(), *predictor, *self_play])
+    learning += [evaluation_stage(), *playouts_stages(recipe)]
+    return _with_report([records_stage(), *learning, *predictor, *self_play])
 
 
 def left_out(recipe: Recipe) -> list[str]:
@@ -148,4 +150,4 @@ def _agent(folder: Path, stages: Sequence[Stage[Recipe]]) -> Path | None:
     return folder / "supervised" if f"supervised/{HEAD_NAMES[0]}" in names else None
 
 
-_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement")
+_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")

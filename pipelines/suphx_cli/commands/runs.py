@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from suphx_pipelines.runs.run_list import RunEntry
     from suphx_platform.console.console import Console
 
-_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "oracle", "supervised")  # the last one first
+# The last one first.
+_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "oracle", "playouts", "supervised")
 _RUN_HELP = "id of a run, or its folder"
 
 

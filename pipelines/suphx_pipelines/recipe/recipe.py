@@ -18,6 +18,8 @@ from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.training.data.split import SplitConfig
 from suphx.training.data.stream_config import StreamConfig
+from suphx.training.playouts import playout_config
+from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx.training.reward import reward_learning_config
 from suphx.training.reward.reward_learning_config import RewardLearningConfig
 from suphx.training.supervised.supervised_config import SupervisedConfig
@@ -180,6 +182,8 @@ class Recipe:
     """Match of the supervised nets."""
     reward_predictor: RewardStageConfig = field(default_factory=RewardStageConfig)
     """Net that predicts the final reward of a game after each kyoku, for the rewards of self-play."""
+    playouts: PlayoutConfig = field(default_factory=PlayoutConfig)
+    """What the supervised nets learn from playouts, before self-play."""
     reinforcement: ReinforcementConfig = field(default_factory=ReinforcementConfig)
     """Self-play. It is off unless max_updates or max_minutes is set."""
     entropy_study: EntropyStudyConfig = field(default_factory=EntropyStudyConfig)
@@ -206,6 +210,7 @@ _FREE_KEYS = (
     "data_parallel",
     "evaluation.workers",
     "agent_comparison.workers",
+    *(f"playouts.{key}" for key in playout_config.FREE_KEYS),
     *(f"reinforcement.{key}" for key in reinforcement_config.FREE_KEYS),
     "reward_predictor.is_wanted",
     *(f"reward_predictor.learning.{key}" for key in reward_learning_config.FREE_KEYS),

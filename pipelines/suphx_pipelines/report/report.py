@@ -27,6 +27,7 @@ from suphx_pipelines.report import (
     report_match,
     report_nets,
     report_page,
+    report_playouts,
     report_reward,
     report_self_play,
     report_summary,
@@ -57,6 +58,7 @@ class Results:
     self_play: Mapping[str, Any]
     oracle: Sequence[Mapping[str, Any]] = ({}, {}, {}, {})
     """Self-play that sees hidden tiles; sees fewer and fewer; sees none; stays near a teacher that sees them."""
+    playouts: Mapping[str, Any] = field(default_factory=dict)
     entropy_study: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By the alpha that was fixed."""
     reward_predictor: Mapping[str, Any] = field(default_factory=dict)
@@ -127,6 +129,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         curves={
             head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
         },
+        playouts=_read(folders.get("playouts"), METRICS_FILE),
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
         reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
         agent_comparison=_read(folders.get("agent_comparison/match"), "agent_comparison.json"),
@@ -150,6 +153,7 @@ def render(run: Run, results: Results) -> str:
     sections = [
         ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
         ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
+        ("Learning from playouts", report_playouts.section(results.playouts)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
         *_oracle(results),
         (

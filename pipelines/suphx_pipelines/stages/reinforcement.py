@@ -20,7 +20,7 @@ from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.reward.global_reward import Prediction
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.stages import reward_predictor
+from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
 from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
@@ -50,6 +50,8 @@ def reinforcement_stage(recipe: Recipe) -> Stage[Recipe]:
 def needed_stages(recipe: Recipe) -> tuple[str, ...]:
     """Return the names of the stages whose nets self-play begins with or is rewarded by."""
     nets = () if recipe.reinforcement.start == "random" else tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    if nets and recipe.playouts.num_decisions:
+        nets += (playouts.STAGE_NAME,)
     return (*nets, reward_predictor.STAGE_NAME) if recipe.reinforcement.needs_predictor else nets
 
 
@@ -127,6 +129,7 @@ def _self_play(
         prediction=_prediction(context),
         extra={"recipe": recipe.name},
         teacher=teacher,
+        opponent=_match_opponent(context),
         carried=None if carried is None else load_learner_state(carried / STATE_FILE),
     )
 
@@ -158,7 +161,16 @@ def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicyS
         policy_set = _sharpened(random_policy_set(encoder, recipe.net, context.seed % 2**31), recipe)
         return policy_set, policy_set
     folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
-    return _sharpened(load_policy_set(folder, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)
+    trained = context.upstream.get(playouts.STAGE_NAME, folder)
+    return _sharpened(load_policy_set(trained, encoder), recipe), load_policy_set(folder, encoder, is_weak=True)
+
+
+def _match_opponent(context: StageContext[Recipe]) -> PolicySet | None:
+    """Return the supervised nets if self-play begins with stronger ones: matches are against them."""
+    if playouts.STAGE_NAME not in context.upstream:
+        return None
+    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    return load_policy_set(folder, find_encoder(context.recipe.encoder))
 
 
 def _sharpened(policy_set: PolicySet, recipe: Recipe) -> PolicySet:

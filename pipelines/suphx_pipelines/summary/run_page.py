@@ -18,7 +18,7 @@ from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
 
 _RECORDS, _REPORT = "records", Path("report") / "report.html"
-_STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "supervised")
+_STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts", "supervised")
 _LINE_LENGTH = 48
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
 

@@ -46,6 +46,8 @@ class SelfPlay:
     """What rewards are differences of; None: they are round scores."""
     teacher: PolicySet | None = None
     """Who sees what is hidden and is stayed near to (suphx/training/reinforcement/distillation.py)."""
+    opponent: PolicySet | None = None
+    """Nets that the matches called ``start`` are against; None: those that self-play begins with."""
     carried: LearnerState | None = None
     """State of the learner of an earlier stage, whose critics, optimizers and entropy control are used further."""
     extra: dict[str, Any] = field(default_factory=dict)

@@ -107,6 +107,8 @@ class Controller:
         """
         try:
             self._write_start()
+            if self._play.opponent is not None and self._config.evaluate_every and not self._progress.updates:
+                self._evaluate()
             with StopRequest() as stop:
                 while not self.is_finished and not stop.is_made:
                     self._advance()
@@ -303,7 +305,7 @@ class Controller:
         )
 
     def _write_start(self) -> None:
-        for policy_set, is_weak in ((self._play.start, False), (self._play.weak, True)):
+        for policy_set, is_weak in ((self._play.opponent or self._play.start, False), (self._play.weak, True)):
             self._write(self._folder / START_FOLDER, policy_set, 0, is_weak=is_weak)
 
     def _write_newest(self, weights: Weights) -> None:

@@ -137,6 +137,7 @@ from .selfplay.decision import (
 )
 from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
+from .selfplay.playout import NO_BRANCH as NO_BRANCH, PLAYOUT_HEADS as PLAYOUT_HEADS
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,

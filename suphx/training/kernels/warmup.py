@@ -143,12 +143,25 @@ def warm_net_games() -> None:
 
 
 def warm_self_play() -> None:
-    """Compile groups of tables, trajectories and rewards; every observation is answered with no."""
-    from suphx.games.riichi import HEAD_NAMES, ORACLE, GroupConfig, TableGroup, find_encoder, seen_rows, tenhou
+    """Compile groups of tables, trajectories, rewards and playouts; every observation is answered with no."""
+    from suphx.games.riichi import (
+        DISCARD_HEAD,
+        HEAD_NAMES,
+        ORACLE,
+        GroupConfig,
+        TableGroup,
+        find_encoder,
+        seen_rows,
+        tenhou,
+    )
 
     encoder, heads = find_encoder(_ENCODER), tuple(range(len(HEAD_NAMES)))
     group = TableGroup(GroupConfig(num_tables=2, heads=heads, has_costs=True), encoder, tenhou(), first_seed=0)
-    ended = group.step([_no(observations) for observations in group.observe()])
+    observed = group.observe()
+    number, discards = next((n, part) for n, part in enumerate(observed) if part.head == DISCARD_HEAD)
+    legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
+    group.play_out(number, np.zeros(1, np.int64), legal)
+    ended = group.step([_no(observations) for observations in observed])
     while not len(ended.kyokus.games):
         ended = group.step([_no(observations) for observations in group.observe()])
     for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):

@@ -41,6 +41,7 @@ from suphx.games.riichi.selfplay.decision import (
     play_to_observation,
 )
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
+from suphx.games.riichi.selfplay.playout import play_out
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
@@ -59,6 +60,8 @@ class GroupConfig:
     """Observations for the heads that learn have wide rows (features/oracle_row.py)."""
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
+    has_draw_lanes: bool = False
+    """Every seat draws from its own places of the wall (engine/draw_lane.py)."""
     first_steps: int = 1
     """Over so many steps tables begin one after another, or all deals would end, and hand out decisions, at once."""
 
@@ -95,6 +98,7 @@ class TableGroup:
         self._borders = config.opponents.borders()
         self._tables: Records = np.zeros(config.num_tables, TABLE)
         apply_rules(self._tables, rules)
+        self._tables["has_draw_lanes"] = config.has_draw_lanes
         self._seating = np.zeros((config.num_tables, 4), np.int32)
         self._start_scores = np.zeros((config.num_tables, 4), np.int32)
         self._start_sticks = np.zeros(config.num_tables, np.int32)
@@ -138,6 +142,24 @@ class TableGroup:
         self._keep(outputs, counts, actions)
         self._num_asks += 1
         return Ended(*self._play(actions), num_answered)
+
+    def counted(self, outputs: Sequence[PolicyOutputs]) -> list[BOOL]:
+        """Return which rows of the last ``observe`` are decided by these outputs, bool [n] for each part.
+
+        A row is not if a head before it in Figure 1 decided its table.
+        """
+        tables = self._tables[: self._num_begun]
+        return _apply_outputs(tables, self._asked, outputs, np.full(len(tables), UNDECIDED, np.int16))
+
+    def play_out(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> F32:
+        """Try answers to the ``rows`` int64 [n] of a part of the last ``observe``, and play each on to the end.
+
+        ``choices`` int16 [n, k], the result float32 [n, k] and errors as in playout.py. The tables stay as they are.
+        """
+        asked = self._asked[part]
+        head = asked.observations.head
+        owners, candidates = asked.owners[rows], asked.candidates[rows]
+        return play_out(self._tables, self._suits, head, owners, candidates, choices, num_walls=num_walls)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""

@@ -1,0 +1,85 @@
+"""The playouts stage: the nets learn from what each of some answers to a decision leads to (docs/playouts.md).
+
+Leaves what ``suphx.training.playouts.playout_run`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and the
+state from which a killed stage goes on. Self-play begins with these nets, and its matches are against the supervised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from suphx.games.riichi import HEAD_NAMES, find_encoder
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
+from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_platform.console.stop_request import StopRequest
+
+STAGE_NAME = "playouts"
+_SEEDS = 2**20
+
+
+def playouts_stages(recipe: Recipe) -> list[Stage[Recipe]]:
+    """Return the stage, or none if it is left out."""
+    if not recipe.playouts.num_decisions:
+        return []
+    stage = Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=("encoder", "net", "playouts"),
+        needs=tuple(f"supervised/{head}" for head in HEAD_NAMES),
+        artifacts=(METRICS_FILE, *(checkpoint_name(head) for head in HEAD_NAMES)),
+    )
+    return [stage]
+
+
+def run(context: StageContext[Recipe]) -> dict[str, float]:
+    """Play out and learn, or continue, and return the figures at the end."""
+    recipe = context.recipe
+    folder = context.upstream[f"supervised/{HEAD_NAMES[0]}"].parent
+    job = PlayoutJob(
+        config=recipe.playouts,
+        start=load_policy_set(folder, find_encoder(recipe.encoder)),
+        encoder=recipe.encoder,
+        rules_version=RULES_VERSION,
+        seed=context.seed % _SEEDS,
+        extra={"recipe": recipe.name, "encoder": recipe.encoder},
+    )
+    with context.console.progress("%", PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
+        note = "first games"
+
+        def report(point: Mapping[str, float]) -> None:
+            nonlocal note
+            context.tracker.log_metrics(point, step=int(point["decisions"]))
+            note = _note(point)
+
+        with PlayoutRun(job, context.folder, report=report, keep=context.keep) as training:
+            training.resume()
+            if training.decisions:
+                context.console.say(f"{STAGE_NAME}: continuing from decision {training.decisions:,}")
+                progress.resume(PERCENT * training.share_done)
+            while not training.is_finished:
+                training.advance()
+                progress.reach(PERCENT * training.share_done, note)
+                if stop.is_made and not training.is_finished:
+                    training.save()
+                    raise Interrupted(f"decision {training.decisions:,} of {STAGE_NAME}")
+            metrics = training.finish()
+    last = metrics["history"][-1]
+    context.console.say(f"{STAGE_NAME}: {_note(last)}")
+    figures = {name: metrics[name] for name in ("decisions", "rounds", "seconds")}
+    figures |= {name: value for name, value in last.items() if name.endswith(("_gain", "_gain_error", "_kl_to_start"))}
+    return {name: float(value) for name, value in figures.items()}
+
+
+def _note(point: Mapping[str, float]) -> str:
+    """Return what the progress line shows of a point of the curves."""
+    gains = [
+        f"{head} {point[f'{head}_gain']:+.0f} ± {1.96 * point[f'{head}_gain_error']:.0f}"
+        for head in HEAD_NAMES
+        if f"{head}_gain" in point
+    ]
+    return f"{point['decisions']:,.0f} decisions; points a decision against the supervised nets: {', '.join(gains)}"

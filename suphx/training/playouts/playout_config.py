@@ -1,0 +1,79 @@
+"""The settings of learning from playouts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from suphx.games.riichi import HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
+from suphx.models.computation import DeviceName
+from suphx.selfplay.playouts.branch_collector import BranchConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayoutConfig:
+    """Self-play of the supervised nets in which uncertain decisions are played out, and learned from."""
+
+    num_decisions: int = 0
+    """Decisions that are played out and learned from, each once. 0 = this stage is left out."""
+    heads: tuple[str, ...] = ("discard", "chow", "pong")
+    """Heads that learn; the other nets stay unchanged. The answers of riichi and kong cannot be played out."""
+    branches: BranchConfig = field(default_factory=BranchConfig)
+    """Which decisions are played out."""
+    num_collectors: int = 2
+    """Groups of games that are played side by side, each in a thread."""
+    round_decisions: int = 8192
+    """Decisions of a round. The games of a round are played while the nets learn from the round before it, with the
+    nets from before that."""
+    batch_size: int = 256
+    """Decisions of a head in one step of its optimizer, about."""
+    learning_rate: float = 1e-3
+    """Learning rate of AdamW after the warm-up. It falls linearly over the stage to ``last_rate_share`` of it."""
+    last_rate_share: float = 0.05
+    """Learning rate at the end, as a share of ``learning_rate``."""
+    warmup_steps: int = 20
+    """Steps of a head in which its learning rate rises linearly; 0 = no warm-up."""
+    max_grad_norm: float = 1.0
+    """Maximum norm of the gradient of each net."""
+    reward_unit: float = 3000.0
+    """Points that count as 1 in the loss."""
+    kl_coeff: float = 0.03
+    """Weight in the loss of KL(initial net || policy), the mean over a batch in nats. It keeps the nets from unlearning
+    what few decisions are about."""
+    permute_points: bool = False
+    """Exchange the points among the answers of each decision at random: a control run, in which no net can become
+    stronger. A gain that is claimed must be larger than that of this run."""
+    device: DeviceName = "auto"
+    """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
+    report_every: int = 4
+    """Rounds between two points of the curves."""
+    save_seconds: float = 60.0
+    """Seconds between saved states; the state is also saved at the end."""
+
+    def __post_init__(self) -> None:
+        check_heads(self.heads)
+        known = [name for name in HEAD_NAMES if head_index(name) in PLAYOUT_HEADS]
+        for head in self.heads:
+            if head not in known:
+                raise ValueError(
+                    f"heads is {list(self.heads)}: the answers of {head} cannot be played out; use {', '.join(known)}"
+                )
+        least = {"num_decisions": 0, "warmup_steps": 0, "kl_coeff": 0, "save_seconds": 0}
+        for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):
+            if getattr(self, name) < least.get(name, 1):
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 1)}")
+        if not 0 < self.learning_rate < 1:
+            raise ValueError(f"learning_rate is {self.learning_rate}: use a number between 0 and 1, such as 0.001")
+        if not 0 < self.last_rate_share <= 1:
+            raise ValueError(f"last_rate_share is {self.last_rate_share}: use a share above 0, at most 1")
+        for name in ("max_grad_norm", "reward_unit"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a positive number")
+
+    @property
+    def head_numbers(self) -> tuple[int, ...]:
+        """The heads that learn, as numbers, ascending."""
+        return tuple(sorted(head_index(head) for head in self.heads))
+
+
+FREE_KEYS = ("device", "report_every", "save_seconds")
+"""What may differ when the stage goes on: it does not change the numbers, up to rounding."""

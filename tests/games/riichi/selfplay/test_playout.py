@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
+from suphx.games.riichi.selfplay.playout import NO_BRANCH, play_out, shuffle_undrawn
+from suphx.games.riichi.table.action import PASS, PON
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import KYOKU_END
+from suphx.games.riichi.table.tile import parse_kinds
+from suphx.kernel.random_number import seed_counter
+from suphx.kernel.record import Records
+from suphx.selfplay.agents.agent import BaselineAgent
+from tests.games.riichi.builders.table_builder import Deal
+
+SUITS = load_suits()
+NO_CANDIDATES = np.zeros(0, np.int64)
+
+
+def after(num_decisions: int, seeds: range) -> Simulator:
+    """Return tables at which the baseline has made some decisions."""
+    simulator = Simulator(len(seeds), tenhou(), stops_at_kyoku_end=True)
+    simulator.reset(seeds)
+    play_on(simulator, num_decisions)
+    return simulator
+
+
+def play_on(simulator: Simulator, num_decisions: int) -> None:
+    agent = BaselineAgent("ukeire")
+    for _ in range(num_decisions):
+        waiting = simulator.waiting()
+        simulator.advance(waiting, agent.act(simulator.tables, waiting))
+
+
+def points_with_the_simulator(table: Records, action: int) -> int:
+    """Return the points of the actor when the simulator plays the branch, decision by decision."""
+    simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+    simulator.tables[:] = table
+    simulator.advance(np.zeros(1, np.int64), np.array([action]))
+    while simulator.tables["phase"][0] != KYOKU_END:
+        play_on(simulator, 1)
+    return int((simulator.scores()[0] - table["scores"][0])[table["actor"][0]])
+
+
+@pytest.mark.parametrize("head", [DISCARD_HEAD, CHOW_HEAD, PONG_HEAD])
+def test_a_branch_ends_as_in_the_simulator_with_the_baseline_at_all_seats(head: int) -> None:
+    found = 0
+    for num_decisions in range(20, 60, 4):
+        simulator = after(num_decisions, range(8))
+        tables = simulator.tables[simulator.waiting()]
+        before = tables.copy()
+        actions = np.full(len(tables), UNDECIDED, np.int16)
+        apply_forced_actions(tables, np.arange(len(tables)), actions)
+        asked = observe_head(tables, np.arange(len(tables)), actions, find_encoder("mini"), head)
+        choices = np.tile(np.array([[0, 1]], np.int16), (len(asked.owners), 1))
+        if head == DISCARD_HEAD:
+            choices = np.argsort(-asked.observations.masks.astype(np.int16), axis=1, kind="stable")[:, :2].astype(
+                np.int16
+            )
+            choices[asked.observations.masks.sum(axis=1) < 2, 1] = NO_BRANCH
+        points = play_out(tables, SUITS, head, asked.owners, asked.candidates, choices)
+        assert (tables == before).all(), "the tables stay as they are"
+        for row, owner in enumerate(asked.owners):
+            table = tables[owner : owner + 1]
+            for k, choice in enumerate(choices[row].tolist()):
+                if choice == NO_BRANCH:
+                    assert points[row, k] == 0
+                    continue
+                call = int(asked.candidates[row]) if choice else PASS
+                action = discard_action(table[0], choice) if head == DISCARD_HEAD else call
+                assert points[row, k] == points_with_the_simulator(table, action)
+                found += 1
+    assert found >= 10
+
+
+def test_a_dealt_in_discard_pays_at_once_on_every_wall() -> None:
+    deal = Deal(["4p1p5z", "123456789m1123p", "", ""], draws="9s", dora="7z", honba=2, left=40)
+    choices = np.array([parse_kinds("4p5z")], np.int16)
+    for num_walls in (1, 3):
+        points = play_out(
+            deal.tables, SUITS, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), choices, num_walls=num_walls
+        )
+        assert points[0, 0] == -4500
+        assert points[0, 1] != -4500
+
+
+def test_a_refused_pon_is_no_and_an_accepted_one_is_made() -> None:
+    deal = Deal(["5z", "", "55z123m456p789s11m", ""], draws="9s", dora="7z", left=40)
+    deal.discard(0, "5z")
+    assert deal.tables["legal"][0, PON]
+    points = play_out(
+        deal.tables, SUITS, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16)
+    )
+    assert points[0, 0] == points_with_the_simulator(deal.tables, PASS)
+    assert points[0, 1] == points_with_the_simulator(deal.tables, PON)
+
+
+def test_more_walls_give_the_mean_over_orders_of_the_undrawn_tiles() -> None:
+    tables = after(30, range(40)).tables
+    waiting = np.flatnonzero((tables["num_legal"] > 1) & (tables["drawn"] >= 0))[:1]
+    kind = np.flatnonzero(tables["legal"][waiting[0], :34])[:1].astype(np.int16)[None]
+    minus = np.full(1, -1)
+    once, often = (
+        play_out(tables, SUITS, DISCARD_HEAD, waiting, minus, kind, num_walls=walls)[0, 0] for walls in (1, 200)
+    )
+    again = play_out(tables, SUITS, DISCARD_HEAD, waiting, minus, kind, num_walls=200)[0, 0]
+    assert often == again, "the orders follow from the table"
+    assert abs(often) < 5000, "a mean over many ends of a deal"
+    assert once % 100 == 0
+
+
+def test_an_order_keeps_what_is_drawn_or_seen_and_any_undrawn_tile_may_come_next() -> None:
+    table = after(40, range(3)).tables[:1]
+    first, wall = int(table["next_draw"][0]), table["wall"][0].copy()
+    ids, state = np.zeros(136, np.int64), np.zeros(1, np.int64)
+    nexts = set()
+    for seed in range(600):
+        seed_counter(state, seed)
+        shuffled = table.copy()
+        shuffle_undrawn(shuffled[0], ids, state)
+        order = shuffled["wall"][0]
+        np.testing.assert_array_equal(order[:first], wall[:first])
+        assert order[130] == wall[130], "the open indicator"
+        assert sorted(order[first:]) == sorted(wall[first:])
+        nexts.add(int(order[first]))
+    assert nexts == set(wall[first:].tolist()) - {int(wall[130])}
+
+
+def test_an_answer_that_is_not_legal_is_refused() -> None:
+    deal = Deal(["4p1p5z2345m0p12345s", "", "", ""], draws="9s", dora="7z", left=40)
+    held = deal.tables["hand"][0, 0]
+    missing = int(np.flatnonzero(held[9:18] == 0)[0]) + 9
+    for choices in ([[missing, 30]], [[34, 0]], [[-2, 0]]):
+        with pytest.raises(ValueError, match="row 0: one of the answers"):
+            play_out(
+                deal.tables, SUITS, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), np.array(choices, np.int16)
+            )
+    with pytest.raises(ValueError, match="row 0: one of the answers"):
+        play_out(deal.tables, SUITS, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
+
+
+def test_riichi_cannot_be_played_out() -> None:
+    deal = Deal(["", "", "", ""], left=40)
+    with pytest.raises(ValueError, match="head 1 cannot be played out"):
+        play_out(deal.tables, SUITS, RIICHI_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.inference.packed_net import PackedNet
+from suphx.selfplay.agents.policy_set import random_policy_set
+from suphx.selfplay.playouts.branch_collector import BranchCollector, BranchConfig
+from suphx.selfplay.playouts.branches import Branches
+from tests.selfplay.agents.small_agent import SMALL
+
+MINI = find_encoder("mini")
+HEADS = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD)
+NETS = [PackedNet(net) for net in random_policy_set(MINI, SMALL, 3).nets]
+
+
+def collector(**changes: object) -> BranchCollector:
+    config = BranchConfig(**{"num_tables": 32, "num_walls": 1, "discard_share": 1.0, **changes})  # type: ignore[arg-type]
+    return BranchCollector(config, HEADS, MINI, tenhou(), first_seed=500)
+
+
+def assert_equal(first: Mapping[int, Branches], second: Mapping[int, Branches]) -> None:
+    assert first.keys() == second.keys()
+    for head, branches in first.items():
+        for name in ("rows", "masks", "choices", "points"):
+            np.testing.assert_array_equal(getattr(branches, name), getattr(second[head], name))
+
+
+def test_decisions_come_with_the_points_of_their_answers() -> None:
+    found = collector().collect(NETS, 600)
+    assert sum(map(len, found.values())) >= 600
+    discards = found[DISCARD_HEAD]
+    assert discards.choices.shape[1] == 3
+    legal = np.take_along_axis(discards.masks, np.maximum(discards.choices, 0), axis=1)
+    assert legal[discards.choices >= 0].all()
+    assert (discards.points[discards.choices < 0] == 0).all()
+    assert (discards.points % 100 == 0).all()
+    assert (discards.points[:, 0] != discards.points[:, 1]).any()
+    for head in (CHOW_HEAD, PONG_HEAD):
+        assert found[head].masks.shape[1] == 0
+        assert set(found[head].choices.ravel().tolist()) == {0, 1}
+
+
+def test_it_goes_on_from_a_state_with_the_same_numbers() -> None:
+    first = collector()
+    first.collect(NETS, 200)
+    state = {name: column.copy() for name, column in first.state().items()}
+    other = collector()
+    other.restore(state)
+    assert_equal(first.collect(NETS, 200), other.collect(NETS, 200))
+
+
+def test_a_share_of_the_discards_is_played_out_and_all_calls() -> None:
+    whole, part = (collector(discard_share=share).collect(NETS, 800) for share in (1.0, 0.5))
+    discards_per_call = [len(found[DISCARD_HEAD]) / (1 + len(found[PONG_HEAD])) for found in (part, whole)]
+    assert 0 < discards_per_call[0] < 0.75 * discards_per_call[1]
+    none = collector(discard_share=0.0).collect(NETS, 50)
+    assert len(none[DISCARD_HEAD]) == 0
+    assert len(none[CHOW_HEAD]) + len(none[PONG_HEAD]) >= 50
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("num_tables", 0),
+        ("max_branches", 1),
+        ("min_probability", 0.5),
+        ("discard_share", 1.1),
+        ("num_walls", 0),
+        ("temperature", 0.0),
+    ],
+)
+def test_a_wrong_setting_is_refused(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{name} is {value}: use"):
+        collector(**{name: value})

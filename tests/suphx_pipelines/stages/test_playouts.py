@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.pipeline import pipeline_stages, run_recipe
+from suphx_pipelines.recipe.recipe import load_recipe
+from suphx_platform.console.console import Console
+from tests.suphx_pipelines.recipe import small_laptop
+
+pytestmark = pytest.mark.usefixtures("short_games")
+
+PLAYOUTS = {
+    "learning_curve.games": "[]",
+    "ablation.encoders": "[]",
+    "playouts.num_decisions": "400",
+    "playouts.round_decisions": "200",
+    "playouts.report_every": "1",
+    "playouts.branches.num_tables": "16",
+    "reinforcement.max_updates": "2",
+    "reinforcement.evaluate_every": "1",
+    "reinforcement.evaluation_hanchans": "8",
+    "reinforcement.evaluation_weak": "false",
+    "reinforcement.final_sampled": "false",
+    "reinforcement.simulator.num_tables": "16",
+    "reinforcement.buffer.batch_size": "100",
+}
+
+
+def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe = load_recipe(small_laptop.RECIPE, [*(small_laptop.SMALL | PLAYOUTS).items()])
+    done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
+    stages = list(done.run.stages)
+    assert stages[-4:] == ["evaluation", "playouts", "reinforcement", "report"]
+    folder = done.run.folder
+    metrics = done.run.stages["playouts"].metrics
+    assert metrics["decisions"] >= 400
+    assert "discard_gain" in metrics
+    told = capsys.readouterr().err
+    assert "points a decision against the supervised nets: discard " in told
+    matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]
+    assert [match["updates"] for match in matches] == [0, 1, 2], "the first one is that of the nets from the playouts"
+    nets = {name: folder / name for name in ("supervised/discard", "playouts", "reinforcement/start")}
+    supervised, playouts, opponent = ((path / "discard.safetensors").stat().st_size for path in nets.values())
+    assert supervised > 0
+    assert playouts > 0
+    assert opponent > 0
+    page = done.report.read_text(encoding="utf-8")
+    assert "Learning from playouts" in page
+    assert "Gain of the discard net" in page
+
+
+def test_it_comes_after_the_supervised_nets_and_before_self_play() -> None:
+    settings = [("playouts.num_decisions", "10"), ("reinforcement.max_updates", "10")]
+    stages = {stage.name: stage for stage in pipeline_stages(load_recipe(small_laptop.RECIPE, settings))}
+    assert set(stages["playouts"].needs) == {f"supervised/{head}" for head in HEAD_NAMES}
+    assert "playouts" in stages["reinforcement"].needs
+    plain = [stage.name for stage in pipeline_stages(load_recipe(small_laptop.RECIPE))]
+    assert "playouts" not in plain

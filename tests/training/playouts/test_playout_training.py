@@ -1,0 +1,150 @@
+"""Learning from playouts with small random nets: same numbers after a restart, and what is learned is worth points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.table.rules import tenhou
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
+from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.policy_set import PolicySet, random_policy_set
+from suphx.selfplay.playouts.branch_collector import BranchConfig
+from suphx.selfplay.playouts.branches import Branches
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.playouts.branch_learner import BranchLearner, BranchSums
+from suphx.training.playouts.playout_config import PlayoutConfig
+from suphx.training.playouts.playout_run import STATE_FILE, PlayoutJob, PlayoutRun
+from suphx.training.playouts.playout_training import PlayoutTraining
+from tests.selfplay.agents.small_agent import SMALL
+
+MINI = find_encoder("mini")
+START = random_policy_set(MINI, SMALL, 5)
+CONFIG = PlayoutConfig(
+    num_decisions=900,
+    round_decisions=200,
+    batch_size=64,
+    report_every=2,
+    save_seconds=0.0,
+    learning_rate=0.01,
+    branches=BranchConfig(num_tables=16),
+)
+
+
+def job(**changes: Any) -> PlayoutJob:
+    return PlayoutJob(
+        config=replace(CONFIG, **changes), start=START, encoder="mini", rules_version="tenhou", seed=7, extra={"a": 1}
+    )
+
+
+def weights(policy_set: PolicySet) -> Iterator[tuple[str, torch.Tensor]]:
+    for head, net in enumerate(policy_set.nets):
+        for name, tensor in net.state_dict().items():
+            yield f"{head}.{name}", tensor
+
+
+def finish(folder: Path, **changes: Any) -> dict[str, Any]:
+    with PlayoutRun(job(**changes), folder) as run:
+        run.resume()
+        while not run.is_finished:
+            run.advance()
+        return run.finish()
+
+
+def test_the_heads_that_learn_change_and_the_others_do_not() -> None:
+    with PlayoutTraining(CONFIG, START, MINI, tenhou(), seed=1) as training:
+        while not training.is_finished:
+            sums = training.play_round()
+        policy_set = training.policy_set()
+    assert {DISCARD_HEAD, CHOW_HEAD, PONG_HEAD} >= sums.keys()
+    assert training.decisions >= 900
+    before = dict(weights(START))
+    changed = {int(name[0]) for name, tensor in weights(policy_set) if not torch.equal(tensor, before[name])}
+    assert DISCARD_HEAD in changed
+    assert changed <= {DISCARD_HEAD, CHOW_HEAD, PONG_HEAD}
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    whole = finish(tmp_path / "whole")
+    with PlayoutRun(job(), tmp_path / "parts") as run:
+        for _ in range(2):
+            run.advance()  # and is killed with a round under way
+    again = finish(tmp_path / "parts")
+    for name in ("decisions", "rounds", "heads"):
+        assert whole[name] == again[name]
+    for first, second in zip(whole["history"], again["history"], strict=True):
+        assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    for head in ("discard", "chow", "pong", "riichi", "kong"):
+        name = f"{head}.safetensors"
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "parts" / name).read_bytes()
+    load_agent(str(tmp_path / "whole"))
+
+
+def test_reports_and_saved_states_are_told(tmp_path: Path) -> None:
+    points: list[Any] = []
+    kept: list[int] = []
+    with PlayoutRun(job(), tmp_path, report=points.append, keep=kept.append) as run:
+        while not run.is_finished:
+            run.advance()
+    assert kept == list(range(1, len(kept) + 1))
+    assert points[-1]["decisions"] >= 900
+    assert points[0]["discard_decisions"] > 0
+    for name in ("gain", "gain_error", "kl_to_start", "loss"):
+        assert np.isfinite(points[-1][f"discard_{name}"])
+
+
+def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    with PlayoutRun(job(), tmp_path) as run:
+        run.advance()
+    with (
+        PlayoutRun(job(learning_rate=0.02), tmp_path) as other,
+        pytest.raises(ValueError, match="belongs to a training with other settings"),
+    ):
+        other.resume()
+    with PlayoutRun(job(save_seconds=9.0), tmp_path) as same:
+        same.resume()
+        assert same.decisions > 0
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    del tensors["discard.steps"]
+    write_tensors(tmp_path / STATE_FILE, tensors, header)
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+        run.resume()
+    write_tensors(tmp_path / STATE_FILE, tensors, {**header, "kind": "other"})
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="is not a state of playouts"):
+        run.resume()
+
+
+def test_a_loss_that_is_no_number_changes_nothing() -> None:
+    learner = BranchLearner(START.nets[CHOW_HEAD], CONFIG, torch.device("cpu"))
+    before = learner.state()
+    rows = np.zeros((4, START.nets[CHOW_HEAD].row_bytes), np.uint8)
+    points = np.full((4, 2), np.inf, np.float32)
+    broken = Branches(rows, np.zeros((4, 0), np.uint8), np.tile(np.array([[1, 0]], np.int16), (4, 1)), points)
+    with pytest.raises(DivergedError, match=r"the loss of step 1 is nan .*: use a smaller playouts.learning_rate"):
+        learner.learn(broken, 1.0, np.random.default_rng(0), BranchSums())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in learner.state().items())
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"heads": ("riichi",)}, "the answers of riichi cannot be played out; use discard, chow, pong"),
+        ({"heads": ()}, "use one or more of discard"),
+        ({"num_decisions": -1}, "num_decisions is -1: use at least 0"),
+        ({"num_collectors": 0}, "num_collectors is 0: use at least 1"),
+        ({"learning_rate": 1.0}, "learning_rate is 1.0: use a number between"),
+        ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a share"),
+        ({"reward_unit": 0.0}, "reward_unit is 0.0: use a positive number"),
+    ],
+)
+def test_a_wrong_setting_is_refused(changes: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        replace(CONFIG, **changes)
