@@ -87,6 +87,7 @@ from .features.head import (
     KONG_HEAD as KONG_HEAD,
     NUM_CHOICES as NUM_CHOICES,
     NUM_OUTPUTS as NUM_OUTPUTS,
+    PLAYOUT_HEADS as PLAYOUT_HEADS,
     RIICHI_HEAD as RIICHI_HEAD,
     check_heads as check_heads,
     head_index as head_index,
@@ -137,7 +138,7 @@ from .selfplay.decision import (
 )
 from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
-from .selfplay.playout import NO_BRANCH as NO_BRANCH, PLAYOUT_HEADS as PLAYOUT_HEADS
+from .selfplay.playout import NO_BRANCH as NO_BRANCH
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,

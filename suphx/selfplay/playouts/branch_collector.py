@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,44 +15,11 @@ from torch import Tensor
 from suphx.experience.observation import F32, Observations, PolicyOutputs
 from suphx.games.riichi import DISCARD_HEAD, NO_BRANCH, Encoder, GroupConfig, Rules, TableGroup
 from suphx.models.sampling import actions_at
+from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches, join, probable_answers
 
 Net = Callable[[Tensor], Tensor]
 """Packed rows uint8 [n, row_bytes] on the CPU -> logits there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BranchConfig:
-    """Which decisions of self-play are played out, and how the games go on."""
-
-    num_tables: int = 512
-    """Games that are played at once."""
-    max_branches: int = 3
-    """Answers to a decision that are tried at most: the most probable ones."""
-    min_probability: float = 0.04
-    """An answer that is less probable is not tried. A decision with fewer than two answers left is not played out."""
-    discard_share: float = 0.3
-    """Share of the uncertain discards that are played out. They are many, and one of them matters less than a call."""
-    has_draw_lanes: bool = True
-    """Every seat draws from its own places of the wall, so that a call does not change what the others draw."""
-    num_walls: int = 4
-    """Orders of the undrawn tiles in which every answer is tried: the one of the game, and others at random."""
-    temperature: float = 0.5
-    """Of the answers with which the games go on. Below 1 they come closer to the most probable ones, which play the
-    matches, and positions become those of matches; 0 would play the same moves in equal positions."""
-
-    def __post_init__(self) -> None:
-        if not 2 <= self.max_branches <= 34:
-            raise ValueError(f"max_branches is {self.max_branches}: use 2 to 34")
-        if not 0 <= self.min_probability < 0.5:
-            raise ValueError(f"min_probability is {self.min_probability}: use 0 up to, but not including, 0.5")
-        for name in ("num_tables", "num_walls"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-        if not 0 <= self.discard_share <= 1:
-            raise ValueError(f"discard_share is {self.discard_share}: use 0 to 1")
-        if not self.temperature > 0:
-            raise ValueError(f"temperature is {self.temperature}: use a positive number")
 
 
 class BranchCollector:

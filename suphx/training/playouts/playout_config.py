@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from suphx.games.riichi import HEAD_NAMES, PLAYOUT_HEADS, check_heads, head_index
 from suphx.models.computation import DeviceName
-from suphx.selfplay.playouts.branch_collector import BranchConfig
+from suphx.selfplay.playouts.branch_config import BranchConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

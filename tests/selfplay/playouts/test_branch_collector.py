@@ -10,7 +10,8 @@ from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
 from suphx.games.riichi.table.rules import tenhou
 from suphx.models.inference.packed_net import PackedNet
 from suphx.selfplay.agents.policy_set import random_policy_set
-from suphx.selfplay.playouts.branch_collector import BranchCollector, BranchConfig
+from suphx.selfplay.playouts.branch_collector import BranchCollector
+from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches
 from tests.selfplay.agents.small_agent import SMALL
 

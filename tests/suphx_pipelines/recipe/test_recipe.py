@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from suphx.training.playouts.playout_config import PlayoutConfig
 from suphx_pipelines.pipeline import pipeline_stages
 from suphx_pipelines.recipe.oracle_config import OracleDecayConfig, OracleDistillationConfig, OracleStageConfig
 from suphx_pipelines.recipe.recipe import (
@@ -73,6 +74,7 @@ def test_every_setting_of_the_recipe_reaches_a_stage() -> None:
         name="all",
         learning_curve=curve,
         ablation=ablation,
+        playouts=PlayoutConfig(num_decisions=1),
         reinforcement=self_play,
         entropy_study=study,
         agent_comparison=AgentComparisonConfig(agents=("sl", "rl_1")),

@@ -15,6 +15,9 @@ CLAIM_HEADS = (
     KONG_HEAD,
 )  # one input row for each possible claim, with the planes of the hand after it
 
+PLAYOUT_HEADS = (DISCARD_HEAD, CHOW_HEAD, PONG_HEAD)
+"""Heads whose every answer is an action. The no of a riichi or of an own kan is not: a discard has to follow it."""
+
 
 def head_index(name: str) -> int:
     """Return the number of a head by its name; ValueError for an unknown one."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi.bots.baseline import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD
+from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.selfplay.decision import discard_action
 from suphx.games.riichi.table.action import PASS
@@ -25,8 +25,6 @@ from suphx.kernel.record import I16, I64, Records
 
 F32 = NDArray[np.float32]
 
-PLAYOUT_HEADS = (CHOW_HEAD, PONG_HEAD, DISCARD_HEAD)
-"""Heads whose every answer is an action. The no of a riichi or of an own kan is not: a discard has to follow it."""
 NO_BRANCH = -1
 """A choice that stands for none, in a row with fewer branches than others."""
 
