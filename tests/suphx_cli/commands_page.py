@@ -104,6 +104,7 @@ JSON_KEYS = {
     "bench features": (
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
+    "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (
