@@ -117,7 +117,6 @@ from .features.suit_permutation import SUIT_ORDERS as SUIT_ORDERS, permute_suits
 # Agents and the order of a seat's decisions (Figure 1), in matches and in self-play.
 from .bots.baseline import (
     choose_scripted as choose_scripted,
-    choose_ukeire as choose_ukeire,
 )
 from .bots.random_play import play_random as play_random
 from .bots.seat_play import (

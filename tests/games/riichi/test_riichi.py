@@ -9,9 +9,10 @@ import sys
 import pytest
 
 from suphx.games import riichi
+from tests.games.game_interface import LAYERS
 from tests.repository import REPOSITORY
 
-ABOVE = ("suphx/models", "suphx/selfplay", "suphx/training", "suphx/evaluation", "platform", "pipelines", "examples")
+ABOVE = (*LAYERS.values(), "examples")
 NAMES = dir(riichi)
 
 

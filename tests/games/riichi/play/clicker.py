@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from suphx.games.riichi import GameSession, Rules, choose_ukeire, load_suits
+from suphx.games.riichi import GameSession, Rules, load_suits
+from suphx.games.riichi.bots.baseline import choose_ukeire
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.kernel.record import I16, I64, Records
 from tests.games.riichi.builders.random_game import choose_hastily
