@@ -133,11 +133,16 @@ from .selfplay.decision import (
     UNDECIDED as UNDECIDED,
     decide as decide,
     discard_answers as discard_answers,
-    play_to_observation as play_to_observation,
 )
 from .selfplay.kyoku_ends import KyokuEnds as KyokuEnds
 from .selfplay.move_probabilities import move_probabilities as move_probabilities
-from .selfplay.playout import NO_BRANCH as NO_BRANCH
+from .selfplay.play_to_end import play_to_end as play_to_end
+from .selfplay.playout import (
+    BranchTables as BranchTables,
+    NO_BRANCH as NO_BRANCH,
+    play_out_scripted as play_out_scripted,
+    play_out_with_nets as play_out_with_nets,
+)
 from .selfplay.table_group import (
     GroupConfig as GroupConfig,
     TableGroup as TableGroup,

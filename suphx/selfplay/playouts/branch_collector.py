@@ -7,14 +7,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from suphx.experience.observation import F32, Observations, PolicyOutputs
-from suphx.games.riichi import DISCARD_HEAD, NO_BRANCH, Encoder, GroupConfig, Rules, TableGroup
-from suphx.models.sampling import actions_at
+from suphx.games.riichi import (
+    DISCARD_HEAD,
+    NO_BRANCH,
+    BranchTables,
+    Encoder,
+    GroupConfig,
+    HeadAnswers,
+    Rules,
+    TableGroup,
+    discard_answers,
+    play_out_scripted,
+    play_out_with_nets,
+)
+from suphx.kernel.record import I16, U8
+from suphx.models.sampling import actions_at, masked_logits
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.selfplay.playouts.branches import Branches, join, probable_answers
 
@@ -30,6 +44,7 @@ class BranchCollector:
     ) -> None:
         """Deal the first games; their seeds are ``first_seed``, ``first_seed`` + 1, …; ``heads`` are played out."""
         self._config = config
+        self._encoder = encoder
         self._heads = tuple(heads)
         self._group = TableGroup(
             GroupConfig(
@@ -45,7 +60,7 @@ class BranchCollector:
 
     def collect(self, nets: Sequence[Net], num_decisions: int) -> dict[int, Branches]:
         """Play on with ``nets``, one for each head, until at least ``num_decisions`` were played out; return them."""
-        parts: dict[int, list[Branches]] = {head: [] for head in self._heads}
+        trials: list[_Trial] = []
         count = 0
         while count < num_decisions:
             observed = self._group.observe()
@@ -54,11 +69,10 @@ class BranchCollector:
             counted = self._group.counted(outputs)
             for number, part in enumerate(observed):
                 if part.head in self._heads:
-                    found = self._play_out(number, part, logits[number], counted[number])
-                    parts[part.head].append(found)
-                    count += len(found)
+                    trials.append(self._branch(number, part, logits[number], counted[number]))
+                    count += len(trials[-1].choices)
             self._group.step(outputs)
-        return {head: join(found) for head, found in parts.items() if found}
+        return self._play_out(trials, nets)
 
     def _answer(self, part: Observations, logits: Tensor) -> PolicyOutputs:
         scaled = logits / self._config.temperature
@@ -69,7 +83,7 @@ class BranchCollector:
         versions = np.zeros(len(actions), np.int32)
         return PolicyOutputs(actions.numpy().astype(np.int16), scores, log_probs.numpy(), versions)
 
-    def _play_out(self, number: int, part: Observations, logits: Tensor, counted: np.ndarray) -> Branches:
+    def _branch(self, number: int, part: Observations, logits: Tensor, counted: np.ndarray) -> _Trial:
         config = self._config
         choices = probable_answers(
             logits, torch.from_numpy(part.masks),
@@ -79,9 +93,19 @@ class BranchCollector:
         if part.head == DISCARD_HEAD:
             is_played_out &= _fractions(part.uniforms) < config.discard_share
         rows = np.flatnonzero(is_played_out)
-        choices = choices[rows]
-        points = self._group.play_out(number, rows, choices, num_walls=config.num_walls)
-        return Branches(part.rows[rows], part.masks[rows], choices, points)
+        tables = self._group.branch(number, rows, choices[rows], num_walls=config.num_walls)
+        return _Trial(part.head, part.rows[rows], part.masks[rows], choices[rows], tables)
+
+    def _play_out(self, trials: Sequence[_Trial], nets: Sequence[Net]) -> dict[int, Branches]:
+        tables = [trial.tables for trial in trials]
+        if self._config.rollout_policy == "nets":
+            points = play_out_with_nets(tables, self._encoder, lambda observations, _: _probable(observations, nets))
+        else:
+            points = [play_out_scripted(part) for part in tables]
+        parts: dict[int, list[Branches]] = {}
+        for trial, own in zip(trials, points, strict=True):
+            parts.setdefault(trial.head, []).append(Branches(trial.rows, trial.masks, trial.choices, own))
+        return {head: join(parts[head]) for head in sorted(parts)}
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs."""
@@ -90,6 +114,26 @@ class BranchCollector:
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Go on from a ``state`` of an equal collector."""
         self._group.restore(dict(state))
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """Decisions of a head whose answers are to be played out."""
+
+    head: int
+    rows: U8
+    masks: U8
+    choices: I16
+    tables: BranchTables
+
+
+def _probable(observations: Observations, nets: Sequence[Net]) -> HeadAnswers:
+    """Return the most probable answers of the net that is asked."""
+    logits = nets[observations.head](torch.from_numpy(observations.rows)).float()
+    if observations.head == DISCARD_HEAD:
+        return discard_answers(masked_logits(logits, torch.from_numpy(observations.masks)).argmax(dim=1).numpy())
+    scores = torch.softmax(logits, dim=1)[:, 1]
+    return (scores > 0.5).numpy().astype(np.int16), scores.numpy()
 
 
 def _fractions(uniforms: F32) -> F32:

@@ -20,15 +20,11 @@ from suphx.experience.observation import F32, Observations
 from suphx.experience.sampling_uniform import uniform_of
 from suphx.games.riichi import (
     DISCARD_HEAD,
-    KYOKU_END,
     NUM_OUTPUTS,
-    UNDECIDED,
     HeadAnswers,
-    decide,
     discard_answers,
     end_kyoku,
-    load_suits,
-    play_to_observation,
+    play_to_end,
 )
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8, Records
@@ -88,17 +84,7 @@ def play_deals(
     ``num_tables`` deals are under way at a time.
     """
     chooser = _Chooser(deals, seats, agent, nets, net_of_deal, keys, temperature, keeps=keeps)
-    suits = load_suits()
-    live, actions = np.zeros(0, np.int64), np.zeros(0, np.int16)
-    next_deal = 0
-    while live.size or next_deal < len(deals):
-        newcomers = np.arange(next_deal, min(len(deals), next_deal + num_tables - live.size))
-        next_deal += newcomers.size
-        live = np.concatenate([live, newcomers])
-        actions = np.concatenate([actions, np.full(newcomers.size, UNDECIDED, np.int16)])
-        play_to_observation(deals, suits, live, actions)
-        live = live[deals["phase"][live] != KYOKU_END]
-        actions = decide(deals, live, agent.encoder, chooser.forward)
+    play_to_end(deals, agent.encoder, chooser.forward, num_tables=num_tables)
     _end_kyokus(deals)
     return chooser.finish()
 

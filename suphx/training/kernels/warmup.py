@@ -151,6 +151,7 @@ def warm_self_play() -> None:
         GroupConfig,
         TableGroup,
         find_encoder,
+        play_out_scripted,
         seen_rows,
         tenhou,
     )
@@ -160,7 +161,7 @@ def warm_self_play() -> None:
     observed = group.observe()
     number, discards = next((n, part) for n, part in enumerate(observed) if part.head == DISCARD_HEAD)
     legal = discards.masks.argmax(axis=1).astype(np.int16)[:1, None]
-    group.play_out(number, np.zeros(1, np.int64), legal)
+    play_out_scripted(group.branch(number, np.zeros(1, np.int64), legal, num_walls=2))
     ended = group.step([_no(observations) for observations in observed])
     while not len(ended.kyokus.games):
         ended = group.step([_no(observations) for observations in group.observe()])

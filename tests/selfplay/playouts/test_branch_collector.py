@@ -65,6 +65,16 @@ def test_a_share_of_the_discards_is_played_out_and_all_calls() -> None:
     assert len(none[CHOW_HEAD]) + len(none[PONG_HEAD]) >= 50
 
 
+def test_nets_play_on_where_the_recipe_says_so_and_other_points_come_out() -> None:
+    scripted, with_nets = (collector(rollout_policy=policy).collect(NETS, 100) for policy in ("ukeire", "nets"))
+    assert scripted.keys() == with_nets.keys()
+    for head, branches in with_nets.items():
+        np.testing.assert_array_equal(branches.rows, scripted[head].rows)
+        assert (branches.points != scripted[head].points).any()
+        assert (branches.points % 100 == 0).all()
+    assert_equal(with_nets, collector(rollout_policy="nets").collect(NETS, 100))
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -74,8 +84,9 @@ def test_a_share_of_the_discards_is_played_out_and_all_calls() -> None:
         ("discard_share", 1.1),
         ("num_walls", 0),
         ("temperature", 0.0),
+        ("rollout_policy", "greedy"),
     ],
 )
-def test_a_wrong_setting_is_refused(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=f"{name} is {value}: use"):
+def test_a_wrong_setting_is_refused(name: str, value: float | str) -> None:
+    with pytest.raises(ValueError, match=f'{name} is "?{value}"?: use'):
         collector(**{name: value})

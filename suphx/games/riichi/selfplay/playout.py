@@ -1,21 +1,29 @@
-"""Playouts: answers to one decision are each tried on a copy of the table, and a scripted agent plays on at all seats.
+"""Playouts: answers to one decision are each tried on copies of the table, and these are played to the end of the deal.
 
-All branches of a decision have the same wall and the same hidden hands. So most of the luck is the same in each of
+All branches of a decision have the same walls and the same hidden hands. So most of the luck is the same in each of
 them, and two answers after which nothing else changes differ by exactly 0. A net that learns from many decisions
 averages over what is hidden (rollouts: Tesauro and Galperin 1996; a rollout set with common random numbers: Schulman
 and others 2015, arXiv 1502.05477, section 5.2, "vine").
+
+>>> branches = branch(tables, head, indices, candidates, choices, num_walls=4)
+>>> points = play_out_scripted(branches)  # or, with nets: play_out_with_nets([branches], encoder, forward)
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suphx.games.riichi.bots.baseline import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
+from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS
-from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.selfplay.decision import discard_action
+from suphx.games.riichi.hand.suit_table import Suits, load_suits
+from suphx.games.riichi.selfplay.decision import Forward, discard_action
+from suphx.games.riichi.selfplay.play_to_end import play_to_end
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.table import KYOKU_END, TABLE, Table
 from suphx.games.riichi.table.wall import DORA, RINSHAN
@@ -29,16 +37,61 @@ NO_BRANCH = -1
 """A choice that stands for none, in a row with fewer branches than others."""
 
 
-def play_out(
-    tables: Records, suits: Suits, head: int, indices: I64, candidates: I64, choices: I16, *, num_walls: int = 1
-) -> F32:
-    """Return the points that the deciding seat wins or loses until the end of the deal: float32 [n, k].
+@dataclass(frozen=True, slots=True)
+class BranchTables:
+    """Copies of tables, one for each answer to a decision and each order of the undrawn tiles."""
 
-    ``indices`` int64 [n]: tables that wait for a decision of ``head``; ``candidates`` int64 [n]: the claim of a row
-    (``HeadObservations``); ``choices`` int16 [n, k]: answers of the head to try, a kind to discard, or 1 = yes and
-    0 = no; NO_BRANCH gets 0 points. Every answer is tried in ``num_walls`` orders of the undrawn tiles, of which the
-    points are the mean: first that of the game, then random ones, the same for all answers of a row. Riichi sticks
-    count when they are paid and won. The scripted agent is ``ukeire``. The tables stay as they are. Raises ValueError
+    tables: Records
+    """TABLE [m]: as they were at the decision."""
+    actions: I16
+    """int16 [m]: the answer, done first."""
+    places: I64
+    """int64 [m]: to which of the n x k answers each belongs, counted along the rows."""
+    num_rows: int
+    num_choices: int
+
+    def points(self, ends: Records) -> F32:
+        """Return what the deciding seat won or lost on the way to ``ends`` TABLE [m], the same tables after the deal.
+
+        float32 [n, k]: the mean over the orders; 0 for NO_BRANCH. Riichi sticks count when they are paid and won.
+        """
+        lines, seats = np.arange(len(ends)), self.tables["actor"].astype(np.int64)
+        gains = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
+        count = self.num_rows * self.num_choices
+        num_orders = np.maximum(np.bincount(self.places, minlength=count), 1)
+        means = np.bincount(self.places, weights=gains, minlength=count) / num_orders
+        return means.reshape(self.num_rows, self.num_choices).astype(np.float32)
+
+
+def play_out_scripted(branches: BranchTables) -> F32:
+    """Let the scripted agent ``ukeire`` play on at all seats; return the points (``BranchTables.points``)."""
+    ends = branches.tables.copy()
+    _play_scripted(ends, load_suits(), branches.actions)
+    return branches.points(ends)
+
+
+def play_out_with_nets(parts: Sequence[BranchTables], encoder: Encoder, forward: Forward) -> list[F32]:
+    """Let nets play on at all seats, as ``decide`` does, and return the points of each of ``parts``.
+
+    All are played side by side, as nets need many tables to be fast.
+    """
+    if not parts:
+        return []
+    ends = np.concatenate([part.tables for part in parts])
+    actions = np.concatenate([part.actions for part in parts])
+    play_to_end(ends, encoder, forward, first_actions=actions)
+    borders = np.cumsum([len(part.tables) for part in parts])[:-1]
+    return [part.points(own) for part, own in zip(parts, np.split(ends, borders), strict=True)]
+
+
+def branch(
+    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, *, num_walls: int = 1
+) -> BranchTables:
+    """Return copies of the tables ``indices`` int64 [n], which wait for decisions of ``head`` and stay as they are.
+
+    ``candidates`` int64 [n]: the claim of a row (``HeadObservations``); ``choices`` int16 [n, k]: answers of the head
+    to try, a kind to discard, or 1 = yes and 0 = no; NO_BRANCH: none. Every answer is tried in ``num_walls`` orders of
+    the undrawn tiles: first that of the game, then random ones, the same for all answers of a row. Raises ValueError
     for a head that is not one of PLAYOUT_HEADS, and for an answer that is not legal.
     """
     if head not in PLAYOUT_HEADS:
@@ -47,9 +100,10 @@ def play_out(
     row = _fill_actions(tables, head, indices, candidates, choices, actions)
     if row >= 0:
         raise ValueError(f"row {row}: one of the answers {choices[row].tolist()} is not legal")
-    points = np.zeros(choices.shape, np.float32)
-    _play_out(np.zeros(2, TABLE), tables, suits, indices, actions, num_walls, points)
-    return points
+    places = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
+    copies: Records = np.zeros(len(places), TABLE)
+    _fill_copies(tables, indices, actions, num_walls, np.zeros(1, TABLE), copies)
+    return BranchTables(copies, actions.ravel()[places], places, *choices.shape)
 
 
 @jit
@@ -80,28 +134,36 @@ def _action_of(t: Table, head: int, candidate: int, choice: int) -> int:
 
 
 @jit
-def _play_out(
-    scratch: Records, tables: Records, suits: Suits, indices: I64, actions: I16, num_walls: int, points: F32
+def _fill_copies(
+    tables: Records, indices: I64, actions: I16, num_walls: int, scratch: Records, copies: Records
 ) -> None:
-    """Fill ``points`` float32 [n, k]. ``scratch`` (2,) is overwritten."""
-    start, t = scratch[0], scratch[1]
+    """Fill ``copies``: the answers of a row one after another, of each the orders of the undrawn tiles side by side.
+
+    ``scratch`` (1,) is overwritten.
+    """
     ids, state = np.zeros(136, np.int64), np.zeros(1, np.int64)
+    first = 0
     for i in range(len(indices)):
         scratch[0] = tables[indices[i]]
+        start = scratch[0]
         seed_counter(state, start.wall_seed)
         state[0] += start.num_decisions
-        seat = start.actor
+        num_answers = (actions[i] != NO_BRANCH).sum()
         for wall in range(num_walls):
             if wall > 0:
                 shuffle_undrawn(start, ids, state)
-            for k in range(actions.shape[1]):
-                if actions[i, k] == NO_BRANCH:
-                    continue
-                scratch[1] = scratch[0]
-                step(t, suits, actions[i, k])
-                while t.phase != KYOKU_END:
-                    step(t, suits, choose_ukeire(t, suits))
-                points[i, k] += (t.scores[seat] - start.scores[seat]) / num_walls
+            for k in range(num_answers):
+                copies[first + k * num_walls + wall] = scratch[0]
+        first += num_answers * num_walls
+
+
+@jit
+def _play_scripted(tables: Records, suits: Suits, actions: I16) -> None:
+    for i in range(len(tables)):
+        t = tables[i]
+        step(t, suits, actions[i])
+        while t.phase != KYOKU_END:
+            step(t, suits, choose_ukeire(t, suits))
 
 
 @jit

@@ -41,7 +41,7 @@ from suphx.games.riichi.selfplay.decision import (
     play_to_observation,
 )
 from suphx.games.riichi.selfplay.kyoku_ends import KyokuEnds
-from suphx.games.riichi.selfplay.playout import play_out
+from suphx.games.riichi.selfplay.playout import BranchTables, branch
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import GAME_END, KYOKU_END, TABLE
 from suphx.kernel.jit import jit
@@ -151,15 +151,14 @@ class TableGroup:
         tables = self._tables[: self._num_begun]
         return _apply_outputs(tables, self._asked, outputs, np.full(len(tables), UNDECIDED, np.int16))
 
-    def play_out(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> F32:
-        """Try answers to the ``rows`` int64 [n] of a part of the last ``observe``, and play each on to the end.
+    def branch(self, part: int, rows: I64, choices: I16, *, num_walls: int = 1) -> BranchTables:
+        """Return copies of tables on which to try answers to the ``rows`` int64 [n] of a part of the last ``observe``.
 
-        ``choices`` int16 [n, k], the result float32 [n, k] and errors as in playout.py. The tables stay as they are.
+        ``choices`` int16 [n, k] and errors as in playout.py. The tables stay as they are.
         """
         asked = self._asked[part]
-        head = asked.observations.head
         owners, candidates = asked.owners[rows], asked.candidates[rows]
-        return play_out(self._tables, self._suits, head, owners, candidates, choices, num_walls=num_walls)
+        return branch(self._tables, asked.observations.head, owners, candidates, choices, num_walls=num_walls)
 
     def state(self) -> dict[str, np.ndarray]:
         """Return all that ``restore`` needs; observations that wait for outputs are made again."""

@@ -6,19 +6,25 @@ import pytest
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD, PONG_HEAD, RIICHI_HEAD
-from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.selfplay.decision import UNDECIDED, apply_forced_actions, discard_action, observe_head
-from suphx.games.riichi.selfplay.playout import NO_BRANCH, play_out, shuffle_undrawn
+from suphx.games.riichi.selfplay.playout import (
+    NO_BRANCH,
+    branch,
+    play_out_scripted,
+    play_out_with_nets,
+    shuffle_undrawn,
+)
 from suphx.games.riichi.table.action import PASS, PON
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import KYOKU_END
 from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.random_number import seed_counter
-from suphx.kernel.record import Records
-from suphx.selfplay.agents.agent import BaselineAgent
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, BaselineAgent
 from tests.games.riichi.builders.table_builder import Deal
+from tests.selfplay.agents.small_agent import small_agent
 
-SUITS = load_suits()
+BASELINE = BaselineAgent("ukeire")
 NO_CANDIDATES = np.zeros(0, np.int64)
 
 
@@ -30,20 +36,25 @@ def after(num_decisions: int, seeds: range) -> Simulator:
     return simulator
 
 
-def play_on(simulator: Simulator, num_decisions: int) -> None:
-    agent = BaselineAgent("ukeire")
+def play_on(simulator: Simulator, num_decisions: int, agent: Agent = BASELINE) -> None:
     for _ in range(num_decisions):
         waiting = simulator.waiting()
         simulator.advance(waiting, agent.act(simulator.tables, waiting))
 
 
-def points_with_the_simulator(table: Records, action: int) -> int:
+def play_out(
+    tables: Records, head: int, indices: I64, candidates: I64, choices: I16, *, num_walls: int = 1
+) -> np.ndarray:
+    return play_out_scripted(branch(tables, head, indices, candidates, choices, num_walls=num_walls))
+
+
+def points_with_the_simulator(table: Records, action: int, agent: Agent = BASELINE) -> int:
     """Return the points of the actor when the simulator plays the branch, decision by decision."""
     simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
     simulator.tables[:] = table
     simulator.advance(np.zeros(1, np.int64), np.array([action]))
     while simulator.tables["phase"][0] != KYOKU_END:
-        play_on(simulator, 1)
+        play_on(simulator, 1, agent)
     return int((simulator.scores()[0] - table["scores"][0])[table["actor"][0]])
 
 
@@ -63,7 +74,7 @@ def test_a_branch_ends_as_in_the_simulator_with_the_baseline_at_all_seats(head: 
                 np.int16
             )
             choices[asked.observations.masks.sum(axis=1) < 2, 1] = NO_BRANCH
-        points = play_out(tables, SUITS, head, asked.owners, asked.candidates, choices)
+        points = play_out(tables, head, asked.owners, asked.candidates, choices)
         assert (tables == before).all(), "the tables stay as they are"
         for row, owner in enumerate(asked.owners):
             table = tables[owner : owner + 1]
@@ -78,12 +89,29 @@ def test_a_branch_ends_as_in_the_simulator_with_the_baseline_at_all_seats(head: 
     assert found >= 10
 
 
+def test_nets_play_on_at_all_seats_whatever_else_is_played_out_beside() -> None:
+    agent = small_agent()
+    tables = after(40, range(12)).tables
+    own_turns = np.flatnonzero((tables["num_legal"] > 1) & (tables["drawn"] >= 0))
+    choices = np.array([np.flatnonzero(tables["legal"][i, :34])[:2] for i in own_turns], np.int16)
+    minus = np.full(len(own_turns), -1)
+    parts = [
+        branch(tables, DISCARD_HEAD, own_turns[some], minus[some], choices[some]) for some in (slice(0, 1), slice(1, 9))
+    ]
+    found = np.concatenate(play_out_with_nets(parts, agent.encoder, agent.forward))
+    for row, owner in enumerate(own_turns[:9]):
+        for k, kind in enumerate(choices[row]):
+            action = discard_action(tables[owner], kind)
+            assert found[row, k] == points_with_the_simulator(tables[owner : owner + 1], action, agent)
+    assert play_out_with_nets([], agent.encoder, agent.forward) == []
+
+
 def test_a_dealt_in_discard_pays_at_once_on_every_wall() -> None:
     deal = Deal(["4p1p5z", "123456789m1123p", "", ""], draws="9s", dora="7z", honba=2, left=40)
     choices = np.array([parse_kinds("4p5z")], np.int16)
     for num_walls in (1, 3):
         points = play_out(
-            deal.tables, SUITS, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), choices, num_walls=num_walls
+            deal.tables, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), choices, num_walls=num_walls
         )
         assert points[0, 0] == -4500
         assert points[0, 1] != -4500
@@ -93,9 +121,7 @@ def test_a_refused_pon_is_no_and_an_accepted_one_is_made() -> None:
     deal = Deal(["5z", "", "55z123m456p789s11m", ""], draws="9s", dora="7z", left=40)
     deal.discard(0, "5z")
     assert deal.tables["legal"][0, PON]
-    points = play_out(
-        deal.tables, SUITS, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16)
-    )
+    points = play_out(deal.tables, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
     assert points[0, 0] == points_with_the_simulator(deal.tables, PASS)
     assert points[0, 1] == points_with_the_simulator(deal.tables, PON)
 
@@ -105,10 +131,8 @@ def test_more_walls_give_the_mean_over_orders_of_the_undrawn_tiles() -> None:
     waiting = np.flatnonzero((tables["num_legal"] > 1) & (tables["drawn"] >= 0))[:1]
     kind = np.flatnonzero(tables["legal"][waiting[0], :34])[:1].astype(np.int16)[None]
     minus = np.full(1, -1)
-    once, often = (
-        play_out(tables, SUITS, DISCARD_HEAD, waiting, minus, kind, num_walls=walls)[0, 0] for walls in (1, 200)
-    )
-    again = play_out(tables, SUITS, DISCARD_HEAD, waiting, minus, kind, num_walls=200)[0, 0]
+    once, often = (play_out(tables, DISCARD_HEAD, waiting, minus, kind, num_walls=walls)[0, 0] for walls in (1, 200))
+    again = play_out(tables, DISCARD_HEAD, waiting, minus, kind, num_walls=200)[0, 0]
     assert often == again, "the orders follow from the table"
     assert abs(often) < 5000, "a mean over many ends of a deal"
     assert once % 100 == 0
@@ -137,14 +161,12 @@ def test_an_answer_that_is_not_legal_is_refused() -> None:
     missing = int(np.flatnonzero(held[9:18] == 0)[0]) + 9
     for choices in ([[missing, 30]], [[34, 0]], [[-2, 0]]):
         with pytest.raises(ValueError, match="row 0: one of the answers"):
-            play_out(
-                deal.tables, SUITS, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), np.array(choices, np.int16)
-            )
+            play_out(deal.tables, DISCARD_HEAD, np.zeros(1, np.int64), np.full(1, -1), np.array(choices, np.int16))
     with pytest.raises(ValueError, match="row 0: one of the answers"):
-        play_out(deal.tables, SUITS, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
+        play_out(deal.tables, PONG_HEAD, np.zeros(1, np.int64), np.array([PON]), np.array([[0, 1]], np.int16))
 
 
 def test_riichi_cannot_be_played_out() -> None:
     deal = Deal(["", "", "", ""], left=40)
     with pytest.raises(ValueError, match="head 1 cannot be played out"):
-        play_out(deal.tables, SUITS, RIICHI_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))
+        play_out(deal.tables, RIICHI_HEAD, NO_CANDIDATES, NO_CANDIDATES, np.zeros((0, 2), np.int16))
