@@ -12,7 +12,7 @@ from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
     ("evaluate", ("evaluate", "tournament", "adapt")),
-    ("play and records", ("play", "records", "view")),
+    ("play and records", ("play", "mjai", "records", "view")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
     ("measure", ("bench", "warmup")),
 )
@@ -32,6 +32,7 @@ def command_modules() -> Sequence[Command]:
         adapt,
         cluster,
         evaluate,
+        mjai,
         play,
         recipes,
         records,
@@ -45,7 +46,23 @@ def command_modules() -> Sequence[Command]:
     )
     from suphx_cli.commands.bench import bench
 
-    return (run, recipes, runs, ui, play, records, view, evaluate, tournament, adapt, reference, bench, warmup, cluster)
+    return (
+        run,
+        recipes,
+        runs,
+        ui,
+        play,
+        mjai,
+        records,
+        view,
+        evaluate,
+        tournament,
+        adapt,
+        reference,
+        bench,
+        warmup,
+        cluster,
+    )
 
 
 def new_parser() -> argparse.ArgumentParser:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from suphx_cli.cli import build_parser
 from tests.suphx_cli.commands_page import JSON_KEYS, PAGE, leaves, page
 
-STREAMS = {"logs"}
-"""Commands that print what another process printed."""
+STREAMS = {"logs", "mjai"}
+"""Commands that print what another process printed, or answers to it."""
 
 
 def test_the_page_is_what_the_parser_says() -> None:

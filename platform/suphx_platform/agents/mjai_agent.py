@@ -21,6 +21,7 @@ from suphx.games.riichi import (
     kyoku_events,
     running_kyoku_events,
     seen_by,
+    start_event,
 )
 from suphx.kernel.record import I16, I64, Records
 from suphx_platform.agents.mjai_program import Event, MjaiProgram
@@ -96,8 +97,7 @@ class MjaiAgent:
         if player is None:
             player = _Player(MjaiProgram(self._command, seat, self._move_seconds))
             self._players[index, seat] = player
-            names = ["0", "1", "2", "3"]
-            events = [{"type": "start_game", "id": seat, "names": names, "kyoku_first": 4, "aka_flag": True}]
+            events = [start_event("0123", int(table["num_winds"])) | {"id": seat}]  # type: ignore[index]
         is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)  # type: ignore[index]
         events += self._news(player, index, seat, is_own_turn=is_own_turn)
         player.program.send([seen_by(seat, event) for event in events])

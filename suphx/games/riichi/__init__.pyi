@@ -68,10 +68,13 @@ from .records.view.recorded_decisions import (
 )
 from .records.view.viewer_game import viewer_game as viewer_game
 from .records.mjai.mjai_action import action_of_reply as action_of_reply
+from .records.mjai.mjai_reply import reply_of_action as reply_of_action
+from .records.mjai.mjai_table import MjaiTable as MjaiTable
 from .records.mjai.mjai_writer import (
     kyoku_events as kyoku_events,
     running_kyoku_events as running_kyoku_events,
     seen_by as seen_by,
+    start_event as start_event,
 )
 
 # What nets see and answer: decision kinds, planes, encoders, samples.

@@ -37,7 +37,7 @@ def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int) -> int:
     ``drawn`` is the face of the tile just drawn, or -1. Naming that tile without ``tsumogiri`` discards it where the
     hand has no other. ValueError for an answer that is none, or that is not legal.
     """
-    action = _action(reply, legal)
+    action = (TSUMO if legal[TSUMO] else RON) if reply.get("type") == "hora" else action_of_event(reply)
     if action < TSUMOGIRI and not legal[action] and action == drawn:
         action = TSUMOGIRI
     if action == TSUMOGIRI and reply.get("pai") not in (None, TILE_NAMES[drawn] if drawn >= 0 else None):
@@ -48,16 +48,15 @@ def action_of_reply(reply: Reply, legal: U8 | NDArray[Any], drawn: int) -> int:
     return action
 
 
-def _action(reply: Reply, legal: U8 | NDArray[Any]) -> int:
+def action_of_event(reply: Reply) -> int:
+    """Return the action (0-119) of an event or an answer other than ``hora``; ValueError for any other."""
     match reply.get("type"):
         case "none":
             return PASS
         case "dahai":
-            return TSUMOGIRI if reply.get("tsumogiri") is True else DISCARD + _face(reply.get("pai"))
+            return TSUMOGIRI if reply.get("tsumogiri") is True else DISCARD + face_of_name(reply.get("pai"))
         case "reach":
             return RIICHI
-        case "hora":
-            return TSUMO if legal[TSUMO] else RON
         case "ryukyoku":
             return NINE_TERMINALS
         case "pon":
@@ -67,9 +66,9 @@ def _action(reply: Reply, legal: U8 | NDArray[Any]) -> int:
         case "ankan":
             return ANKAN + kind_of_face(_consumed(reply)[0])
         case "kakan":
-            return KAKAN + kind_of_face(_face(reply.get("pai")))
+            return KAKAN + kind_of_face(face_of_name(reply.get("pai")))
         case "chi":
-            called = kind_of_face(_face(reply.get("pai")))
+            called = kind_of_face(face_of_name(reply.get("pai")))
             position = sum(kind_of_face(face) < called for face in _consumed(reply))
             return (CHI_RED if _has_red(reply) else CHI) + position
     raise ValueError("its type is none of none, dahai, reach, hora, ryukyoku, chi, pon, daiminkan, ankan, kakan")
@@ -83,10 +82,11 @@ def _consumed(reply: Reply) -> list[int]:
     tiles = reply.get("consumed")
     if not isinstance(tiles, list) or not 2 <= len(tiles) <= 4:
         raise ValueError("consumed is not a list of two to four tiles")
-    return [_face(tile) for tile in tiles]
+    return [face_of_name(tile) for tile in tiles]
 
 
-def _face(name: object) -> int:
+def face_of_name(name: object) -> int:
+    """Return the face (0-36) of mjai's name of a tile; ValueError if it is none."""
     if not isinstance(name, str) or name not in FACE_OF_NAME:
         raise ValueError(f"{name!r:.40} is not a tile: use 1m to 9s, E S W N P F C, 5mr 5pr 5sr")
     return FACE_OF_NAME[name]

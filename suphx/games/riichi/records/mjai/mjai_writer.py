@@ -7,7 +7,7 @@ protocol's own keys a drawn kyoku has its ``reason`` and ``tenpais``, and the la
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
@@ -48,12 +48,17 @@ def write_mjai(log: GameLog) -> str:
 
 
 def _events(log: GameLog) -> Iterator[_JsonObject]:
-    kyoku_first = EAST_ONLY if log.rules.num_winds == 1 else _TWO_WINDS
-    yield {"type": "start_game", "names": list(log.names), "kyoku_first": kyoku_first, "aka_flag": True}
+    yield start_event(log.names, log.rules.num_winds)
     for kyoku in log.kyokus:
         yield from kyoku_events(kyoku)
     if log.final_scores is not None:
         yield {"type": "end_game", "scores": list(log.final_scores)}
+
+
+def start_event(names: Sequence[str], num_winds: int) -> _JsonObject:
+    """Return the first event of a game of one wind (1) or two (2), with the names of the seats."""
+    kyoku_first = EAST_ONLY if num_winds == 1 else _TWO_WINDS
+    return {"type": "start_game", "names": list(names), "kyoku_first": kyoku_first, "aka_flag": True}
 
 
 def kyoku_events(kyoku: KyokuLog) -> Iterator[_JsonObject]:

@@ -1,0 +1,114 @@
+"""``suphx mjai``: an agent that speaks the mjai protocol, so that other arenas can seat it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from suphx_cli.arguments.parsing import add_runs, examples
+from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program
+
+if TYPE_CHECKING:
+    from suphx.selfplay.agents.agent import Agent
+    from suphx_cli.arguments.parsing import Subparsers
+    from suphx_platform.console.console import Console
+
+TOKEN_VARIABLE = "SUPHX_MJAI_TOKEN"
+_DEFAULT_PORT = 11600
+_DEFAULT_ROOM = "default"
+
+
+def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
+    """Add ``mjai``."""
+    parser = commands.add_parser(
+        "mjai",
+        parents=[options],
+        help="let other programs seat an agent: speak the mjai protocol",
+        description="Play in another program's games. The command reads events of the mjai protocol from standard "
+        "input, one JSON object or a list of them per line, and answers every line with one JSON object on standard "
+        'output: a legal move, or {"type":"none"}. With --tcp or --websocket it connects to a server instead. '
+        f"AGENT: {AGENT_FORMS}; not mjai:.",
+        epilog=examples(
+            "suphx mjai --agent runs/RUN/supervised 2",
+            "suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire",
+            "suphx mjai --agent runs/RUN/supervised --websocket wss://game.riichi.dev/ws/ranked",
+        ),
+    )
+    parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays")
+    parser.add_argument(
+        "seat", nargs="?", type=int, choices=(0, 1, 2, 3), metavar="SEAT",
+        help="the agent's seat, 0 to 3, for arenas whose start_game has no id",
+    )  # fmt: skip
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--tcp", type=tcp_address, metavar="HOST[:PORT][/ROOM]",
+        help=f"play on an mjai server (default: port {_DEFAULT_PORT}, room {_DEFAULT_ROOM})",
+    )  # fmt: skip
+    place.add_argument(
+        "--websocket", type=websocket_address, metavar="URL",
+        help="play on a WebSocket server as of RiichiLab (riichi.dev), which asks with request_action; the token is "
+        f"read from ${TOKEN_VARIABLE}",
+    )  # fmt: skip
+    parser.add_argument("--name", default="suphx", metavar="NAME", help="the agent's name on a server (default: suphx)")
+    parser.add_argument(
+        "--meta", action="store_true", help="add the probability of every legal move to each answer; only with nets"
+    )
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def tcp_address(text: str) -> tuple[str, int, str]:
+    """Return host, port and room of ``[mjsonp://]HOST[:PORT][/ROOM]``; ArgumentTypeError for anything else."""
+    parts = urlsplit(text if "://" in text else f"mjsonp://{text}")
+    try:
+        port = parts.port or _DEFAULT_PORT
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} has a wrong port: {error}") from error
+    if not parts.hostname or parts.scheme != "mjsonp":
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST, HOST:PORT or HOST:PORT/ROOM")
+    return parts.hostname, port, parts.path.strip("/") or _DEFAULT_ROOM
+
+
+def websocket_address(text: str) -> str:
+    """Return an address of a WebSocket; ArgumentTypeError for anything else."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("ws", "wss") or not parts.hostname:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address of a WebSocket: use wss://HOST/PATH")
+    return text
+
+
+def execute(args: argparse.Namespace, console: Console) -> None:
+    """Play until the arena ends; ValueError for an unknown agent, a server out of reach or an impossible event."""
+    if is_program(args.agent):
+        raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
+    check_agent(args.agent)
+    with console.activity("importing"):
+        from suphx_platform.agents.mjai_arena import play_lines, play_on_tcp, play_on_websocket
+        from suphx_platform.agents.mjai_player import MjaiPlayer
+        from suphx_platform.kernels.kernel_warmup import compile_kernels
+
+    compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    player = MjaiPlayer(_load(args, console), args.seat, has_meta=args.meta)
+    if args.tcp is not None:
+        host, port, room = args.tcp
+        play_on_tcp(player, host, port, name=args.name, room=room)
+    elif args.websocket is not None:
+        play_on_websocket(player, args.websocket, os.environ.get(TOKEN_VARIABLE, ""))
+    else:
+        assert sys.__stdout__ is not None  # sys.stdout is for messages while a command runs
+        play_lines(player, sys.stdin, sys.__stdout__)
+
+
+def _load(args: argparse.Namespace, console: Console) -> Agent:
+    """Return the agent; nets that are elsewhere are copied here first."""
+    from suphx_platform.agents.agent_loading import load_any_agent
+    from suphx_platform.agents.agent_source import AgentSource
+    from suphx_platform.tracking.tracking import TrackingStore
+
+    with TemporaryDirectory(prefix="suphx-agent-") as space, console.activity("loading the agent"):
+        return load_any_agent(AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent"))

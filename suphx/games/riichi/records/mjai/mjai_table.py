@@ -1,0 +1,229 @@
+"""The table as one seat knows it, from the mjai events that the seat is sent: what an agent needs to answer.
+
+>>> table = MjaiTable()
+>>> for event in events:
+...     table.see(event)
+>>> if (decision := table.decision()) is not None:
+...     reply = reply_of_action(decision[0], int(agent.act(decision, np.zeros(1, np.int64))[0]))
+
+The rules engine plays the game along. Other hands are empty, and a tile appears in one just before it is played: so
+the engine asks nobody but this seat about a discard. A discard or a kan waits in ``_moves`` until the next event shows
+what came of it, because the engine draws the next tile at once, and that tile is not known before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suphx.games.riichi.engine.kyoku import start_kyoku, step
+from suphx.games.riichi.hand.suit_table import load_suits
+from suphx.games.riichi.records.mjai.mjai import EAST_ONLY
+from suphx.games.riichi.records.mjai.mjai_action import action_of_event, face_of_name
+from suphx.games.riichi.table.action import ANKAN, MINKAN, PASS, RIICHI, TSUMO, TSUMOGIRI, action_name
+from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou, tonpuu
+from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
+from suphx.games.riichi.table.tile import HAKU, RED_IDS, kind_of_face
+from suphx.games.riichi.table.wall import DEALT, DORA, RINSHAN
+from suphx.kernel.record import Records
+
+JsonObject = Mapping[str, Any]
+
+UNKNOWN_TILE = "?"
+_WINDOWS = (CLAIM, ROB_KAN)
+_OWN = (OWN_TURN, RIICHI_DISCARD, CALL_DISCARD)
+_MOVES = ("dahai", "reach", "chi", "pon", "daiminkan", "ankan", "kakan")
+_ENDS = ("hora", "ryukyoku", "end_kyoku", "end_game")
+
+
+class _Move(NamedTuple):
+    seat: int
+    action: int
+    faces: tuple[int, ...]
+    """Tiles that the seat must hold."""
+
+
+class MjaiTable:
+    """Consumes: the events of games, one after another. Produces: the decisions of ``seat``."""
+
+    def __init__(self, seat: int | None = None) -> None:
+        """``seat`` (0-3) may be None if ``start_game`` tells it as ``id``."""
+        self.seat = seat
+        self._suits = load_suits()
+        self._tables = np.zeros(1, TABLE)
+        self._deal: JsonObject | None = None
+        self._moves: list[_Move] = []
+        self._num_dora = 1
+        self._is_running = False
+
+    def see(self, event: JsonObject) -> None:
+        """Follow one event; unknown types change nothing. ValueError if it is damaged or cannot happen now."""
+        name = event.get("type")
+        try:
+            if name == "start_game":
+                self._start_game(event)
+            elif name == "start_kyoku":
+                self._start_kyoku(event)
+            elif name in _ENDS:
+                self._end(event)
+            elif name == "dora":
+                self._turn_dora(event)
+            elif name == "tsumo":
+                self._draw(_seat(event), event.get("pai"))
+            elif name in _MOVES:
+                self._move(_seat(event), event)
+        except (KeyError, TypeError, IndexError) as error:
+            raise ValueError(f"the event {name!r} is incomplete: {type(error).__name__} {error}") from error
+
+    def decision(self) -> Records | None:
+        """Return a table (1,) that waits for ``seat``, the other hands empty; None if it has nothing to decide."""
+        if not self._is_running or self._deal is not None:
+            return None
+        tables = self._tables.copy()
+        if len(self._moves) > 1 or (self._moves and self._moves[0].seat == self.seat):
+            return None
+        for move in self._moves:
+            self._play(tables, move)
+        table = tables[0]
+        awaited = _WINDOWS if self._moves else _OWN
+        if table["actor"] != self.seat or table["phase"] not in awaited:
+            return None
+        return tables
+
+    def _start_game(self, event: JsonObject) -> None:
+        self.seat = _seat(event, "id") if "id" in event else self.seat
+        if self.seat is None:
+            raise ValueError("start_game has no id, so that the seat is not known: name it on the command line")
+        rules = tonpuu() if event.get("kyoku_first") == EAST_ONLY and "kyoku_first" in event else tenhou()
+        self._tables = np.zeros(1, TABLE)
+        apply_rules(self._tables, rules)
+        self._tables["scores"] = Rules().start_points
+        self._is_running = False
+
+    def _start_kyoku(self, event: JsonObject) -> None:
+        if self.seat is None or not self._tables["num_winds"][0]:
+            raise ValueError("start_kyoku comes before start_game")
+        if event["bakaze"] not in (*"ESWN",):
+            raise ValueError(f"start_kyoku has the bakaze {event['bakaze']!r}: use E, S or W")
+        table = self._tables[0]
+        table["kyoku"] = "ESWN".index(event["bakaze"]) * 4 + int(event["kyoku"]) - 1
+        table["honba"], table["kyotaku"] = int(event["honba"]), int(event["kyotaku"])
+        if "scores" in event:
+            table["scores"] = event["scores"]
+        table["num_kyoku"] += 1
+        table["wall"] = 0
+        table["wall"][DORA] = _id(face_of_name(event["dora_marker"]))
+        dealer = int(table["kyoku"]) % 4
+        own = [_id(face_of_name(name)) for name in event["tehais"][self.seat]]
+        table["wall"][_dealt_places(self.seat, dealer)] = own
+        self._deal, self._moves, self._num_dora, self._is_running = event, [], 1, True
+
+    def _end(self, event: JsonObject) -> None:
+        if "scores" in event:  # for arenas whose start_kyoku has none
+            self._tables[0]["scores"] = event["scores"]
+        self._is_running = False
+
+    def _turn_dora(self, event: JsonObject) -> None:
+        self._tables[0]["wall"][DORA - 2 * self._num_dora] = _id(face_of_name(event["dora_marker"]))
+        self._num_dora += 1
+        self._tables[0]["num_dora"] = self._num_dora
+
+    def _draw(self, seat: int, name: object) -> None:
+        face = HAKU if name == UNKNOWN_TILE else face_of_name(name)
+        table = self._tables[0]
+        is_new = self._is_running and (self._deal is not None or bool(self._moves))
+        if self._deal is not None:
+            table["wall"][DEALT] = _id(face)
+            start_kyoku(self._tables[0], self._suits)
+            self._deal = None
+            self._hide(self._tables)
+        else:
+            is_rinshan = bool(self._moves) and self._moves[-1].action in _KANS
+            place = RINSHAN[int(table["num_kans"])] if is_rinshan else int(table["next_draw"])
+            table["wall"][place] = _id(face)
+            self._play_all()
+        if not is_new or table["phase"] != OWN_TURN or table["actor"] != seat:
+            raise ValueError(f"seat {seat} draws, but it is not its turn")
+
+    def _move(self, seat: int, event: JsonObject) -> None:
+        faces = tuple(face_of_name(name) for name in event.get("consumed", ()))
+        if event["type"] in ("dahai", "kakan"):
+            faces = (face_of_name(event["pai"]),)
+        action = action_of_event(event)
+        if event["type"] in ("chi", "pon", "daiminkan"):
+            self._moves.append(_Move(seat, action, faces))
+            if action != MINKAN:
+                self._play_all()
+            return
+        if self._moves:
+            raise ValueError(f"seat {seat} plays {action_name(action)!r}, but nobody has drawn since the last discard")
+        self._moves.append(_Move(seat, action, faces))
+        if action == RIICHI:
+            self._play_all()
+
+    def _play_all(self) -> None:
+        """Play the moves that wait, now that it is known what comes next."""
+        moves, self._moves = self._moves, []
+        for later in moves[1:]:
+            self._hold(self._tables, later)
+        for move in moves:
+            self._play(self._tables, move)
+        while self._tables[0]["phase"] in _WINDOWS:
+            step(self._tables[0], self._suits, PASS)
+        self._hide(self._tables)
+
+    def _play(self, tables: Records, move: _Move) -> None:
+        table, action = tables[0], move.action
+        while table["phase"] in _WINDOWS and table["actor"] != move.seat:
+            step(tables[0], self._suits, PASS)
+        if move.seat == self.seat and action == table["drawn"] and not table["legal"][action]:
+            action = TSUMOGIRI  # of an arena that does not mark it
+        is_possible = table["actor"] == move.seat and table["phase"] in (*_OWN, *_WINDOWS)
+        if not is_possible or (move.seat == self.seat and not table["legal"][action]):
+            raise ValueError(f"seat {move.seat} plays {action_name(action)!r}, which the rules do not allow now")
+        if table["phase"] in _OWN:
+            self._hold(tables, move)
+        step(tables[0], self._suits, action)
+        table["num_dora"] = self._num_dora
+
+    def _hold(self, tables: Records, move: _Move) -> None:
+        """Give another seat the tiles of its move, and for a chi one to discard."""
+        table = tables[0]
+        if move.seat == self.seat:
+            return
+        if move.action == TSUMOGIRI:
+            table["drawn"] = move.faces[0]
+        spare = (HAKU,) if PASS > move.action > MINKAN else ()
+        for face in (*move.faces, *spare):
+            table["hand"][move.seat, kind_of_face(face)] += 1
+            if face >= 34:
+                table["red"][move.seat] |= 1 << (face - 34)
+
+    def _hide(self, tables: Records) -> None:
+        """Empty the other hands again."""
+        others = [seat for seat in range(4) if seat != self.seat]
+        for name in ("hand", "red", "waits"):
+            tables[0][name][others] = 0
+
+
+_KANS = (MINKAN, *range(ANKAN, TSUMO))
+
+
+def _id(face: int) -> int:
+    """Return the id of a tile of a face; which of those that are alike does not matter."""
+    return RED_IDS[face - 34] if face >= 34 else 4 * face + 1
+
+
+def _dealt_places(seat: int, dealer: int) -> list[int]:
+    """Return where the 13 dealt tiles of a seat lie in the wall."""
+    first = (seat - dealer) % 4
+    return [16 * block + 4 * first + i for block in range(3) for i in range(4)] + [48 + first]
+
+
+def _seat(event: JsonObject, key: str = "actor") -> int:
+    seat = event.get(key)
+    if not isinstance(seat, int) or isinstance(seat, bool) or not 0 <= seat <= 3:
+        raise ValueError(f"{key} of {event.get('type')!r} is {seat!r}: it must be 0 to 3")
+    return seat

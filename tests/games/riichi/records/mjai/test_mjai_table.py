@@ -1,0 +1,163 @@
+"""A seat that knows only its events has the same decisions as the simulator, and its answers mean the same moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi.engine.simulator import Simulator
+from suphx.games.riichi.features.batch import encode_batch
+from suphx.games.riichi.features.encoder import find_encoder
+from suphx.games.riichi.features.head import RIICHI_HEAD
+from suphx.games.riichi.records.log.game_recorder import GameRecorder
+from suphx.games.riichi.records.mjai.mjai_action import action_of_reply
+from suphx.games.riichi.records.mjai.mjai_reply import reply_of_action
+from suphx.games.riichi.records.mjai.mjai_table import MjaiTable
+from suphx.games.riichi.records.mjai.mjai_writer import kyoku_events, running_kyoku_events, seen_by
+from suphx.games.riichi.table.action import MINKAN, action_name
+from suphx.games.riichi.table.rules import tenhou
+from suphx.games.riichi.table.table import CLAIM, KYOKU_END, ROB_KAN, TABLE
+from suphx.kernel.record import Records
+from tests.games.riichi.builders.random_game import choose_hastily
+
+ONLY = np.zeros(1, np.int64)
+OWN = ("hand", "red", "waits", "missed_win")
+"""Of other seats they are hidden."""
+UNKNOWN = {"wall", "wall_seed", "answers", "drawn", "num_decisions", "draw_places"}
+PUBLIC = [name for name in TABLE.names or () if name not in {*OWN, *UNKNOWN} and not name.startswith(("win_", "pao_"))]
+MELDS_AND_MORE = {"chi", "pon", "daiminkan", "ankan", "kakan", "dora", "reach", "reach_accepted"}
+
+
+class FollowedGame:
+    """A game of hasty players, each of whom is followed by a table that gets only its events."""
+
+    def __init__(self, seed: int) -> None:
+        self.simulator = Simulator(1, tenhou(), stops_at_kyoku_end=True)
+        self.simulator.reset([seed])
+        self.recorder = GameRecorder(self.simulator)
+        self.seats = [MjaiTable() for _ in range(4)]
+        for seat, table in enumerate(self.seats):
+            table.see({"type": "start_game", "id": seat})
+        self.known = [0] * 4
+        self.before: list[dict[str, Any]] = []
+        self.types: set[str] = set()
+
+    def decision(self) -> Records:
+        """Return the actor's table as it follows from its events."""
+        table: Any = self.simulator.tables[0]
+        seat = int(table["actor"])
+        is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)
+        now = running_kyoku_events(self.recorder.running_kyoku(0), seat, is_own_turn=is_own_turn)
+        events = [*self.before, *now]
+        for event in events[self.known[seat] :]:
+            self.seats[seat].see(seen_by(seat, event))
+            self.types.add(event["type"])
+        self.known[seat] = len(events)
+        tables = self.seats[seat].decision()
+        assert tables is not None, events[-3:]
+        return tables
+
+    def play(self, action: int) -> None:
+        self.recorder.advance(ONLY, np.array([action], np.int16))
+        if self.simulator.tables[0]["phase"] == KYOKU_END:
+            self.recorder.take_kyokus(ONLY)
+            self.before += kyoku_events(self.recorder.finished_kyokus(0)[-1])
+            self.simulator.next_kyoku(ONLY)
+            self.recorder.begin_kyokus(ONLY)
+
+
+def assert_same_sight(ours: Any, theirs: Any) -> None:
+    seat = int(ours["actor"])
+    for name in PUBLIC:
+        assert ours[name].tolist() == theirs[name].tolist(), name
+    for name in OWN:
+        assert ours[name][seat].tolist() == theirs[name][seat].tolist(), name
+    if ours["drawn"] >= 0 or theirs["drawn"] >= 0:
+        assert ours["drawn"] == theirs["drawn"]
+
+
+def planes(tables: Records) -> bytes:
+    encoder = find_encoder("suphx")
+    rows = np.zeros((1, encoder.layout(RIICHI_HEAD).row_bytes), np.uint8)
+    encode_batch(encoder, RIICHI_HEAD, tables, ONLY, np.full(1, -1), rows)
+    return rows.tobytes()
+
+
+def test_a_seat_sees_the_same_and_its_answers_mean_the_same() -> None:
+    rng = np.random.default_rng(5)
+    types: set[str] = set()
+    for seed in range(2):
+        game = FollowedGame(seed)
+        table: Any = game.simulator.tables[0]
+        while game.simulator.waiting().size:
+            known = game.decision()
+            assert_same_sight(known[0], table)
+            for action in np.flatnonzero(table["legal"]).tolist():
+                reply = reply_of_action(known[0], action)
+                assert action_of_reply(reply, table["legal"], int(table["drawn"])) == action, action_name(action)
+            if rng.random() < 0.05:
+                assert planes(known) == planes(game.simulator.tables)
+            game.play(MINKAN if table["legal"][MINKAN] else choose_hastily(table, rng))
+        types |= game.types
+    assert types >= MELDS_AND_MORE
+
+
+HANDS = [["?"] * 13, [f"{n}m" for n in range(1, 10)] + ["E", "E", "E", "P"], ["?"] * 13, ["?"] * 13]
+DEAL = {
+    "type": "start_kyoku", "bakaze": "E", "kyoku": 1, "honba": 0, "kyotaku": 0, "oya": 0, "dora_marker": "1p",
+    "scores": [25000] * 4, "tehais": HANDS,
+}  # fmt: skip
+DRAWN = {"type": "tsumo", "actor": 0, "pai": "?"}
+
+
+def seated(*events: dict[str, Any]) -> MjaiTable:
+    table = MjaiTable(1)
+    for event in ({"type": "start_game"}, *events):
+        table.see(event)
+    return table
+
+
+def test_a_discard_is_a_decision_until_something_else_happens() -> None:
+    table = seated(DEAL, DRAWN)
+    assert table.decision() is None
+    table.see({"type": "dahai", "actor": 0, "pai": "P", "tsumogiri": True})
+    known = table.decision()
+    assert known is not None
+    assert [action_name(a) for a in np.flatnonzero(known[0]["legal"]).tolist()] == ["ron", "pass"]
+    table.see({"type": "pon", "actor": 3, "target": 0, "pai": "P", "consumed": ["P", "P"]})
+    assert table.decision() is None
+    table.see({"type": "dahai", "actor": 3, "pai": "E", "tsumogiri": False})
+    table.see({"type": "some_new_event"})
+    known = table.decision()
+    assert known is not None
+    assert known[0]["missed_win"][1] == 1
+    assert reply_of_action(known[0], int(np.flatnonzero(known[0]["legal"])[0]))["type"] == "pon"
+    table.see({"type": "end_kyoku"})
+    assert table.decision() is None
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([DEAL | {"bakaze": "X"}], "start_kyoku has the bakaze 'X': use E, S or W"),
+        ([{key: value for key, value in DEAL.items() if key != "tehais"}], "'start_kyoku' is incomplete: KeyError"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 4, "pai": "P"}], "actor of 'dahai' is 4: it must be 0 to 3"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 0, "pai": "9z"}], "'9z' is not a tile"),
+        ([DEAL, DRAWN, {"type": "dahai", "actor": 2, "pai": "1m"}, DRAWN], "seat 2 plays 'discard 1m', which"),
+        ([DEAL, DRAWN, DRAWN], "seat 0 draws, but it is not its turn"),
+        ([DEAL, DRAWN, *[{"type": "dahai", "actor": 0, "pai": "1m"}] * 2], "but nobody has drawn since"),
+        ([DEAL, {"type": "tsumo", "actor": 2, "pai": "?"}], "seat 2 draws, but it is not its turn"),
+    ],
+)  # fmt: skip
+def test_what_cannot_happen_is_an_error(events: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        seated(*events)
+
+
+def test_the_seat_must_be_known() -> None:
+    with pytest.raises(ValueError, match="start_game has no id, so that the seat is not known"):
+        MjaiTable().see({"type": "start_game"})
+    with pytest.raises(ValueError, match="start_kyoku comes before start_game"):
+        MjaiTable(1).see(DEAL)

@@ -1,0 +1,53 @@
+"""``suphx mjai``: mistakes are one line before anything starts; addresses of servers."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from suphx_cli import cli
+from suphx_cli.commands.mjai import tcp_address, websocket_address
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
+        (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["mjai", *arguments]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--agent", "ukeire", "4"], ["--agent", "ukeire", "--tcp", "host:x"], ["--agent", "a", "--websocket", "host"]],
+)
+def test_wrong_usage_is_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        cli.main(["mjai", *arguments])
+    assert raised.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost", ("localhost", 11600, "default")),
+        ("10.0.0.1:7/hall", ("10.0.0.1", 7, "hall")),
+        ("mjsonp://example.org:11601/default", ("example.org", 11601, "default")),
+    ],
+)
+def test_servers_are_named_as_mjai_does(text: str, address: tuple[str, int, str]) -> None:
+    assert tcp_address(text) == address
+
+
+def test_what_is_no_address_is_refused() -> None:
+    for text in ("http://host", ":80", "host:99999"):
+        with pytest.raises(argparse.ArgumentTypeError, match=text):
+            tcp_address(text)
+    with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
+        websocket_address("https://host/ws")
+    assert websocket_address("wss://host/ws") == "wss://host/ws"
