@@ -42,7 +42,7 @@ from suphx.games.riichi.table.rule_flag import (
     NO_KUIKAE_SAME,
     RIICHI_NEEDS_POINTS,
 )
-from suphx.games.riichi.table.table import ANKAN_MELD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
+from suphx.games.riichi.table.table import ANKAN_MELD, CALL_DISCARD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, is_five, kind_of_face
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.jit import jit
@@ -156,6 +156,20 @@ def _fill_discards(t: Table, seat: int) -> None:
     for action in range(TSUMOGIRI + 1):
         num_discards += t.legal[action]
     t.num_legal += num_discards
+
+
+@jit
+def discardable_kinds(t: Table, seat: int, held: int) -> int:
+    """Return as bits the kinds that ``seat`` may discard now; 0 when it is not its turn to discard.
+
+    ``held``: bits of the kinds in its hand. They are those of the discards in ``t.legal``, which knows more: red fives
+    and the drawn tile are actions of their own.
+    """
+    if t.actor != seat or not OWN_TURN <= t.phase <= CALL_DISCARD:
+        return 0
+    if t.phase == OWN_TURN and t.riichi[seat]:
+        return 1 << int(kind_of_face(t.drawn))
+    return held & ~int(t.forbidden)
 
 
 @jit

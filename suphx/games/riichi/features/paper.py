@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suphx.games.riichi.engine.legal import discardable_kinds
 from suphx.games.riichi.features.layout.paper_layout import MAX_SHANTEN_AFTER, NUM_SHANTEN, PUBLIC, UKEIRE_BORDERS
 from suphx.games.riichi.features.layout.planes import (
     ALL_KINDS,
@@ -30,7 +31,7 @@ from suphx.games.riichi.features.public.safety import fill_safety
 from suphx.games.riichi.features.public.situation import fill_situation, own_discards
 from suphx.games.riichi.hand.shanten import seven_pairs_shanten, special_counts, suit_rows, thirteen_orphans_shanten
 from suphx.games.riichi.hand.suit_table import Suits
-from suphx.games.riichi.table.table import CALL_DISCARD, OWN_TURN, Table
+from suphx.games.riichi.table.table import OWN_TURN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I64, U8
@@ -99,16 +100,6 @@ def encode_other_claim(
     fill_claim(lookup.suits, t, seat, action, count_masks(t.hand[seat]), unseen, now, row)
     if looks_ahead:
         fill_claim_lookahead(lookup, t, seat, action, unseen, row)
-
-
-@jit
-def discardable_kinds(t: Table, seat: int, held: int) -> int:
-    """Return the kinds that ``seat`` may discard now; 0 when it is not its turn to discard."""
-    if t.actor != seat or not OWN_TURN <= t.phase <= CALL_DISCARD:
-        return 0
-    if t.phase == OWN_TURN and t.riichi[seat]:
-        return 1 << int(kind_of_face(t.drawn))
-    return held & ~int(t.forbidden)
 
 
 @jit

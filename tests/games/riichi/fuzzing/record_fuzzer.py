@@ -33,7 +33,7 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
-from suphx.games.riichi.records.view.game_text import describe_kyoku
+from suphx.games.riichi.records.view.viewer_game import viewer_game
 from tests.games.riichi.fuzzing.file_damage import RECORD_FORMS, Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed, load_seeds
 from tests.games.riichi.fuzzing.fuzz_watchdog import Limits, Summary, do_chunk, watch
@@ -133,9 +133,8 @@ class RecordFuzzer:
         differences = self._replayer.replay(log)
         yield f"{DIFFERS}: {normalised(differences[0].what.partition(':')[0])}" if differences else SOUND
         if number % 4 == 0:
-            for index in range(len(log.kyokus)):
-                with contextlib.suppress(ValueError):
-                    describe_kyoku(log, index)
+            with contextlib.suppress(ValueError):
+                viewer_game(log)
             yield from _write(log)
 
 
