@@ -70,6 +70,7 @@ JSON_KEYS = {
     "ui": "url",
     "play": "url",
     "play --terminal": "game final placement record",
+    "mjai --pack": "archive files bytes",
     "records verify": (
         "games kyoku decisions differences first_differences[id,kyoku,step,what] draws_checked draws_unchecked "
         "draws_unchecked_by_reason{reason:draws} quarantined quarantined_foreign quarantined_by_reason{reason:records} "

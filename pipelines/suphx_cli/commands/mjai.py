@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -14,7 +16,6 @@ from suphx_cli.arguments.parsing import add_runs, examples
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program
 
 if TYPE_CHECKING:
-    from suphx.selfplay.agents.agent import Agent
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
@@ -37,6 +38,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx mjai --agent runs/RUN/supervised 2",
             "suphx mjai --agent ukeire --tcp localhost:11600/default --name Ukeire",
             "suphx mjai --agent runs/RUN/supervised --websocket wss://game.riichi.dev/ws/ranked",
+            "suphx mjai --agent runs/RUN/supervised --pack bot.zip",
         ),
     )
     parser.add_argument("--agent", required=True, metavar="AGENT", help="the agent that plays")
@@ -53,6 +55,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--websocket", type=websocket_address, metavar="URL",
         help="play on a WebSocket server as of RiichiLab (riichi.dev), which asks with request_action; the token is "
         f"read from ${TOKEN_VARIABLE}",
+    )  # fmt: skip
+    place.add_argument(
+        "--pack", type=Path, metavar="FILE",
+        help="play nothing; write a zip with bot.py, the code and the nets, for arenas that run submitted bots",
     )  # fmt: skip
     parser.add_argument("--name", default="suphx", metavar="NAME", help="the agent's name on a server (default: suphx)")
     parser.add_argument(
@@ -82,18 +88,46 @@ def websocket_address(text: str) -> str:
     return text
 
 
-def execute(args: argparse.Namespace, console: Console) -> None:
-    """Play until the arena ends; ValueError for an unknown agent, a server out of reach or an impossible event."""
+def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Play until the arena ends, or write the zip.
+
+    ValueError for an unknown agent, a server out of reach or an impossible event.
+    """
     if is_program(args.agent):
         raise ValueError(f"{args.agent!r} is a program that speaks mjai itself: start it without suphx")
     check_agent(args.agent)
+    if args.pack is not None and args.pack.suffix != ".zip":
+        raise ValueError(f"--pack is {args.pack}: name a file that ends in .zip")
+    with _fetched(args, console) as address:
+        if args.pack is not None:
+            from suphx_platform.agents.bot_archive import write_bot
+
+            names = write_bot(address, args.pack)
+            return {"archive": str(args.pack), "files": len(names), "bytes": args.pack.stat().st_size}
+        _play(args, address, console)
+    return None
+
+
+@contextmanager
+def _fetched(args: argparse.Namespace, console: Console) -> Iterator[str]:
+    """Yield the address of the agent; nets that are elsewhere are copied here first."""
     with console.activity("importing"):
+        from suphx_platform.agents.agent_source import AgentSource
+        from suphx_platform.tracking.tracking import TrackingStore
+
+    with TemporaryDirectory(prefix="suphx-agent-") as space:
+        yield AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent")
+
+
+def _play(args: argparse.Namespace, address: str, console: Console) -> None:
+    with console.activity("loading the agent"):
+        from suphx_platform.agents.agent_loading import load_any_agent
         from suphx_platform.agents.mjai_arena import play_lines, play_on_tcp, play_on_websocket
         from suphx_platform.agents.mjai_player import MjaiPlayer
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
+        player = MjaiPlayer(load_any_agent(address), args.seat, has_meta=args.meta)
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    player = MjaiPlayer(_load(args, console), args.seat, has_meta=args.meta)
     if args.tcp is not None:
         host, port, room = args.tcp
         play_on_tcp(player, host, port, name=args.name, room=room)
@@ -102,13 +136,3 @@ def execute(args: argparse.Namespace, console: Console) -> None:
     else:
         assert sys.__stdout__ is not None  # sys.stdout is for messages while a command runs
         play_lines(player, sys.stdin, sys.__stdout__)
-
-
-def _load(args: argparse.Namespace, console: Console) -> Agent:
-    """Return the agent; nets that are elsewhere are copied here first."""
-    from suphx_platform.agents.agent_loading import load_any_agent
-    from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.tracking import TrackingStore
-
-    with TemporaryDirectory(prefix="suphx-agent-") as space, console.activity("loading the agent"):
-        return load_any_agent(AgentSource(TrackingStore(args.runs)).fetch(args.agent, Path(space) / "agent"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from suphx_cli.commands.mjai import tcp_address, websocket_address
     [
         (["--agent", "ukeira"], "'ukeira' is no agent: did you mean 'ukeire'?"),
         (["--agent", "mjai:python bot.py"], "is a program that speaks mjai itself: start it without suphx"),
+        (["--agent", "ukeire", "--pack", "bot"], "--pack is bot: name a file that ends in .zip"),
     ],
 )
 def test_a_mistake_is_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,3 +54,10 @@ def test_what_is_no_address_is_refused() -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="use wss://HOST/PATH"):
         websocket_address("https://host/ws")
     assert websocket_address("wss://host/ws") == "wss://host/ws"
+
+
+def test_an_agent_is_packed_for_an_arena(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / "bot.zip"
+    assert cli.main(["mjai", "--agent", "ukeire", "--pack", str(archive), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result == {"archive": str(archive), "files": result["files"], "bytes": archive.stat().st_size}
