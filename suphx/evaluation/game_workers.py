@@ -11,13 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.worker_processes import Work, run_tasks, tick
-from suphx.games.riichi import Rules
+from suphx.games.riichi import Rules, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
 from suphx.selfplay.rollouts.rollout import DEFAULT_TABLES, Game, list_games, play_stream
@@ -74,6 +75,7 @@ def play_tasks(
     kept: KeptResults | None = None,
     progress: Callable[[float], None] | None = None,
     max_tables: int | None = None,
+    records: Path | None = None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
@@ -81,7 +83,8 @@ def play_tasks(
     the agents have ``names``. ``play`` plays games of several tasks side by side; ``summarise`` gets what it yields
     for one task. New summaries are kept before they are yielded. ``progress`` is called with parts of games; their sum
     is the number of games when all tasks are yielded. ``max_tables`` limits the games that a process plays side by
-    side: those in progress are lost if the caller stops. ValueError for an unknown agent. ChildProcessError if one of
+    side: those in progress are lost if the caller stops. ``records`` is a folder for the games that are played now: a
+    table of records for each task. ValueError for an unknown agent. ChildProcessError if one of
     the processes dies; the tasks that the others have begun are yielded before.
     """
     progress = progress or (lambda games: None)
@@ -99,7 +102,7 @@ def play_tasks(
     todo = [tasks[place] for place in missing]
     workers = min(workers, len(todo))
     num_tables = min(_share(todo, workers, agents), max_tables or DEFAULT_TABLES)
-    how = _Playing(rules, has_draw_lanes, play, summarise, num_tables)
+    how = _Playing(rules, has_draw_lanes, play, summarise, num_tables, records)
     if workers == 1:
         results = _play_here(agents, how, todo, progress)
     else:
@@ -128,6 +131,8 @@ class _Playing:
     summarise: Summarise
     num_tables: int
     """Games that a process plays side by side."""
+    records: Path | None
+    """Folder for records of the games; None: they are not kept."""
 
     def play_tasks(
         self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
@@ -153,6 +158,8 @@ class _Playing:
             place, task = begun[0]
             if len(finished) == len(task.seeds):
                 begun.popleft()
+                if self.records is not None:
+                    write_records(finished, self.records / f"{task.key}.tsv.xz", "mjlog")
                 yield place, self.summarise(finished)
                 finished = []
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,13 +106,14 @@ def play_match(
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
+    records: Path | None = None,
 ) -> MatchReport:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) of ``candidate`` against ``baseline``.
 
     Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
     ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
     again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own places of the wall
-    (docs/evaluation.md). ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
+    (docs/evaluation.md). ``records`` is a folder for the games that are played now. ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
@@ -126,6 +128,7 @@ def play_match(
             workers=workers,
             load=load,
             kept=kept,
+            records=records,
             progress=progress,
         )
     )
@@ -160,6 +163,7 @@ def play_walls(
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
+    records: Path | None = None,
 ) -> Generator[tuple[int, I32], None, None]:
     """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
 
@@ -182,6 +186,7 @@ def play_walls(
         max_tables=max_tables,
         load=load,
         kept=kept,
+        records=records,
         progress=progress,
     ):
         yield firsts[place], np.array(summary["rows"], np.int32)
@@ -196,14 +201,20 @@ def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray
 
 
 def first_game(
-    candidate: str, baseline: str, *, seed: int, rules: Rules | None = None, load: LoadAgent = load_agent
+    candidate: str,
+    baseline: str,
+    *,
+    seed: int,
+    rules: Rules | None = None,
+    has_draw_lanes: bool = True,
+    load: LoadAgent = load_agent,
 ) -> GameLog:
     """Play the first game of a match again and return it; agents that depend on time may play it differently."""
     agents = [load(candidate), load(baseline)]
     agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
     seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
-    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=True)
+    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=has_draw_lanes)
     return log
 
 

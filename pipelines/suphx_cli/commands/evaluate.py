@@ -55,6 +55,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate runs/RUN/reinforcement --baseline runs/RUN/reinforcement/start --deals 10000",
             "suphx evaluate --candidate runs/NEW/supervised --baseline runs/OLD/supervised --sequential 0.05 "
             "--hanchans 20000",
+            "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 8 --keep-games games",
         ),
     )
     parser.add_argument(
@@ -84,6 +85,19 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     _add_sequential(parser)
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
+    parser.add_argument(
+        "--no-draw-lanes",
+        action="store_true",
+        help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own places "
+        "of the wall, so that fewer games are needed",
+    )
+    parser.add_argument(
+        "--keep-games",
+        type=Path,
+        metavar="FOLDER",
+        help="write records of all games to this folder, which must be new or empty, for suphx view and suphx records; "
+        "not with --deals",
+    )
     add_workers(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
@@ -131,6 +145,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
     check_hanchans(args.hanchans)
     _check_sequential(args)
+    _check_folder(args)
     for agent in (args.candidate, args.baseline):
         check_agent(agent)
         if args.deals is not None:
@@ -148,6 +163,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         console.error("The match is not saved: the same command plays it from the beginning.")
         raise
     console.say(report.verdict())
+    if args.keep_games is not None:
+        console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
     return {**report.to_json(), "seconds": shown["seconds"]} if console.is_json else shown
 
 
@@ -162,6 +179,17 @@ def _check_sequential(args: argparse.Namespace) -> None:
             raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
         _sequential_config(args)
         check_budget(args.hanchans)
+
+
+def _check_folder(args: argparse.Namespace) -> None:
+    """Raise ValueError if the games cannot be kept in the folder."""
+    folder = args.keep_games
+    if folder is None:
+        return
+    if args.deals is not None:
+        raise ValueError("--keep-games keeps whole games, and --deals plays single deals: use --hanchans")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"--keep-games is {folder}, which is not an empty folder: name a new one")
 
 
 def _sequential_config(args: argparse.Namespace) -> SequentialConfig:
@@ -207,6 +235,7 @@ def _play_hanchans(args: argparse.Namespace, source: AgentSource, console: Conso
             seating=args.seating,
             points=tuple(args.points),
             progress=progress.advance,
+            records=args.keep_games,
             **_options(args),
         )
     report = replace(report, candidate=args.candidate, baseline=args.baseline)
@@ -226,6 +255,7 @@ def _play_sequential(args: argparse.Namespace, source: AgentSource, console: Con
             fresh_hanchans=_FRESH_HANCHANS,
             progress=progress.advance,
             tell=lambda outcome: progress.advance(0, outcome.note()),
+            records=args.keep_games,
             **_options(args),
         )
     fresh = report.fresh and replace(report.fresh, candidate=args.candidate, baseline=args.baseline)
@@ -287,7 +317,12 @@ def _agents(args: argparse.Namespace, source: AgentSource) -> Iterator[tuple[str
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     from suphx_platform.agents.agent_loading import load_any_agent
 
-    return {"seed": args.seed, "workers": args.workers, "load": load_any_agent}
+    return {
+        "seed": args.seed,
+        "workers": args.workers,
+        "has_draw_lanes": not args.no_draw_lanes,
+        "load": load_any_agent,
+    }
 
 
 def _shown(report: MatchReport, seconds: float) -> dict[str, object]:

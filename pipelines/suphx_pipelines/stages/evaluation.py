@@ -48,13 +48,14 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             config.baseline,
             num_hanchans=config.hanchans,
             seed=seed,
+            has_draw_lanes=config.draw_lanes,
             workers=config.workers,
             progress=progress.advance,
             kept=kept,
         )
     seconds = time.monotonic() - start
     with context.console.activity("playing the sample game of the report"):
-        sample = first_game(candidate, config.baseline, seed=seed)
+        sample = first_game(candidate, config.baseline, seed=seed, has_draw_lanes=config.draw_lanes)
     write_json(context.folder / "match.json", match_json(match, sample, seconds))
     context.console.detail(match.verdict())
     figures = {

@@ -56,6 +56,7 @@ def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialRepo
             fresh_hanchans=config.fresh_hanchans,
             seed=wall_seed(context),
             workers=context.recipe.workers,
+            has_draw_lanes=context.recipe.draw_lanes,
             load=load_any_agent,
             progress=progress,
             tell=tell,

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -126,15 +127,17 @@ def play_sequential_match(
     seed: int,
     workers: int = 1,
     rules: Rules | None = None,
+    has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     tell: Callable[[SequentialOutcome], None] = lambda outcome: None,
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
+    records: Path | None = None,
 ) -> SequentialReport:
     """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
 
     The result does not depend on ``workers``, nor on kills if ``kept`` has the finished parts. ``tell`` gets the state
-    after each look; other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
+    after each look; ``records`` may also get games that had begun before the decision. Other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
     """
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
@@ -147,8 +150,10 @@ def play_sequential_match(
         max_tables=_MAX_TABLES,
         workers=workers,
         rules=rules,
+        has_draw_lanes=has_draw_lanes,
         load=load,
         kept=kept,
+        records=records,
         progress=progress,
     )
     with closing(blocks):  # ends the processes
@@ -168,8 +173,10 @@ def play_sequential_match(
             points=config.points,
             workers=workers,
             rules=rules,
+            has_draw_lanes=has_draw_lanes,
             load=load,
             kept=None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
+            records=None if records is None else records / FRESH_FOLDER,
             progress=progress,
         )
     return SequentialReport(

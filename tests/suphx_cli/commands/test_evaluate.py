@@ -108,3 +108,8 @@ def test_what_cannot_be_compared_by_deals_is_refused(
     arguments = ["--candidate", candidate, "--baseline", "ukeire", "--deals", deals, "--runs", str(tmp_path)]
     assert cli.main(["evaluate", *arguments]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_games_of_single_deals_are_not_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", "--keep-games", str(tmp_path / "games")) == 1
+    assert "--keep-games keeps whole games" in capsys.readouterr().err
