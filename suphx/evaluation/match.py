@@ -113,7 +113,8 @@ def play_match(
     Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
     ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
     again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own places of the wall
-    (docs/evaluation.md). ``records`` is a folder for the games that are played now. ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
+    (docs/evaluation.md). ``records`` is a folder for the games that are played now.
+    ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)

@@ -88,8 +88,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-draw-lanes",
         action="store_true",
-        help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own places "
-        "of the wall, so that fewer games are needed",
+        help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own "
+        "places of the wall, so that fewer games are needed",
     )
     parser.add_argument(
         "--keep-games",

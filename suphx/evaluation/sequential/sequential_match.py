@@ -137,7 +137,8 @@ def play_sequential_match(
     """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
 
     The result does not depend on ``workers``, nor on kills if ``kept`` has the finished parts. ``tell`` gets the state
-    after each look; ``records`` may also get games that had begun before the decision. Other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
+    after each look; ``records`` may also get games that had begun before the decision.
+    Other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
     """
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
