@@ -84,6 +84,14 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "Not for adapt: and mjai: agents",
     )
     _add_sequential(parser)
+    _add_games(parser)
+    add_workers(parser)
+    add_runs(parser)
+    parser.set_defaults(execute=execute)
+
+
+def _add_games(parser: argparse.ArgumentParser) -> None:
+    """Add how games are dealt, and where they are kept."""
     parser.add_argument("--seed", type=not_negative, default=0, metavar="S", help="seed of the walls (default: 0)")
     parser.add_argument(
         "--no-draw-lanes",
@@ -98,9 +106,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="write records of all games to this folder, which must be new or empty, for suphx view and suphx records; "
         "not with --deals",
     )
-    add_workers(parser)
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
 
 
 def _add_sequential(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -143,19 +144,22 @@ def play_sequential_match(
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
     watch = MatchWatch(config, last_look(max_hanchans))
+    how: dict[str, Any] = {
+        "seating": config.seating,
+        "workers": workers,
+        "rules": rules,
+        "has_draw_lanes": has_draw_lanes,
+        "load": load,
+        "progress": progress,
+    }
     blocks = play_walls(
         (candidate, baseline),
         wall_seeds(seed, watch.max_walls),
-        seating=config.seating,
         walls_per_task=LOOK_EVERY,
         max_tables=_MAX_TABLES,
-        workers=workers,
-        rules=rules,
-        has_draw_lanes=has_draw_lanes,
-        load=load,
         kept=kept,
         records=records,
-        progress=progress,
+        **how,
     )
     with closing(blocks):  # ends the processes
         for first, rows in blocks:
@@ -170,15 +174,10 @@ def play_sequential_match(
             baseline,
             num_hanchans=fresh_hanchans,
             seed=(seed + _FRESH_SEEDS) % MAX_WALL_SEED,
-            seating=config.seating,
             points=config.points,
-            workers=workers,
-            rules=rules,
-            has_draw_lanes=has_draw_lanes,
-            load=load,
             kept=None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
             records=None if records is None else records / FRESH_FOLDER,
-            progress=progress,
+            **how,
         )
     return SequentialReport(
         candidate=candidate, baseline=baseline, seed=seed, config=config, outcome=watch.outcome(), fresh=fresh
