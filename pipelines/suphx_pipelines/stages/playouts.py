@@ -1,13 +1,17 @@
 """The playouts stage: the nets learn from what each of some answers to a decision leads to (docs/playouts.md).
 
 Leaves what ``suphx.training.playouts.playout_run`` writes: an agent (``<head>.safetensors``), ``metrics.json`` and the
-state from which a killed stage goes on. Self-play begins with these nets, and its matches are against the supervised.
+state from which a killed stage goes on. At the end this agent plays a match against the supervised nets, unless the
+recipe leaves that to self-play, which begins with these nets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from suphx.evaluation.game_workers import MAX_WALL_SEED
+from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.match import play_match
 from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -72,7 +76,31 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     context.console.say(f"{STAGE_NAME}: {_note(last)}")
     figures = {name: metrics[name] for name in ("decisions", "rounds", "seconds")}
     figures |= {name: value for name, value in last.items() if name.endswith(("_gain", "_gain_error", "_kl_to_start"))}
+    if recipe.playouts.final_hanchans:
+        figures |= _match(context, str(folder))
     return {name: float(value) for name, value in figures.items()}
+
+
+def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
+    """Play the final match against the agent in the folder ``start``; return its figures."""
+    hanchans = context.recipe.playouts.final_hanchans
+    with context.console.progress("hanchans", hanchans, name="match") as progress:
+        match = play_match(
+            str(context.folder),
+            start,
+            num_hanchans=hanchans,
+            seed=context.seed % MAX_WALL_SEED,
+            workers=context.recipe.evaluation.workers,
+            progress=progress.advance,
+            kept=KeptResults(context.folder / GAMES_FOLDER),
+        )
+    context.console.say(f"{STAGE_NAME}: {match.verdict()}")
+    return {
+        "start_difference": match.difference.mean,
+        "start_difference_low": match.difference.interval.low,
+        "start_difference_high": match.difference.interval.high,
+        "start_hanchans": match.hanchans,
+    }
 
 
 def _note(point: Mapping[str, float]) -> str:

@@ -1,7 +1,8 @@
 """What came out of a run, in one sentence: from the metrics of its finished stages.
 
 The last stage of the run that has measured its agent decides: the match of Figure 8, else self-play against its own
-start, else the match of the supervised nets against the baseline, else the reward predictor against naive predictions.
+start, else the nets from the playouts against theirs, else the match of the supervised nets against the baseline, else
+the reward predictor against naive predictions.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ Outcome = Literal["better", "worse", "undecided", "none"]
 Metrics = Mapping[str, Mapping[str, float]]
 """Stage name -> metrics."""
 
-_SELF_PLAY = {
+_PLAY = {
     "oracle_decay": "Self-play with oracle guiding",
     "oracle_distillation": "Self-play with a teacher",
     "reinforcement": "Self-play",
     "oracle": "Self-play of nets that see hidden tiles",
+    "playouts": "Playouts",
 }
 AGENT_COMPARISON_STAGE = "agent_comparison/match"  # agent_comparison.MATCH_STAGE, whose module imports torch
 _ABOUT_EQUAL = 0.15
@@ -54,10 +56,10 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
     """Return the verdict on a run of ``recipe`` whose finished stages have these ``metrics``."""
     if AGENT_COMPARISON_STAGE in metrics:
         return _agent_comparison(recipe, metrics[AGENT_COMPARISON_STAGE])
-    for stage, name in _SELF_PLAY.items():
+    for stage, name in _PLAY.items():
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
-            return _self_play(name, figures)
+            return _against_start(name, figures)
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
@@ -109,16 +111,17 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
     )
 
 
-def _self_play(name: str, figures: Mapping[str, float]) -> Verdict:
-    updates = count_text(figures["updates"], "update") if "updates" in figures else "its updates"
+def _against_start(name: str, figures: Mapping[str, float]) -> Verdict:
+    unit = next((unit for unit in ("update", "decision") if f"{unit}s" in figures), "")
+    amount = count_text(figures[f"{unit}s"], unit) if unit else "its updates"
     verdict = compared(
         figures["start_difference"],
         figures["start_difference_low"],
         figures["start_difference_high"],
         int(figures["start_hanchans"]),
-        better=f"{name} made the nets stronger than their start after {updates}",
-        equal=f"{name} left the nets about as strong as their start after {updates}",
-        worse=f"{name} made the nets weaker than their start after {updates}",
+        better=f"{name} made the nets stronger than their start after {amount}",
+        equal=f"{name} left the nets about as strong as their start after {amount}",
+        worse=f"{name} made the nets weaker than their start after {amount}",
     )
     titles = {name: f"Against the baseline {name}" for name in BASELINES}
     titles["start_sampled"] = "With sampled answers on both sides"

@@ -42,6 +42,9 @@ class PlayoutConfig:
     permute_points: bool = False
     """Exchange the points among the answers of each decision at random: a control run, in which no net can become
     stronger. A gain that is claimed must be larger than that of this run."""
+    final_hanchans: int = 2000
+    """Games of the match between the nets of the end and the supervised nets, a multiple of 4; 0 = no match. Where
+    self-play follows, its first match measures the same nets."""
     device: DeviceName = "auto"
     """cpu; cuda; auto: cuda if available. The games are played on the CPU."""
     report_every: int = 4
@@ -61,6 +64,8 @@ class PlayoutConfig:
         for name in (*least, "num_collectors", "round_decisions", "batch_size", "report_every"):
             if getattr(self, name) < least.get(name, 1):
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {least.get(name, 1)}")
+        if self.final_hanchans and (self.final_hanchans < 8 or self.final_hanchans % 4):
+            raise ValueError(f"final_hanchans is {self.final_hanchans}: use 0, or a multiple of 4, at least 8")
         if not 0 < self.learning_rate < 1:
             raise ValueError(f"learning_rate is {self.learning_rate}: use a number between 0 and 1, such as 0.001")
         if not 0 < self.last_rate_share <= 1:

@@ -19,6 +19,7 @@ PLAYOUTS = {
     "playouts.num_decisions": "400",
     "playouts.round_decisions": "200",
     "playouts.report_every": "1",
+    "playouts.final_hanchans": "8",
     "playouts.branches.num_tables": "16",
     "reinforcement.max_updates": "2",
     "reinforcement.evaluate_every": "1",
@@ -41,6 +42,8 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     metrics = done.run.stages["playouts"].metrics
     assert metrics["decisions"] >= 400
     assert "discard_gain" in metrics
+    assert metrics["start_hanchans"] == 8
+    assert metrics["start_difference_low"] <= metrics["start_difference"] <= metrics["start_difference_high"]
     told = capsys.readouterr().err
     assert "points a decision against the supervised nets: discard " in told
     matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]

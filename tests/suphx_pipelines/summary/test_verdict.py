@@ -70,6 +70,21 @@ def test_a_baseline_that_has_played_the_games_is_called_the_teacher() -> None:
     assert "as well as their teacher ukeire: " in find_verdict(RECIPE, metrics).sentence
 
 
+def test_without_self_play_the_nets_of_the_playouts_are_compared_with_the_supervised_ones() -> None:
+    played = {
+        "decisions": 240000.0,
+        "start_difference": -0.18,
+        "start_difference_low": -0.22,
+        "start_difference_high": -0.14,
+        "start_hanchans": 2000.0,
+    }
+    verdict = find_verdict(RECIPE, {"evaluation": evaluation(0, -0.1, 0.1), "playouts": played})
+    assert (verdict.outcome, verdict.difference) == ("better", -0.18)
+    assert verdict.sentence.startswith("Playouts made the nets stronger than their start after 240,000 decisions: ")
+    self_play = find_verdict(RECIPE, {"playouts": played, "reinforcement": played | {"updates": 5.0}})
+    assert self_play.sentence.startswith("Self-play made")
+
+
 def test_self_play_is_compared_with_its_own_start() -> None:
     played = {
         "updates": 300.0,

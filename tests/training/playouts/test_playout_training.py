@@ -140,6 +140,7 @@ def test_a_loss_that_is_no_number_changes_nothing() -> None:
         ({"heads": ()}, "use one or more of discard"),
         ({"num_decisions": -1}, "num_decisions is -1: use at least 0"),
         ({"num_collectors": 0}, "num_collectors is 0: use at least 1"),
+        ({"final_hanchans": 6}, "final_hanchans is 6: use 0, or a multiple of 4, at least 8"),
         ({"learning_rate": 1.0}, "learning_rate is 1.0: use a number between"),
         ({"last_rate_share": 0.0}, "last_rate_share is 0.0: use a share"),
         ({"reward_unit": 0.0}, "reward_unit is 0.0: use a positive number"),
