@@ -144,14 +144,8 @@ def play_sequential_match(
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
     watch = MatchWatch(config, last_look(max_hanchans))
-    how: dict[str, Any] = {
-        "seating": config.seating,
-        "workers": workers,
-        "rules": rules,
-        "has_draw_lanes": has_draw_lanes,
-        "load": load,
-        "progress": progress,
-    }
+    how: dict[str, Any] = {"seating": config.seating, "workers": workers, "rules": rules}
+    how |= {"has_draw_lanes": has_draw_lanes, "load": load, "progress": progress}
     blocks = play_walls(
         (candidate, baseline),
         wall_seeds(seed, watch.max_walls),
