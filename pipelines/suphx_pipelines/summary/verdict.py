@@ -23,12 +23,13 @@ Outcome = Literal["better", "worse", "undecided", "none"]
 Metrics = Mapping[str, Mapping[str, float]]
 """Stage name -> metrics."""
 
+PLAYOUTS_STAGE = "playouts"  # playouts.STAGE_NAME, whose module imports torch
 _PLAY = {
     "oracle_decay": "Self-play with oracle guiding",
     "oracle_distillation": "Self-play with a teacher",
     "reinforcement": "Self-play",
     "oracle": "Self-play of nets that see hidden tiles",
-    "playouts": "Playouts",
+    PLAYOUTS_STAGE: "Playouts",
 }
 AGENT_COMPARISON_STAGE = "agent_comparison/match"  # agent_comparison.MATCH_STAGE, whose module imports torch
 _ABOUT_EQUAL = 0.15
@@ -59,7 +60,8 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
     for stage, name in _PLAY.items():
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
-            return _against_start(name, figures)
+            is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
+            return _against_start("Playouts and self-play" if is_both else name, figures)
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))

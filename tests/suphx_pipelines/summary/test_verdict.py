@@ -82,7 +82,9 @@ def test_without_self_play_the_nets_of_the_playouts_are_compared_with_the_superv
     assert (verdict.outcome, verdict.difference) == ("better", -0.18)
     assert verdict.sentence.startswith("Playouts made the nets stronger than their start after 240,000 decisions: ")
     self_play = find_verdict(RECIPE, {"playouts": played, "reinforcement": played | {"updates": 5.0}})
-    assert self_play.sentence.startswith("Self-play made")
+    assert self_play.sentence.startswith(
+        "Playouts and self-play made the nets stronger than their start after 5 updates"
+    )
 
 
 def test_self_play_is_compared_with_its_own_start() -> None:
