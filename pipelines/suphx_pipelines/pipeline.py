@@ -69,8 +69,7 @@ def pipeline_stages(recipe: Recipe) -> list[Stage[Recipe]]:
 def left_out(recipe: Recipe) -> list[str]:
     """Return a line for each part that is not run though the recipe may look as if it were, with the key to set."""
     notes = []
-    has_self_play = recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents
-    if not has_self_play and recipe.reinforcement != ReinforcementConfig():
+    if not recipe.has_self_play and recipe.reinforcement != ReinforcementConfig():
         limits = "reinforcement.max_updates and reinforcement.max_minutes are 0: set one of them"
         notes.append(f"this run has no self-play, as {limits}")
     if recipe.entropy_study.alphas and not recipe.reinforcement.is_wanted:

@@ -186,6 +186,7 @@ def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         recipe=to_toml(recipe),
         overrides=args.overrides,
+        has_self_play=recipe.has_self_play,
     )
 
 

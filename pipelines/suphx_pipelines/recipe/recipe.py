@@ -200,6 +200,12 @@ class Recipe:
     """Bucket or folder where results are kept besides the folder of runs."""
 
     @property
+    def has_self_play(self) -> bool:
+        """Tell whether a stage of this recipe plays and learns with simulators, engines and learners."""
+        own = self.reinforcement.is_wanted or self.oracle.max_updates
+        return bool(own or self.entropy_study.alphas or self.agent_comparison.agents)
+
+    @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
         return _FREE_KEYS

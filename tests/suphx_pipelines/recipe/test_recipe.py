@@ -132,3 +132,11 @@ def test_every_free_key_is_a_key_of_the_recipe() -> None:
     recipe = Recipe(name="all")
     for key in recipe.free_keys:
         assert look_up(to_table(recipe), key) is not None, key
+
+
+@pytest.mark.parametrize(
+    ("name", "has_self_play"),
+    [("laptop", False), ("supervised", False), ("rl_basic", True), ("agent_comparison", True)],
+)
+def test_a_recipe_says_whether_it_has_self_play(name: str, has_self_play: bool) -> None:
+    assert load_recipe(RECIPES / f"{name}.toml").has_self_play == has_self_play

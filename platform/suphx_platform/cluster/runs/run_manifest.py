@@ -26,6 +26,8 @@ RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
+SELF_PLAY_GROUPS = ("simulator", "inference")
+"""Worker groups of the chart's RayJob that only self-play uses."""
 RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
 RECIPE_FOLDER = "/recipes"
 _STOP_OPTION = "--stop-file"
@@ -55,9 +57,17 @@ def run_id_of(name: str, identity: Mapping[str, Any]) -> str:
 
 
 def run_objects(
-    template: Object, *, preset: str | None, run_id: str, recipe: str, overrides: Sequence[tuple[str, str]]
+    template: Object,
+    *,
+    preset: str | None,
+    run_id: str,
+    recipe: str,
+    overrides: Sequence[tuple[str, str]],
+    has_self_play: bool = True,
 ) -> RunObjects:
     """Fill in the chart's ``template``, a ConfigMap; ``recipe``: the resolved TOML text.
+
+    Without self-play the run has no pods for simulators and engines: only the head and the learners would have work.
 
     Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
     if an override cannot be passed on the command line.
@@ -69,6 +79,8 @@ def run_objects(
     own = [f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}"]
     spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
+    if not has_self_play:
+        _remove_groups(spec, SELF_PLAY_GROUPS)
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
     metadata.setdefault("annotations", {})[DIGEST_NOTE] = digest
@@ -92,6 +104,12 @@ def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator
                 f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
                 "letters, digits and _@%+=:,./- in this value"
             )
+
+
+def _remove_groups(spec: Object, names: Sequence[str]) -> None:
+    cluster = spec.get("rayClusterSpec") or {}
+    groups = cluster.get("workerGroupSpecs") or []
+    cluster["workerGroupSpecs"] = [group for group in groups if group.get("groupName") not in names]
 
 
 def job_of(recipe_map: Object) -> Object:

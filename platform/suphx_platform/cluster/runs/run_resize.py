@@ -36,4 +36,6 @@ def _group(cluster: Object) -> Object:
         if group.get("groupName") == GROUP:
             found: Object = group
             return found
-    raise ClusterError(f"this run has no worker group {GROUP}: it was not created by the chart")
+    raise ClusterError(
+        f"this run has no worker group {GROUP}: its recipe has no self-play, or it was not created by the chart"
+    )

@@ -38,6 +38,17 @@ def test_what_the_chart_sets_too_is_repeated_or_refused(template: dict[str, Any]
             entrypoint(template, (wrong, "$(nproc)"))
 
 
+def test_a_run_without_self_play_has_no_pods_for_it(template: dict[str, Any]) -> None:
+    groups = []
+    for has_self_play in (True, False):
+        made = run_objects(
+            template, preset="paper", run_id="demo-1", recipe="", overrides=[], has_self_play=has_self_play
+        )
+        assert made.recipe["data"]["rayjob.yaml"].count("groupName: inference") == has_self_play
+        groups.append({one["groupName"] for one in made.job["spec"]["rayClusterSpec"]["workerGroupSpecs"]})
+    assert groups == [{"simulator", "inference", "learner"}, {"learner"}]
+
+
 @pytest.mark.parametrize("name", ["Reinforcement run", "1st", "é", "x" * 100])
 def test_every_name_of_a_recipe_gives_an_id_that_kubernetes_takes(name: str) -> None:
     run_id = run_id_of(name, {"seed": 1})
