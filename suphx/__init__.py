@@ -1,5 +1,10 @@
-"""Rules and learning: games, self-play, nets, training and evaluation.
+"""Riichi mahjong for learning machines: games, records, planes, agents, matches. docs/python.md explains the names.
 
-Imports nothing of the platform: no Ray, Kubernetes, MLflow or boto3.
+``import suphx`` is cheap: each of the names in __init__.pyi is loaded when it is first used. The packages below are the
+rules and the learning; they import nothing of the platform: no Ray, Kubernetes, MLflow or boto3.
 Start in suphx.games.riichi.engine.simulator (the game) or suphx.games.riichi.selfplay.table_group (self-play).
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,14 +16,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import suphx
-
 _COMMENT = re.compile(r"#[^\n]*|\\\n")
 _STATEMENT = re.compile(
     r"(?:^|[;:])[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n;]*)|import[ \t]+([^\n;]+))", re.MULTILINE
 )
 
-PROJECT_ROOT = Path(suphx.__file__).resolve().parents[1]
+PROJECT_ROOT = Path(__file__).resolve().parents[2]
 """Folder of the package suphx: a checkout, or where packages are installed."""
 _INSTALLED = ("site-packages", "dist-packages")
 _PROJECT = ("suphx", "suphx_cli", "suphx_pipelines", "suphx_platform")

@@ -41,7 +41,7 @@ from .hidden.determinisation import determinise as determinise
 from .records.archive.archive import iter_records as iter_records, parse_all as parse_all
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
 from .records.archive.record_search import find_record as find_record
-from .records.archive.record_writer import write_records as write_records
+from .records.archive.record_writer import RecordForm as RecordForm, write_records as write_records
 from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as StoreWriter, write_store as write_store
 from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
 from .records.log.game_recorder import GameRecorder as GameRecorder
@@ -51,8 +51,9 @@ from .records.log.game_statistics import (
     game_row as game_row,
 )
 from .records.view.game_text import hand_text as hand_text, kyoku_name as kyoku_name
+from .records.view.result_text import DRAW_NAMES as DRAW_NAMES
 from .records.view.seat_text import seat_text as seat_text
-from .records.log.gamelog import GameLog as GameLog
+from .records.log.gamelog import ACTION_BITS as ACTION_BITS, GameLog as GameLog
 from .records.log.record_error import (
     AGAINST_THE_RULES as AGAINST_THE_RULES,
     DUPLICATE as DUPLICATE,

@@ -1,0 +1,126 @@
+"""Games as Arrow tables; ``.to_pandas()`` makes a DataFrame of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from suphx.games.riichi import (
+    ACTION_BITS,
+    DRAW_NAMES,
+    STATISTICS_COLUMNS,
+    GameLog,
+    action_name,
+    game_row,
+    kyoku_name,
+)
+
+_SEAT_NAMES = ("0", "1", "2", "3")
+_COUNTS = ("place", "kyoku", "wins", "deal_ins", "riichis", "calls", "draws", "tenpais")
+
+GAME_COLUMNS = pa.schema(
+    [("game", pa.string()), ("seat", pa.int8()), ("player", pa.string()), ("score", pa.int32())]
+    + [(name, pa.int32()) for name in _COUNTS]
+)
+DEAL_COLUMNS = pa.schema(
+    [
+        ("game", pa.string()),
+        ("deal", pa.int16()),
+        ("name", pa.string()),
+        ("dealer", pa.int8()),
+        ("honba", pa.int16()),
+        ("kyotaku", pa.int16()),
+        ("scores", pa.list_(pa.int32(), 4)),
+        ("result", pa.string()),
+        ("winners", pa.list_(pa.int8())),
+        ("loser", pa.int8()),
+        ("deltas", pa.list_(pa.int32(), 4)),
+        ("moves", pa.int16()),
+    ]
+)
+MOVE_COLUMNS = pa.schema(
+    [
+        ("game", pa.string()),
+        ("deal", pa.int16()),
+        ("move", pa.int16()),
+        ("seat", pa.int8()),
+        ("action", pa.int16()),
+        ("name", pa.string()),
+    ]
+)
+
+
+def games_table(games: Iterable[GameLog]) -> pa.Table:
+    """Return one row for each seat of each game that has an end, with counts over its deals (``kyoku``).
+
+    >>> from suphx import games_table, simulate
+    >>> table = games_table(simulate("ukeire", 2, seed=7))
+    >>> table.num_rows, table.column_names[:5]
+    (8, ['game', 'seat', 'player', 'score', 'place'])
+    >>> sum(table["score"].to_pylist())
+    200000
+    """
+    rows = []
+    for game in games:
+        anonymous = replace(game, names=_SEAT_NAMES)
+        for seat, player in enumerate(game.names):
+            counts = game_row(anonymous, _SEAT_NAMES[seat])
+            if counts is not None and game.final_scores is not None:
+                row = dict(zip(STATISTICS_COLUMNS, counts, strict=True))
+                fixed = {"game": game.id, "seat": seat, "player": player, "score": game.final_scores[seat]}
+                rows.append(fixed | {name: row[name] for name in _COUNTS})
+    return pa.Table.from_pylist(rows, schema=GAME_COLUMNS)
+
+
+def deals_table(games: Iterable[GameLog]) -> pa.Table:
+    """Return one row for each deal: its start, how it ended, and what it changed (riichi sticks not counted).
+
+    ``loser`` is null for a draw and a win by tsumo.
+
+    >>> from suphx import deals_table, simulate
+    >>> deals_table(simulate("ukeire", 1, seed=7)).select(["name", "result", "winners"]).to_pylist()[0]
+    {'name': 'East 1', 'result': 'win', 'winners': [1]}
+    """
+    rows = [_deal(game, index) for game in games for index in range(len(game.kyokus))]
+    return pa.Table.from_pylist(rows, schema=DEAL_COLUMNS)
+
+
+def moves_table(games: Iterable[GameLog]) -> pa.Table:
+    """Return one row for each move, in order; passes are not recorded.
+
+    >>> from suphx import moves_table, simulate
+    >>> moves_table(simulate("tsumogiri", 1, seed=7)).to_pylist()[0]
+    {'game': '7-0', 'deal': 0, 'move': 0, 'seat': 0, 'action': 37, 'name': 'tsumogiri'}
+    """
+    rows = []
+    for game in games:
+        for deal, log in enumerate(game.kyokus):
+            for number, move in enumerate(log.moves.tolist()):
+                action = move & (1 << ACTION_BITS) - 1
+                fixed = {"game": game.id, "deal": deal, "move": number, "seat": move >> ACTION_BITS}
+                rows.append(fixed | {"action": action, "name": action_name(action)})
+    return pa.Table.from_pylist(rows, schema=MOVE_COLUMNS)
+
+
+def _deal(game: GameLog, index: int) -> dict[str, Any]:
+    log = game.kyokus[index]
+    result = log.result
+    winners = result["win_seat"][: int(result["num_wins"])].tolist()
+    loser = int(result["win_loser"][0]) if winners else -1
+    return {
+        "game": game.id,
+        "deal": index,
+        "name": kyoku_name(log.kyoku, log.honba),
+        "dealer": log.kyoku % 4,
+        "honba": log.honba,
+        "kyotaku": log.kyotaku,
+        "scores": list(log.scores),
+        "result": DRAW_NAMES.get(int(result["result"]), "win"),
+        "winners": winners,
+        "loser": None if not winners or loser in winners else loser,
+        "deltas": result["deltas"].tolist(),
+        "moves": len(log.moves),
+    }

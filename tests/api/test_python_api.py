@@ -1,0 +1,103 @@
+"""``import suphx``: cheap, complete, documented; every example in a docstring runs."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import suphx
+from tests.repository import REPOSITORY
+
+NAMES = [
+    "Agent", "EncodedDecisions", "GameLog", "MatchReport", "Rules", "Simulator", "action_name", "deals_table", "encode",
+    "games_table", "load_agent", "load_games", "moves_table", "play_match", "review", "save_games", "simulate",
+    "tenhou",
+]  # fmt: skip
+"""What users rely on: a name that goes is a new major version."""
+MODULES = sorted(path.stem for path in (REPOSITORY / "suphx" / "api").glob("*.py") if path.stem != "__init__")
+HEAVY = {"torch", "ray", "numba", "numpy", "pyarrow", "pandas", "mlflow"}
+
+
+def test_the_names_are_stable_and_all_of_them_exist() -> None:
+    assert sorted(vars(suphx)["__all__"]) == NAMES
+    for name in NAMES:
+        assert getattr(suphx, name).__doc__, name
+
+
+def test_every_name_is_explained() -> None:
+    page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f"`{name}" not in page] == []
+
+
+def test_the_first_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
+    exec(page.partition("```python\n")[2].partition("```")[0], {})
+    assert "tsumogiri" in capsys.readouterr().out
+
+
+def test_the_import_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, suphx; assert 'simulate' in dir(suphx); print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert not HEAVY & set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_the_docstrings_run(module: str) -> None:
+    result = doctest.testmod(importlib.import_module(f"suphx.api.{module}"))
+    assert result.attempted
+    assert not result.failed
+
+
+def test_games_survive_a_file_and_tables_become_data_frames(tmp_path: Path) -> None:
+    games = suphx.simulate(["ukeire", "tsumogiri", "random", "tsumogiri"], 2, seed=3)
+    suphx.save_games(games, tmp_path / "records", "mjlog")
+    loaded = suphx.load_games(tmp_path / "records")
+    assert len(suphx.load_games(tmp_path / "records", 1)) == 1
+    for table in (suphx.games_table, suphx.deals_table, suphx.moves_table):
+        ours, theirs = (table(each).drop_columns(["game"]) for each in (games, loaded))
+        assert ours.schema == theirs.schema
+        assert ours == theirs or table is suphx.games_table  # names are fitted to a record's players
+    frame = suphx.games_table(games).to_pandas()
+    assert frame.groupby("player")["place"].mean()["ukeire"] < 2.5
+    assert (tmp_path / "records").is_dir()
+
+
+def test_a_damaged_record_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    suphx.save_games(suphx.simulate("tsumogiri"), tmp_path, "mjai")
+    (tmp_path / "broken.mjai").write_text("{")
+    with pytest.warns(UserWarning, match=r"1 records were left out, such as .*broken\.mjai"):
+        assert len(suphx.load_games(tmp_path)) == 1
+    with pytest.raises(ValueError, match=r"has no game: .*broken\.mjai"):
+        suphx.load_games(tmp_path / "broken.mjai")
+
+
+@pytest.mark.parametrize(
+    ("agents", "num_games", "message"),
+    [
+        (["ukeire"] * 3, 1, "3 agents: give one for all seats, or four"),
+        ("ukeire", 0, "num_games is 0"),
+        ("ukiere", 1, "'ukiere' is no agent"),
+    ],
+)
+def test_wrong_calls_are_explained(agents: str | list[str], num_games: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        suphx.simulate(agents, num_games)
+
+
+def test_an_agent_of_your_own_is_seated_and_reviewed() -> None:
+    agent = suphx.load_agent("tsumogiri")
+    agent.name = "mine"
+    (game,) = suphx.simulate([agent, "ukeire", "ukeire", "ukeire"], seed=2)
+    assert game.names == ("mine", "ukeire", "ukeire", "ukeire")
+    table = suphx.review(game, agent)
+    own = [row for row in table.to_pylist() if row["seat"] == 0]
+    assert all(row["agrees"] for row in own)
+    assert {row["p_played"] for row in own} == {None}
+    assert not all(row["agrees"] for row in table.to_pylist())
