@@ -40,5 +40,5 @@ def test_a_job_starts_as_many_simulators_as_its_pods_have_places() -> None:
 
 
 def test_a_cluster_without_simulators_is_refused() -> None:
-    with pytest.raises(ClusterError, match="no worker group simulator: it was not created by the chart"):
+    with pytest.raises(ClusterError, match="no worker group simulator: its recipe has no self-play"):
         resized_group({"workerGroupSpecs": [{"groupName": "learner"}]}, 2)
