@@ -34,7 +34,7 @@ SMALL = {
             "reinforcement.report_every=1",
         ),
     ),
-    "tournament": ("workers=1", "decision.hanchans=96", "decision.fresh_hanchans=24", "round_robin.walls=2"),
+    "tournament": ("workers=1", "decision.hanchans=96", "decision.fresh_hanchans=24", "leaderboard.hanchans=40"),
 }
 """Settings by the beginning of a command; they replace those of the page."""
 

@@ -1,137 +1,128 @@
-"""A tournament: all lineups of four different agents on shared walls, every lineup at all four rotations of the seats.
+"""Games for the ratings of many agents: rounds of four different agents, on walls that nobody has played.
 
-Each pair of agents meets in many lineups, where both play the same seats of the same walls against the same two others
-in the same games: the difference of their placements is paired, and the luck of walls and seats cancels. Walls are the
-clusters of the bootstrap, since all games of a wall share its luck.
+Each lineup plays its wall four times with rotated seats, so that the luck of seats and walls counts less. Who plays is
+chosen round by round from all games so far (rating/lineup_choice.py), those of earlier nights included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
+from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.riichi import GameLog, Rules, places_of_scores, tenhou
-from suphx.kernel.record import I8
+from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 
 SEATS = 4
-Lineup = tuple[int, int, int, int]
-"""Four different agents, ascending, as places among all agents."""
-_WALLS_PER_TASK = 16
+ROUNDS = 4
+"""Times that lineups are chosen: each begins the processes again, and the later ones know more."""
 
 
 @dataclass(frozen=True, slots=True)
-class LineupResult:
-    """The games of one lineup."""
+class Player:
+    """An agent of a tournament."""
 
-    lineup: Lineup
-    placements: I8
-    """int8 [walls, 4 rotations, 4 agents]: place 1-4 of each agent of the lineup."""
-
-
-def all_lineups(num_agents: int) -> list[Lineup]:
-    """Return every four of the agents; ValueError for fewer than four."""
-    if num_agents < SEATS:
-        raise ValueError(f"{num_agents} agents: a tournament needs at least {SEATS}, add baselines")
-    return list(combinations(range(num_agents), SEATS))  # type: ignore[arg-type]  # four each
+    digest: str
+    """Of its nets, or its name if it has none: the same in all nights."""
+    address: str
+    """For ``load``."""
+    name: str
+    """In errors."""
 
 
-def play_lineups(
-    addresses: Sequence[str],
-    lineups: Sequence[Lineup],
+def play_tournament(
+    players: Sequence[Player],
     *,
-    num_walls: int,
+    num_hanchans: int,
     seed: int,
-    names: Sequence[str] | None = None,
+    anchor: str,
+    before: Iterable[RatedGame] = (),
     workers: int = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     load: LoadAgent = load_agent,
     progress: Callable[[float], None] = lambda games: None,
     kept: KeptResults | None = None,
-) -> list[LineupResult]:
-    """Play ``4 * num_walls`` games of each lineup and return their results in the order of ``lineups``.
+) -> list[RatedGame]:
+    """Play ``num_hanchans`` games (a multiple of 4, at least 8) and return them, wall by wall.
 
-    ``addresses`` of all agents, for ``load``, and their ``names`` in errors; walls follow from ``seed`` and are the
-    same for every lineup. ``progress`` is called with parts of games while they are played; what ``kept`` has of
-    the same agents and walls is not played again. ValueError for fewer than two walls or an unknown agent,
-    ChildProcessError if a process dies.
+    ``before`` are the games of earlier nights and ``anchor`` the digest of the agent whose strength is fixed: both
+    decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
+    what ``kept`` has of the same games is not played again. The result does not depend on ``workers``. ValueError for
+    fewer than four players, an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
-    if num_walls < 2:
-        raise ValueError(f"{num_walls} walls: use at least two, as one says nothing of how much results scatter")
-    parts = [range(start, min(start + _WALLS_PER_TASK, num_walls)) for start in range(0, num_walls, _WALLS_PER_TASK)]
-    places = [(lineup, part) for lineup in range(len(lineups)) for part in parts]
-    tasks = [_task(lineups[lineup], part, seed, num_walls, names or addresses) for lineup, part in places]
-    placements = np.zeros((len(lineups), num_walls, SEATS, SEATS), np.int8)
-    for number, summary in play_tasks(
-        addresses,
-        [str(number) for number in range(len(addresses))],
-        tasks,
-        summarise=_summarise,
-        rules=rules or tenhou(),
-        has_draw_lanes=has_draw_lanes,
-        workers=workers,
-        load=load,
-        kept=kept,
-        progress=progress,
-    ):
-        lineup, part = places[number]
-        games = np.array(summary["placements"], np.int8)
-        placements[lineup, part.start : part.stop] = games.reshape(-1, SEATS, SEATS)
-    return [LineupResult(lineup, placements[number]) for number, lineup in enumerate(lineups)]
+    if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
+        raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
+    earlier, games = list(before), list[RatedGame]()
+    walls = wall_seeds(seed, num_hanchans // GAMES_PER_WALL)
+    digests = [player.digest for player in players]
+    for part in np.array_split(np.arange(len(walls)), min(ROUNDS, len(walls))):
+        lineups = choose_lineups(chain(earlier, games), digests, len(part), anchor=anchor)
+        tasks = [_task(lineup, number, walls, players) for lineup, number in zip(lineups, part.tolist(), strict=True)]
+        summaries = dict(
+            play_tasks(
+                [player.address for player in players],
+                [str(number) for number in range(len(players))],
+                tasks,
+                summarise=_summarise,
+                rules=rules or tenhou(),
+                has_draw_lanes=has_draw_lanes,
+                workers=workers,
+                load=load,
+                kept=kept,
+                progress=progress,
+            )
+        )
+        for place, task in enumerate(tasks):
+            games += _rated_games(task, summaries[place], digests)
+    return games
 
 
-def _task(lineup: Lineup, walls: range, seed: int, num_walls: int, names: Sequence[str]) -> GameTask:
-    """Return the games of one lineup on some walls: rotation after rotation of an order that changes with the wall."""
-    seeds = wall_seeds(seed, num_walls)
-    seating = []
-    for wall in walls:
-        order = np.random.default_rng((seed, wall)).permutation(SEATS)
-        seating += [np.array(lineup)[np.roll(order, rotation)] for rotation in range(SEATS)]
-    first, last = walls.start + 1, walls.stop
+def _task(lineup: Four, number: int, walls: range, players: Sequence[Player]) -> GameTask:
+    """Return the four games of a lineup on a wall: rotation after rotation of an order that changes with the wall."""
+    order = np.random.default_rng(walls[number]).permutation(SEATS)
     return GameTask(
-        seating=np.array(seating),
-        seeds=tuple(seeds[wall] for wall in walls for _ in range(SEATS)),
-        key=f"lineup-{'-'.join(map(str, lineup))}-walls-{first}-{last}",
-        title=f"{', '.join(names[agent] for agent in lineup)} on walls {first} to {last} of {num_walls}",
+        seating=np.array([np.array(lineup)[np.roll(order, rotation)] for rotation in range(SEATS)]),
+        seeds=(walls[number],) * SEATS,
+        key=f"wall-{number + 1}-lineup-{'-'.join(map(str, lineup))}",
+        title=f"{', '.join(players[agent].name for agent in lineup)} on wall {number + 1} of {len(walls)}",
     )
 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:
-    """Return the places of the lineup's agents, who go by their numbers, in each game."""
-    places = []
-    for log in logs:
-        assert log.final_scores is not None
-        seats = [log.names.index(name) for name in sorted(log.names, key=int)]
-        places.append(places_of_scores(np.array([log.final_scores]))[0, seats].tolist())
-    return {"placements": places}
+    """Return the place of each seat, 1-4, in each game."""
+    scores = [log.final_scores for log in logs]
+    return {"places": places_of_scores(np.array(scores)).tolist()}
 
 
-def placements_of(results: Sequence[LineupResult], agent: int) -> I8:
-    """Return all places of an agent, int8 [games]."""
-    own = [result.placements[..., result.lineup.index(agent)] for result in results if agent in result.lineup]
-    places: I8 = np.concatenate([places.ravel() for places in own])
-    return places
+def _rated_games(task: GameTask, summary: Summary, digests: Sequence[str]) -> list[RatedGame]:
+    games = []
+    for wall, seats, places in zip(task.seeds, task.seating.tolist(), summary["places"], strict=True):
+        first, second, third, fourth = (digests[seat] for seat in seats)
+        games.append(RatedGame(wall, (first, second, third, fourth), tuple(places)))
+    return games
 
 
-def head_to_head(results: Sequence[LineupResult], first: int, second: int) -> PairedDifference:
+def placements_of(games: Iterable[RatedGame], agent: str) -> I8:
+    """Return all places of an agent (its digest), int8 [games]."""
+    return np.array([game.places[game.seats.index(agent)] for game in games if agent in game.seats], np.int8)
+
+
+def head_to_head(games: Iterable[RatedGame], first: str, second: str) -> PairedDifference:
     """Return the placement of ``first`` minus that of ``second`` over the games that both played; negative is better.
 
     ValueError if they never met.
     """
-    shared = [result for result in results if first in result.lineup and second in result.lineup]
+    shared = [game for game in games if first in game.seats and second in game.seats]
     if not shared:
         raise ValueError(f"agents {first} and {second} have not met")
-    places: list[NDArray[np.int8]] = []
-    for agent in (first, second):
-        places.append(np.stack([result.placements[..., result.lineup.index(agent)] for result in shared], axis=1))
-    num_walls = len(places[0])
-    clusters = np.repeat(np.arange(num_walls), places[0][0].size)
-    return paired_difference(places[0].ravel(), places[1].ravel(), clusters)
+    walls: I64 = np.array([game.wall for game in shared], np.int64)
+    return paired_difference(placements_of(shared, first), placements_of(shared, second), walls)

@@ -1,82 +1,95 @@
 from __future__ import annotations
 
-from math import comb
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from suphx.evaluation import tournament
-from suphx.evaluation.rating import rate_agents
-from suphx.evaluation.tournament import LineupResult, all_lineups, head_to_head, placements_of, play_lineups
+from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.tournament import Player, head_to_head, placements_of, play_tournament
 from suphx.games.riichi.table.rules import tonpuu
 
-UKEIRE, TSUMOGIRI, RANDOM = 0, 1, 2
-AGENTS = ("ukeire", "tsumogiri", "random", "ukeire")
+PLAYERS = [
+    Player("ukeire", "ukeire", "ukeire"),
+    Player("tsumogiri", "tsumogiri", "tsumogiri"),
+    Player("random", "random", "random"),
+    Player("second", "ukeire", "second"),
+    Player("third", "ukeire", "third"),
+]
 
 
-def play(*, num_walls: int = 6, seed: int = 1, workers: int = 1) -> list[LineupResult]:
-    lineups = all_lineups(len(AGENTS))
-    return list(play_lineups(AGENTS, lineups, num_walls=num_walls, seed=seed, workers=workers, rules=tonpuu()))
-
-
-def same(first: list[LineupResult], second: list[LineupResult]) -> bool:
-    return all(np.array_equal(a.placements, b.placements) for a, b in zip(first, second, strict=True))
-
-
-def test_every_four_agents_are_a_lineup() -> None:
-    lineups = all_lineups(6)
-    assert len(set(lineups)) == comb(6, 4)
-    assert all(len(set(lineup)) == 4 for lineup in lineups)
-    with pytest.raises(ValueError, match="3 agents: a tournament needs at least 4, add baselines"):
-        all_lineups(3)
-
-
-def test_a_game_has_four_places_and_an_agent_takes_every_seat() -> None:
-    (result,) = play()
-    assert result.placements.shape == (6, 4, 4)
-    assert np.array_equal(np.sort(result.placements, axis=2), np.broadcast_to([1, 2, 3, 4], (6, 4, 4)))
-    task = tournament._task((3, 5, 6, 9), range(2), 1, 2, "abcdefghij")
-    assert task.title == "d, f, g, j on walls 1 to 2 of 2"
-    assert task.seeds[0] == task.seeds[3] != task.seeds[4]
-    for seat in range(4):
-        assert sorted(task.seating[:4, seat]) == [3, 5, 6, 9]
-
-
-def test_the_stronger_agent_wins_the_paired_difference_and_the_rating() -> None:
-    results = play(num_walls=24)
-    difference = head_to_head(results, UKEIRE, RANDOM)
-    assert difference.mean == pytest.approx(
-        placements_of(results, UKEIRE).mean() - placements_of(results, RANDOM).mean()
+def play(
+    num_hanchans: int = 64,
+    *,
+    players: list[Player] = PLAYERS,
+    seed: int = 1,
+    workers: int = 1,
+    before: list[RatedGame] | None = None,
+    kept: KeptResults | None = None,
+) -> list[RatedGame]:
+    return play_tournament(
+        players,
+        num_hanchans=num_hanchans,
+        seed=seed,
+        anchor="ukeire",
+        before=before or [],
+        workers=workers,
+        rules=tonpuu(),
+        kept=kept,
     )
+
+
+@pytest.fixture(scope="module")
+def games() -> list[RatedGame]:
+    return play(seed=20)
+
+
+def test_a_game_has_four_places_and_a_lineup_takes_every_seat(games: list[RatedGame]) -> None:
+    assert len(games) == 64
+    assert all(sorted(game.places) == [1, 2, 3, 4] and len(set(game.seats)) == 4 for game in games)
+    for first in range(0, len(games), 4):
+        wall = games[first : first + 4]
+        assert len({game.wall for game in wall}) == 1
+        assert all(len({game.seats[seat] for game in wall}) == 4 for seat in range(4))
+    assert len({game.wall for game in games}) == 16
+    task = tournament._task((0, 1, 2, 4), 2, range(10, 20), PLAYERS)
+    assert (task.title, task.seeds) == ("ukeire, tsumogiri, random, third on wall 3 of 10", (12, 12, 12, 12))
+
+
+def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: list[RatedGame]) -> None:
+    difference = head_to_head(games, "ukeire", "random")
     assert difference.is_significant
-    assert difference.num_clusters == 24
     assert difference.mean < -0.5
-    assert head_to_head(results, RANDOM, UKEIRE).mean == -difference.mean
-    ratings = rate_agents(results, len(AGENTS), num_samples=40)
-    assert ratings[UKEIRE].interval.low > max(ratings[TSUMOGIRI].interval.high, ratings[RANDOM].interval.high)
-    assert all(rating.interval.low <= rating.rating <= rating.interval.high for rating in ratings)
+    assert head_to_head(games, "random", "ukeire").mean == -difference.mean
+    ratings = rate_agents(games, anchor="ukeire")
+    worse = max(ratings["tsumogiri"].interval.high, ratings["random"].interval.high)
+    assert all(ratings[name].interval.low > worse for name in ("ukeire", "second", "third"))
+    for name in ("second", "third"):
+        assert abs(ratings[name].rating - 1000) < 150, "they are the same agent"
+    assert len(placements_of(games, "random")) == ratings["random"].hanchans
 
 
-def test_equal_agents_are_not_told_apart() -> None:
-    results = play(num_walls=24)
-    assert not head_to_head(results, 0, 3).is_significant
-    first, _, _, last = rate_agents(results, len(AGENTS), num_samples=40)
-    assert first.interval.low < last.rating < first.interval.high
+def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list[RatedGame], tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path / "games")
+    first = play(24, before=games, kept=kept)
+    files = sorted(kept.folder.iterdir())
+    for path in files[::2]:
+        path.unlink()
+    assert play(24, before=games[::-1], workers=2, kept=kept) == first
+    assert sorted(kept.folder.iterdir()) == files
+    assert play(24, seed=2, before=games) != first
 
 
-def test_the_result_depends_on_the_seed_but_not_on_workers_and_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = play()
-    assert not same(whole, play(seed=2))
-    monkeypatch.setattr(tournament, "_WALLS_PER_TASK", 2)
-    assert same(whole, play(workers=2))
-
-
-def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(ValueError, match="1 walls: use at least two"):
-        play(num_walls=1)
+def test_what_cannot_be_played_is_refused() -> None:
+    with pytest.raises(ValueError, match="4 hanchans: use a multiple of 4"):
+        play(4)
+    with pytest.raises(ValueError, match="3 agents: at least 4 are needed"):
+        play(players=PLAYERS[:3])
     with pytest.raises(ValueError, match="'nobody' is no agent"):
-        list(play_lineups(["nobody"] * 4, [(0, 1, 2, 3)], num_walls=2, seed=0))
+        play(players=[*PLAYERS[:3], Player("nobody", "nobody", "nobody")])
     with pytest.raises(ValueError, match="have not met"):
-        head_to_head(play(), 0, 4)
-    with pytest.raises(ValueError, match="nothing to rate"):
-        rate_agents([], 4)
+        head_to_head([], "a", "b")
+    assert placements_of([], "a").dtype == np.int8

@@ -34,15 +34,18 @@ class PoolConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundRobinConfig:
-    """Games of every lineup of four agents."""
+class LeaderboardConfig:
+    """Games for the ratings. They add to those of earlier nights."""
 
-    walls: int = 25
-    """Walls per lineup, each played four times with rotated seats: six agents play 60 games per wall."""
+    hanchans: int = 1000
+    """Games of a night, a multiple of 4 and at least 4 for each agent. Lineups are chosen by what is not known yet:
+    agents that may be the best, and those with the fewest games, play more often."""
+    anchor: str = "ukeire"
+    """Agent that always has 1,000 rating points, so that nights can be compared. If it has never played, the mean of
+    all agents has 1,000."""
 
     def __post_init__(self) -> None:
-        if self.walls < 2:
-            raise ValueError(f"walls is {self.walls}: use at least 2")
+        check_hanchans(self.hanchans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +94,8 @@ class TournamentRecipe:
     """Processes that play; the result does not depend on it."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     """Participants."""
-    round_robin: RoundRobinConfig = field(default_factory=RoundRobinConfig)
-    """Games for the leaderboard."""
+    leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
+    """Games for the ratings."""
     decision: DecisionConfig = field(default_factory=DecisionConfig)
     """Match that decides about the promotion."""
     registry: RegistryConfig = field(default_factory=RegistryConfig)

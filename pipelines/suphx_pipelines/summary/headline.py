@@ -36,7 +36,7 @@ _SHOWN = (
     "decision/difference*",
     "decision/is_won",
     "promotion/promoted",
-    "round_robin/rating/*",
+    "leaderboard/rating/*",
 )
 """Patterns of ``<stage>/<metric>``. What else a stage measures is on its own page."""
 

@@ -19,7 +19,7 @@ def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     folder = context.upstream["pool"]
     pool = read_pool(folder)
-    table = read_json(context.upstream["round_robin"] / tournament_report.TABLE_NAME)["agents"]
+    table = read_json(context.upstream["leaderboard"] / tournament_report.TABLE_NAME)["agents"]
     best = next((row["name"] for row in table if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
     champion = None if pool.champion is None else pool.entrants[pool.champion]

@@ -19,11 +19,14 @@ from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_addre
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from suphx_pipelines.tournament.tournament_history import games_json, games_of_earlier_nights
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 
+HISTORY_NAME = "history.json"
+"""The games of earlier nights, as they were when the night began."""
 POOL_NAME = "pool.json"
 Context = StageContext[TournamentRecipe]
 
@@ -101,6 +104,9 @@ def run(context: Context) -> dict[str, float]:
     champion = names.index(recipe.registry.address) if version else None
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
+    runs, run_id = context.folder.parents[1], context.folder.parent.name
+    earlier = games_of_earlier_nights(recipe.name, run_id, runs, recipe.storage)
+    write_json(context.folder / HISTORY_NAME, games_json(earlier, {}))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 

@@ -37,7 +37,7 @@ def run(context: Context) -> dict[str, float]:
     """Write the page, the picture and the table into the stage's folder."""
     folders = context.upstream
     pool = read_json(folders["pool"] / POOL_NAME)
-    table = read_json(folders["round_robin"] / TABLE_NAME)
+    table = read_json(folders["leaderboard"] / TABLE_NAME)
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
     rows = table["agents"]
@@ -118,14 +118,19 @@ def _leaderboard(table: Mapping[str, Any]) -> str:
     rows = table["agents"]
     names = short_names([row["name"] for row in rows])
     text = (
-        f"All lineups of four agents played the same {number(table['walls'])} walls, with four rotations of the seats "
-        f"each. {names[0]} has the highest rating."
+        f"Lineups of four agents played {number(table['walls'])} walls tonight, with four rotations of the seats each. "
+        f"The figures are from these games and from {number(table['earlier_hanchans'])} games of earlier nights. "
+        f"{names[0]} has the highest rating."
     )
     ratings = _ratings(rows)
     places = placement_chart(
         [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
     )
-    note = "Plackett-Luce, with 95 % intervals by bootstrap over walls: about 1 in 20 intervals misses the true value."
+    note = (
+        f"{table['anchor']} has 1,000 points in all nights. 100 points more than another agent: "
+        "comes before it in 64 of 100 games. "
+        "95 % intervals by bootstrap over walls: about 1 in 20 misses the true value."
+    )
     body = report_page.paragraph(text) + report_page.side_by_side(
         report_page.figure(ratings, "Ratings", note, _rating_legend(rows)),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),

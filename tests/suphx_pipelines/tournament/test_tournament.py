@@ -20,8 +20,8 @@ from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.tournament_recipe import (
     DecisionConfig,
+    LeaderboardConfig,
     PoolConfig,
-    RoundRobinConfig,
     TournamentRecipe,
     load_tournament_recipe,
 )
@@ -44,7 +44,7 @@ SMALL = TournamentRecipe(
     night="1",
     workers=1,
     pool=PoolConfig(newest=1),
-    round_robin=RoundRobinConfig(walls=2),
+    leaderboard=LeaderboardConfig(hanchans=20),
     decision=DecisionConfig(
         hanchans=320, fresh_hanchans=24, baseline="", test=SequentialConfig(difference=0.35, error=0.05)
     ),
@@ -84,7 +84,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
         load_tournament_recipe(path, [("pool.newst", "3")])
     for key, value, message in (
         ("pool.agents", '["ukeire", "ukeire"]', "name each once"),
-        ("round_robin.walls", "1", "use at least 2"),
+        ("leaderboard.hanchans", "18", "multiple of 4"),
         ("decision.hanchans", "98", "multiple of 4"),
         ("decision.hanchans", "92", "at least 96 for a decision"),
         ("decision.fresh_hanchans", "20", "at least 24"),
@@ -105,7 +105,7 @@ def test_three_nights(runs: Path) -> None:
     assert (first["champion"], first["promoted"]) == ("models:/suphx/1", True)
     assert set(first["agents"]) == {"ukeire", "tsumogiri", "random", "a-1/reinforcement"}
     assert all(row["interval"][0] <= row["rating"] <= row["interval"][1] for row in first["agents"].values())
-    assert {row["hanchans"] for row in first["agents"].values()} == {8}
+    assert {row["hanchans"] for row in first["agents"].values()} == {20}
 
     save_at(save_keeper(runs / "b-1" / "reinforcement"), 2000)
     second = play(runs, night(2))
@@ -115,6 +115,10 @@ def test_three_nights(runs: Path) -> None:
     again = play(runs, night(2))
     assert (again["champion"], again["promoted"], again["agents"]) == ("models:/suphx/2", True, second["agents"])
     assert champion(runs) == "2"
+    for result in (first, second):
+        assert (result["agents"]["ukeire"]["rating"], result["agents"]["ukeire"]["interval"]) == (1000, [1000, 1000])
+    assert sum(row["hanchans"] for row in second["agents"].values()) == 4 * (20 + 20), "the games of both nights count"
+    assert second["agents"][CHAMPION]["hanchans"] >= 20, "by its nets, whatever it is called"
 
     save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
     third = play(runs, night(3))
@@ -135,10 +139,10 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     experiment = store.client.get_experiment_by_name(EXPERIMENT)
     assert experiment is not None
     tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
-    assert set(tracked) == {result["run_id"], "pool", "round_robin", "decision", "promotion", "report"}
+    assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "report"}
     kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
     assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "report.html"]
-    ratings = tracked["round_robin"].data.metrics
+    ratings = tracked["leaderboard"].data.metrics
     assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
     (model,) = store.client.search_logged_models([experiment.experiment_id])
     nets = {path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/*.safetensors")}
@@ -212,28 +216,27 @@ def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:
     assert result["reason"].startswith("no promotion, another promotion of this night was first")
 
 
-def test_a_killed_round_robin_keeps_the_games_that_it_has_played(runs: Path) -> None:
+def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "tsumogiri", "random", "ukeire:x/..")))
     with pytest.raises(ValueError, match=r"'ukeire:x/\.\.' is no agent"):
         play(runs, recipe)
     result = play(runs)
-    folder = runs / str(result["run_id"]) / "round_robin"
+    folder = runs / str(result["run_id"]) / "leaderboard"
     (folder / "done.json").unlink()
     (folder / "table.json").unlink()
-    (games,) = (folder / "games").iterdir()
-    turned = [places[::-1] for places in read_json(games)["placements"]]
-    write_json(games, {"placements": turned})  # to tell it from one that is played again
+    for games in (folder / "games").iterdir():  # to tell them from those that are played again
+        write_json(games, {"places": [[5 - place for place in places] for places in read_json(games)["places"]]})
     again = play(runs)
-    places = {name: row["average_placement"] for name, row in again["agents"].items()}
-    assert places["a-1/reinforcement"] == result["agents"]["ukeire"]["average_placement"]
+    for name, row in again["agents"].items():
+        assert row["average_placement"] == 5 - result["agents"][name]["average_placement"]
 
 
 def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -> None:
     """An outside program kills the process that plays with it, once, after another process saved its games."""
     save_random(runs / "a-1" / "reinforcement")
     wish = tmp_path / "wish"
-    wish.write_text(str(runs / "*" / "round_robin" / "games" / "*.json"))
+    wish.write_text(str(runs / "*" / "leaderboard" / "games" / "*.json"))
     killer = f"mjai-120:{sys.executable} -S {BOT} kill-once:{wish}"
     agents = ("ukeire", "tsumogiri", "random", killer)
     recipe = replace(SMALL, workers=2, pool=PoolConfig(newest=1, agents=agents))
@@ -241,12 +244,12 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -
         play(runs, recipe)
     assert re.match(r"worker process \d+ was ended by SIGKILL", str(caught.value))
     assert killer in str(caught.value)
-    assert str(caught.value).endswith(" on walls 1 to 2 of 2")
-    (folder,) = runs.glob("*/round_robin")
+    assert re.search(r" on wall \d of 5", str(caught.value))
+    (folder,) = runs.glob("*/leaderboard")
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert kept
     result = play(runs, replace(recipe, workers=1))
-    assert {row["hanchans"] for row in result["agents"].values()} == {4 * 8}
+    assert sum(row["hanchans"] for row in result["agents"].values()) == 4 * 20
     after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert len(after) == 5
     assert kept.items() <= after.items()
@@ -276,6 +279,17 @@ def test_another_machine_has_the_nights_result_from_the_storage(runs: Path, tmp_
     assert Path(there["report"]).is_relative_to(other)
 
 
+def test_the_games_of_earlier_nights_come_from_the_storage_where_the_runs_are_gone(runs: Path, tmp_path: Path) -> None:
+    save_random(runs / "a-1" / "reinforcement")
+    recipe = replace(SMALL, storage=StorageConfig(address=str(tmp_path / "storage")))
+    first = play(runs, recipe)
+    shutil.rmtree(runs / str(first["run_id"]))
+    second = play(runs, night(2, recipe))
+    table = read_json(runs / str(second["run_id"]) / "leaderboard" / "table.json")
+    assert (table["walls"], table["earlier_hanchans"]) == (5, 20)
+    assert sum(row["hanchans"] for row in table["agents"]) == 4 * 40
+
+
 def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     program = tmp_path / ("very long " * 20) / ("folder " * 30) / BOT.name
@@ -284,7 +298,7 @@ def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Pat
     bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' lowest"
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
     result = play(runs, recipe)
-    assert result["agents"][bot]["hanchans"] == 8
+    assert result["agents"][bot]["hanchans"] == 20
     assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
     assert html.escape(bot) in Path(result["report"]).read_text()
 
@@ -299,12 +313,12 @@ def test_an_unknown_baseline_is_refused_before_anybody_plays(runs: Path) -> None
     save_random(runs / "a-1" / "reinforcement")
     with pytest.raises(ValueError, match="'nobody' is no agent"):
         play(runs, replace(SMALL, decision=replace(SMALL.decision, baseline="nobody")))
-    assert not list(runs.glob("*/round_robin/*.json"))
+    assert not list(runs.glob("*/leaderboard/*.json"))
 
 
 def test_the_command_answers_with_json_and_exit_codes(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_random(runs / "a-1" / "reinforcement")
-    settings = ["--set", "round_robin.walls=2", "--set", "decision.hanchans=96"]
+    settings = ["--set", "leaderboard.hanchans=20", "--set", "decision.hanchans=96"]
     settings += ["--set", "workers=1", "--set", "decision.fresh_hanchans=24"]
     assert cli.main(["tournament", str(NIGHTLY), "--runs", str(runs), "--json", *settings]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])

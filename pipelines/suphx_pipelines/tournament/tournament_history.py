@@ -1,0 +1,90 @@
+"""The games of all nights, from which agents are rated: one file for each night, in the runs and in the storage.
+
+``games.json``: ``night``, ``rules`` and ``engine`` (digests of the rules and of the code of the game), ``draw_lanes``,
+``agents`` [{digest, name}], and ``games`` [[seed of the wall, agent at each seat, place of each seat]]. With the nets
+in the pool of that night, any of them can be played again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.games.riichi import tenhou
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.provenance import digest_json
+from suphx_platform.storage.storage import Storage, StorageConfig
+
+LEADERBOARD = "leaderboard"
+"""The stage that plays them."""
+GAMES_NAME = "games.json"
+
+
+def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return games as plain values; ``names`` of agents by digest."""
+    played = sorted(games)
+    digests = sorted({agent for game in played for agent in game.seats})
+    numbers = {digest: number for number, digest in enumerate(digests)}
+    return {
+        "rules": digest_json(asdict(tenhou())),
+        "engine": _engine_digest(),
+        "agents": [{"digest": digest, "name": names.get(digest, digest)} for digest in digests],
+        "games": [[game.wall, [numbers[agent] for agent in game.seats], list(game.places)] for game in played],
+    }
+
+
+def read_games(path: Path) -> list[RatedGame]:
+    """Return the games of a file; none if they were played by other rules."""
+    values = read_json(path)
+    if values["rules"] != digest_json(asdict(tenhou())):
+        return []
+    digests = [agent["digest"] for agent in values["agents"]]
+    games = []
+    for wall, seats, places in values["games"]:
+        first, second, third, fourth = (digests[seat] for seat in seats)
+        games.append(RatedGame(wall, (first, second, third, fourth), tuple(places)))
+    return games
+
+
+def games_of_earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -> list[RatedGame]:
+    """Return the games of all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
+
+    The order does not depend on where they were found. Raises OSError if the storage does not answer.
+    """
+    games: set[RatedGame] = set()
+    found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
+    for run, path in found.items():
+        if run != run_id:
+            games |= set(read_games(path))
+    for stored in _stored_runs(name, storage):
+        if stored not in found and stored != run_id:
+            with TemporaryDirectory(prefix="suphx-games-") as space:
+                Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space))
+                path = Path(space) / GAMES_NAME
+                games |= set(read_games(path)) if path.is_file() else set()
+    return sorted(games)
+
+
+def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
+    """Yield the tournaments in the storage."""
+    if not storage.address:
+        return
+    for stored in Storage(storage).names():
+        run, _, stage = stored.partition("/")
+        if run.startswith(f"{name}-") and stage == LEADERBOARD:
+            yield run
+
+
+def _engine_digest() -> str:
+    """Return a digest of the code of the game."""
+    digest = hashlib.sha256()
+    folder = Path(str(files("suphx.games")))
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()

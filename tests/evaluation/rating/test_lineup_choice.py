@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.rating.lineup_choice import choose_lineups, deviations_from
+from suphx.evaluation.rating.plackett_luce import Derivatives, fit_strengths
+from suphx.evaluation.rating.rated_games import RatedGame, game_table
+from suphx.evaluation.rating.rating import POINTS, rate_agents
+from suphx.evaluation.stable_rank import F64
+from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall
+
+
+def chosen_games(names: list[str], strengths: F64, num_walls: int, rounds: int) -> list[RatedGame]:
+    rng = np.random.default_rng(0)
+    games: list[RatedGame] = []
+    wall = 0
+    for _ in range(rounds):
+        for lineup in choose_lineups(games, names, num_walls // rounds, anchor=ANCHOR):
+            games += play_wall(rng, wall, lineup, names, strengths)
+            wall += 1
+    return games
+
+
+def uncertainty_of_the_second(games: list[RatedGame]) -> float:
+    """Return the standard deviation of the difference between the two strongest of twenty agents, in points."""
+    table = game_table(games)
+    strengths = fit_strengths(table.orders, 20, anchor=table.agents.index(ANCHOR))
+    information = Derivatives(table.orders, strengths).information(np.ones(len(games)))
+    first, second = table.agents.index("net-19"), table.agents.index("net-18")
+    deviations = deviations_from(first, information, table.agents.index(ANCHOR))
+    return POINTS * float(deviations[second])
+
+
+def test_twenty_agents_are_rated_within_ten_thousand_hanchans() -> None:
+    names, strengths = agent_names(20), np.linspace(0, 300, 20) / POINTS
+    games = chosen_games(names, strengths, 2500, rounds=10)
+    assert len(games) == 10_000
+    ratings = rate_agents(games, anchor=ANCHOR)
+    ranking = sorted(names, key=lambda name: -ratings[name].rating)
+    assert ranking[0] == names[-1]
+    widths = {name: ratings[name].interval.high - ratings[name].interval.low for name in names}
+    assert max(widths.values()) < 80
+    alike = uncertainty_of_the_second(play_all_alike(names, strengths, 2500))
+    assert uncertainty_of_the_second(games) < 0.7 * alike, "with games for all alike: twice as many are needed"
+    best = names[-3:]
+    counts = {name: ratings[name].hanchans for name in names}
+    assert min(counts.values()) > 400, "nobody is unknown"
+    assert min(counts[name] for name in best) > 2 * max(counts[name] for name in names[:10])
+
+
+def test_an_agent_without_games_plays_first_and_the_choice_is_repeatable() -> None:
+    names = agent_names(6)
+    games = [game for game in play_all_alike(names, np.zeros(6), 80) if "net-05" not in game.seats]
+    (first, *_) = lineups = choose_lineups(games, names, 8, anchor=ANCHOR)
+    assert 5 in first
+    assert all(list(lineup) == sorted(set(lineup)) for lineup in lineups)
+    assert lineups == choose_lineups(reversed(games), names, 8, anchor=ANCHOR)
+
+
+def test_agents_that_are_not_there_tonight_are_not_chosen() -> None:
+    names = agent_names(8)
+    games = play_all_alike(names, np.linspace(0, 2, 8), 100)
+    there = [names[4], ANCHOR, names[2], "new", names[5]]
+    lineups = choose_lineups(games, there, 12, anchor=ANCHOR)
+    assert {place for lineup in lineups for place in lineup} <= set(range(5))
+    assert sum(3 in lineup for lineup in lineups) >= 10, "the new one is not known yet"
+
+
+def test_fewer_than_four_agents_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 agents: at least 4 are needed, add baselines"):
+        choose_lineups([], ["a", "b", "c"], 1, anchor=ANCHOR)

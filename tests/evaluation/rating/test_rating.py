@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from suphx.evaluation.rating.plackett_luce import PRIOR_DEVIATION, fit_strengths
+from suphx.evaluation.rating.rated_games import RatedGame, game_table
+from suphx.evaluation.rating.rating import ANCHOR_RATING, POINTS, Rating, rate_agents
+from suphx.evaluation.stable_rank import F64
+from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike
+
+NAMES = agent_names(6)
+STRENGTHS = np.array([0.0, -1.0, -0.3, 0.2, 0.5, 0.9])
+GAMES = play_all_alike(NAMES, STRENGTHS, 300)
+
+
+def test_the_fit_is_the_maximum_of_the_likelihood() -> None:
+    table = game_table(GAMES[:200])
+
+    def loss(free: F64) -> float:
+        strengths = np.insert(free, anchor, 0.0)
+        shares = strengths[table.orders]
+        left = np.logaddexp.accumulate(shares[:, ::-1], axis=1)[:, ::-1]
+        return float((left - shares)[:, :3].sum() + (free**2).sum() / (2 * PRIOR_DEVIATION**2))
+
+    anchor = table.agents.index(ANCHOR)
+    found = minimize(loss, np.zeros(5), tol=1e-10).x
+    fitted = fit_strengths(table.orders, 6, anchor=anchor)
+    assert fitted == pytest.approx(np.insert(found, anchor, 0.0), abs=1e-4)
+
+
+def test_the_same_games_in_any_order_give_the_same_digits() -> None:
+    first = rate_agents(GAMES, anchor=ANCHOR)
+    mixed = list(GAMES) + GAMES[:50]
+    random.Random(1).shuffle(mixed)
+    assert rate_agents(mixed, anchor=ANCHOR) == first
+
+
+def test_the_anchor_has_always_the_same_rating_and_the_others_are_found() -> None:
+    ratings = rate_agents(GAMES, anchor=ANCHOR)
+    fixed = ratings[ANCHOR]
+    assert fixed.rating == fixed.interval.low == fixed.interval.high == ANCHOR_RATING
+    for name, strength in zip(NAMES[1:], STRENGTHS[1:], strict=True):
+        interval = ratings[name].interval
+        assert interval.low < ANCHOR_RATING + POINTS * strength < interval.high
+        assert interval.high - interval.low < 150
+    assert sum(rating.hanchans for rating in ratings.values()) == 4 * len(GAMES)
+
+
+def test_without_the_anchor_the_mean_is_fixed() -> None:
+    games = [game for game in GAMES if ANCHOR not in game.seats]
+    ratings = [rating.rating for rating in rate_agents(games, anchor=ANCHOR).values()]
+    assert len(ratings) == 5
+    assert np.mean(ratings) == pytest.approx(ANCHOR_RATING)
+
+
+def test_three_times_the_games_move_no_rating_out_of_its_interval() -> None:
+    strengths = np.linspace(-0.5, 0.5, 8)
+    strengths -= strengths[0]
+    games = play_all_alike(agent_names(8), strengths, 600, seed=1)
+    early, late = rate_agents(games[:800], anchor=ANCHOR), rate_agents(games, anchor=ANCHOR)
+    for name, rating in early.items():
+        assert rating.interval.low <= late[name].rating <= rating.interval.high
+        assert late[name].interval.high - late[name].interval.low <= rating.interval.high - rating.interval.low
+
+
+def test_intervals_hold_the_truth_in_about_95_of_100_cases() -> None:
+    inside = 0
+    for seed in range(60):
+        ratings = rate_agents(play_all_alike(NAMES, STRENGTHS, 60, seed), anchor=ANCHOR, seed=seed)
+        for name, strength in zip(NAMES[1:], STRENGTHS[1:], strict=True):
+            interval = ratings[name].interval
+            inside += interval.low <= ANCHOR_RATING + POINTS * strength <= interval.high
+    assert 0.92 <= inside / 300 <= 0.98
+
+
+def test_intervals_are_wide_where_walls_decide_the_games() -> None:
+    def rated(is_lucky: bool) -> Rating:
+        games = []
+        for wall in range(40):
+            for rotation in range(4):
+                wins = (wall if is_lucky else rotation) % 2 == 0
+                seats = ("a", ANCHOR, "c", f"d{rotation}")
+                games.append(RatedGame(wall, seats, (1, 2, 3, 4) if wins else (4, 2, 3, 1)))
+        return rate_agents(games, anchor=ANCHOR)["a"]
+
+    lucky, steady = rated(True).interval, rated(False).interval
+    assert lucky.high - lucky.low > 2 * (steady.high - steady.low)
+
+
+def test_who_always_wins_has_a_finite_rating() -> None:
+    games = [RatedGame(wall, ("a", ANCHOR, "c", "d"), (1, 2, 3, 4)) for wall in range(20)]
+    ratings = rate_agents(games, anchor=ANCHOR)
+    assert ratings["a"].rating > ratings[ANCHOR].rating > ratings["c"].rating > ratings["d"].rating
+    assert np.isfinite([rating.rating for rating in ratings.values()]).all()
+
+
+def test_nothing_can_be_rated_without_games() -> None:
+    with pytest.raises(ValueError, match="nothing to rate"):
+        rate_agents([], anchor=ANCHOR)
