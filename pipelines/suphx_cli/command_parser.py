@@ -12,7 +12,7 @@ from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
     ("evaluate", ("evaluate", "tournament", "adapt")),
-    ("play and records", ("play", "mjai", "records", "view")),
+    ("play and records", ("play", "mjai", "records", "view", "review")),
     ("cluster", ("launch", "jobs", "status", "logs", "stop", "resume", "scale", "delete")),
     ("measure", ("bench", "warmup")),
 )
@@ -41,10 +41,10 @@ def command_modules() -> Sequence[Command]:
         runs,
         tournament,
         ui,
-        view,
         warmup,
     )
     from suphx_cli.commands.bench import bench
+    from suphx_cli.commands.viewing import review, view
 
     return (
         run,
@@ -55,6 +55,7 @@ def command_modules() -> Sequence[Command]:
         mjai,
         records,
         view,
+        review,
         evaluate,
         tournament,
         adapt,

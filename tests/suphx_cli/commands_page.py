@@ -84,6 +84,7 @@ JSON_KEYS = {
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),
     "view": "game deals decisions agreement page",
+    "review": "games decisions agreement groups[group,decisions,agreement] page",
     "evaluate": (
         "candidate baseline hanchans seed placements[4] average_placement stable_rank "
         "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics seconds"

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_runs, examples
-from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
+from suphx_cli.commands.viewing.record_agent import check_record_agent, loaded_agent
+from suphx_platform.agents.agent_forms import AGENT_FORMS
 
 if TYPE_CHECKING:
     from suphx.games.riichi import GameLog, Opinions
@@ -57,10 +58,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
-    if not args.record.exists():
-        raise ValueError(f"{args.record} does not exist: give a record file or a folder of records")
-    if args.agent is not None:
-        _check_agent(args.agent)
+    check_record_agent(args.record, args.agent)
     with console.activity("importing"):
         from suphx.atomic_file import write_atomically
         from suphx.games.riichi import find_record, viewer_game
@@ -83,14 +81,6 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     return {"game": game.id, "deals": len(game.kyokus), **shown, "page": str(path)}
 
 
-def _check_agent(address: str) -> None:
-    check_agent(address)
-    if is_program(address) or split_wrapper(address)[0]:
-        raise ValueError(
-            f"{address!r} must follow whole games and cannot be asked about a record: name a baseline or nets"
-        )
-
-
 def _seat(game: GameLog, player: str | None) -> int:
     """Return the seat of a player; ValueError for an unknown one."""
     if player is None:
@@ -104,17 +94,12 @@ def _seat(game: GameLog, player: str | None) -> int:
 
 def _opinions(args: argparse.Namespace, game: GameLog, console: Console) -> Opinions:
     from dataclasses import replace
-    from tempfile import TemporaryDirectory
 
     from suphx.games.riichi import recorded_decisions
-    from suphx.selfplay.agents.agent import load_agent
     from suphx.selfplay.agents.opinion import ask_agent
-    from suphx_platform.agents.agent_source import AgentSource
-    from suphx_platform.tracking.tracking import TrackingStore
 
-    with console.activity("asking the agent"), TemporaryDirectory(prefix="suphx-agent-") as space:
-        source = AgentSource(TrackingStore(args.runs))
-        agent = load_agent(source.fetch(args.agent, Path(space) / "agent"))
+    agent = loaded_agent(args.agent, args.runs, console)
+    with console.activity("asking the agent"):
         return replace(ask_agent(agent, recorded_decisions(game)), name=args.agent)
 
 

@@ -1,0 +1,5 @@
+"""Commands that show recorded games: the viewer and reviews.
+
+Imports arguments/ and what the commands need.
+Start in view.py.
+"""

@@ -1,0 +1,132 @@
+"""A review: where an agent would decide differently from the players of recorded games, and how often it agrees.
+
+>>> games = [review_game(log, agent) for log in logs]
+>>> agreement_table([decision for game in games for decision in game.decisions])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from suphx.games.riichi import GameLog, count_shanten, face_name, recorded_decisions, viewer_game
+from suphx.selfplay.agents.agent import Agent
+from suphx.selfplay.agents.opinion import ask_agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewedDecision:
+    """A decision of a player whose wish is known, and that of the agent."""
+
+    game: str
+    deal: str
+    """Such as ``East 1``."""
+    address: str
+    """Of the moment on the viewer's page: ``deal.step.seat``, from 1 on but for the step."""
+    player: str
+    seat: int
+    """0-3."""
+    turn: int
+    """Discards of the seat so far, and one."""
+    shanten: int
+    """Of the seat's hand; 0 is tenpai."""
+    is_under_riichi: bool
+    """Another seat has declared riichi."""
+    played: str
+    agent: str
+    played_probability: float | None
+    agent_probability: float | None
+    """By the agent's nets; None where no net was asked."""
+    moves: tuple[tuple[str, float | None], ...]
+    """All legal moves with their probabilities."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the agent would have decided differently."""
+        return self.played != self.agent
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedGame:
+    """A game with the agent's decisions."""
+
+    values: dict[str, Any]
+    """For the viewer's page (``viewer_game``)."""
+    decisions: tuple[ReviewedDecision, ...]
+
+
+def review_game(game: GameLog, agent: Agent, seat: int | None = None) -> ReviewedGame:
+    """Ask ``agent`` at each decision of ``game``; ``seat`` (0-3): only decisions of that seat are returned.
+
+    Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ValueError
+    when the game's moves contradict the rules.
+    """
+    recorded = recorded_decisions(game)
+    values = viewer_game(game, ask_agent(agent, recorded))
+    tables = iter(recorded.tables[recorded.tables["num_legal"] > 1])
+    decisions = []
+    for number, deal in enumerate(values["deals"], 1):
+        for step, content in enumerate(deal["steps"]):
+            for shown in content["decisions"]:
+                table = next(tables)
+                actor = int(shown["seat"])
+                if shown["played"] is None or shown["agent"] is None or seat not in (None, actor):
+                    continue
+                address = f"{number}.{step}.{actor + 1}"
+                decisions.append(_decision(game, deal["name"], address, shown, table))
+    return ReviewedGame(values, tuple(decisions))
+
+
+def _decision(game: GameLog, deal: str, address: str, shown: dict[str, Any], table: Any) -> ReviewedDecision:
+    seat = int(shown["seat"])
+    moves = [(_move_text(move), move["p"]) for move in shown["moves"]]
+    played, wanted = moves[shown["played"]], moves[shown["agent"]]
+    return ReviewedDecision(
+        game=game.id,
+        deal=deal,
+        address=address,
+        player=game.names[seat],
+        seat=seat,
+        turn=shown["turn"],
+        shanten=int(count_shanten(table["hand"][seat][None], table["num_melds"][seat][None])[0]),
+        is_under_riichi=any(bool(table["riichi"][other]) for other in range(4) if other != seat),
+        played=played[0],
+        agent=wanted[0],
+        played_probability=played[1],
+        agent_probability=wanted[1],
+        moves=tuple(moves),
+    )
+
+
+def _move_text(move: dict[str, Any]) -> str:
+    return " ".join([move["move"], *map(face_name, move["faces"])])
+
+
+def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any]]:
+    """Return how often the agent agrees, by group: [{group, decisions, agreement}]; empty groups are left out."""
+    groups: list[tuple[str, Callable[[ReviewedDecision], bool]]] = [
+        ("all decisions", lambda one: True),
+        ("turns 1 to 6", lambda one: one.turn <= 6),
+        ("turns 7 to 12", lambda one: 7 <= one.turn <= 12),
+        ("turns from 13 on", lambda one: one.turn >= 13),
+        ("tenpai", lambda one: one.shanten <= 0),
+        ("1 from tenpai", lambda one: one.shanten == 1),
+        ("2 from tenpai", lambda one: one.shanten == 2),
+        ("3 or more from tenpai", lambda one: one.shanten >= 3),
+        ("another player has declared riichi", lambda one: one.is_under_riichi),
+        ("no other player has declared riichi", lambda one: not one.is_under_riichi),
+    ]
+    rows = []
+    for name, belongs in groups:
+        own = [one for one in decisions if belongs(one)]
+        if own:
+            agreement = sum(not one.differs for one in own) / len(own)
+            rows.append({"group": name, "decisions": len(own), "agreement": agreement})
+    return rows
+
+
+def largest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:
+    """Return the differences of which the agent is surest: its move's probability minus that of the played move."""
+    differences = [one for one in decisions if one.differs]
+    return sorted(differences, key=lambda one: (one.played_probability or 0) - (one.agent_probability or 0))[:number]
