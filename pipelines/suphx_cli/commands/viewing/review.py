@@ -103,7 +103,7 @@ def _write(
     from suphx.atomic_file import write_atomically
     from suphx.evaluation.review import agreement_table, largest_differences
     from suphx_pipelines.engine.json_file import write_json
-    from suphx_pipelines.report.review_page import review_page
+    from suphx_pipelines.review.review_page import review_page
     from suphx_pipelines.viewer.viewer_page import viewer_page
 
     args.out.mkdir(parents=True, exist_ok=True)
