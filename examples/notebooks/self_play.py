@@ -76,7 +76,12 @@ def learn(learner, games, first_seed, optimizer):
 
 
 def mean_place(learner, num_games):
-    games = suphx.simulate([learner, "random", "random", "random"], num_games, seed=1_000_000)
+    """Return the mean place over all seats: where players rarely win, equal scores favour the first dealer."""
+    games = []
+    for seat in range(4):
+        agents = ["random"] * 4
+        agents[seat] = learner
+        games += suphx.simulate(agents, num_games // 4, seed=1_000_000)
     learner.memory.clear()
     frame = suphx.games_table(games).to_pandas()
     return frame[frame["player"] == learner.name]["place"].mean()

@@ -1,4 +1,4 @@
-"""The chart of this checkout, rendered without a cluster by Helm's own engine: ``suphx launch --dry-run=client``."""
+"""The chart that comes with this code, rendered by Helm's own engine: ``suphx launch --dry-run=client``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
 
-FOLDER = Path(__file__).resolve().parents[3] / "helm" / "suphx"
+_PLACES = (Path(__file__).resolve().parents[3] / "helm" / "suphx", Path(__file__).resolve().parents[1] / "chart")
+FOLDER = next((place for place in _PLACES if (place / "Chart.yaml").is_file()), _PLACES[0])
+"""The chart: in a checkout, or in an installed package."""
 RELEASE = "suphx"
 NAMESPACE = "suphx"
 _TEMPLATE = "run/template.yaml"
@@ -22,7 +24,7 @@ def rendered_template(values: Path | None, *, release: str | None, namespace: st
     value is wrong.
     """
     if not (FOLDER / "Chart.yaml").is_file():
-        raise ClusterError(f"the chart is not in {FOLDER}: run the command in a checkout, or use --dry-run=server")
+        raise ClusterError(f"the chart is not in {FOLDER}: install suphx again, or use --dry-run=server")
     try:
         from helm_python import Chart, HelmError
     except ImportError as error:

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -10,7 +7,7 @@ import pytest
 from suphx_pipelines.recipe.recipe import load_recipe
 from suphx_pipelines.recipe.recipe_file import read_table
 from suphx_pipelines.recipe.recipe_lookup import find_recipe, shipped_folder, shipped_recipes
-from tests.repository import RECIPES, REPOSITORY
+from tests.repository import RECIPES
 
 
 @pytest.mark.parametrize("name", ["laptop", "laptop.toml", "pipelines/recipes/laptop.toml", "pipelines/recipes/laptop"])
@@ -70,27 +67,3 @@ def test_a_mistyped_name_is_an_error_with_the_closest_one(
 
 def test_the_checkout_is_where_recipes_are_taken_from_here() -> None:
     assert shipped_folder() == RECIPES
-
-
-@pytest.mark.slow
-def test_the_wheel_has_the_recipes_beside_the_package(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), "."]
-    subprocess.run(build, cwd=REPOSITORY, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    target = tmp_path / "installed"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(target)
-    program = (
-        "from pathlib import Path; from suphx_pipelines.recipe.recipe import load_recipe; "
-        "print(load_recipe(Path('paper/rl_1')).name)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(target)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "rl_1\n"
-    assert (target / "suphx_pipelines" / "recipes" / "laptop.toml").is_file()
