@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from rich.text import Text
 
 from suphx.games.riichi import GameSession, Quarantine, Rules, face_name, iter_records
@@ -14,7 +17,7 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.play_tables import PlayConfig
 from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
 from suphx_pipelines.play.terminal_game import LeftGameError, TerminalGame, play_in_terminal
-from suphx_pipelines.play.terminal_text import TerminalText
+from suphx_pipelines.play.terminal_text import TerminalText, tiles
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 
 
@@ -132,3 +135,12 @@ def test_the_end_of_input_leaves_the_game(tmp_path: Path) -> None:
     result = play_in_terminal(PlayConfig(agent="ukeire", seed=1, out=tmp_path / "out"), loader(), "en", read)
     assert (result["final"], result["record"]) == (None, None)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("value", "has_colours"), [("", True), ("1", False)])
+def test_no_color_is_respected(value: str, has_colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", value)
+    screen = Console(file=StringIO(), force_terminal=True, color_system="standard")
+    screen.print(tiles([0, 9, 18, 34]))
+    assert isinstance(screen.file, StringIO)
+    assert bool(re.search(r"\x1b\[[0-9;]*3[0-7]m", screen.file.getvalue())) is has_colours
