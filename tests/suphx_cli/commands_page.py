@@ -107,6 +107,7 @@ JSON_KEYS = {
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
+    "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (

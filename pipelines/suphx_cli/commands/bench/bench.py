@@ -10,7 +10,7 @@ from suphx.suggestion import did_you_mean
 from suphx_cli.arguments.parsing import examples, positive, seconds
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
-from suphx_cli.commands.bench import bench_adapt, bench_environments, bench_net, bench_selfplay
+from suphx_cli.commands.bench import bench_adapt, bench_environments, bench_evaluation, bench_net, bench_selfplay
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -43,6 +43,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_net.add_parsers(subjects, options)
     bench_selfplay.add_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)
+    bench_evaluation.add_parser(subjects, options)
 
 
 def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
