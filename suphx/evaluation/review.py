@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from suphx.games.riichi import GameLog, count_shanten, face_name, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.agents.opinion import ask_agent
+
+KINDS = {
+    "win": "a win or nine terminals is possible",
+    "claim": "a call on another player's discard is possible",
+    "kan": "a kan in the own turn is possible",
+    "riichi": "a declaration of riichi is possible",
+    "discard": "only discards are possible",
+}
+"""What a decision is about, with its group; of several the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +37,8 @@ class ReviewedDecision:
     player: str
     seat: int
     """0-3."""
+    kind: str
+    """The choice that there was, one of KINDS."""
     turn: int
     """Discards of the seat so far, and one."""
     shanten: int
@@ -88,6 +100,7 @@ def _decision(game: GameLog, deal: str, address: str, shown: dict[str, Any], tab
         address=address,
         player=game.names[seat],
         seat=seat,
+        kind=_kind({move["move"] for move in shown["moves"]}),
         turn=shown["turn"],
         shanten=int(count_shanten(table["hand"][seat][None], table["num_melds"][seat][None])[0]),
         is_under_riichi=any(bool(table["riichi"][other]) for other in range(4) if other != seat),
@@ -99,6 +112,17 @@ def _decision(game: GameLog, deal: str, address: str, shown: dict[str, Any], tab
     )
 
 
+def _kind(moves: set[str]) -> str:
+    """Return what a decision with these legal moves is about."""
+    if moves & {"tsumo", "ron", "nine terminals"}:
+        return "win"
+    if "pass" in moves:
+        return "claim"
+    if moves & {"ankan", "kakan"}:
+        return "kan"
+    return "riichi" if "riichi" in moves else "discard"
+
+
 def _move_text(move: dict[str, Any]) -> str:
     return " ".join([move["move"], *map(face_name, move["faces"])])
 
@@ -107,6 +131,7 @@ def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any
     """Return how often the agent agrees, by group: [{group, decisions, agreement}]; empty groups are left out."""
     groups: list[tuple[str, Callable[[ReviewedDecision], bool]]] = [
         ("all decisions", lambda one: True),
+        *((group, partial(_is_of_kind, kind)) for kind, group in KINDS.items()),
         ("turns 1 to 6", lambda one: one.turn <= 6),
         ("turns 7 to 12", lambda one: 7 <= one.turn <= 12),
         ("turns from 13 on", lambda one: one.turn >= 13),
@@ -124,6 +149,10 @@ def agreement_table(decisions: Sequence[ReviewedDecision]) -> list[dict[str, Any
             agreement = sum(not one.differs for one in own) / len(own)
             rows.append({"group": name, "decisions": len(own), "agreement": agreement})
     return rows
+
+
+def _is_of_kind(kind: str, decision: ReviewedDecision) -> bool:
+    return decision.kind == kind
 
 
 def largest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:

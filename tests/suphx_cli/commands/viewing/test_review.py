@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx.evaluation.review import KINDS
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx_cli import cli
 from tests.games.riichi.builders.random_game import random_game
@@ -42,12 +43,13 @@ def test_a_review_has_the_probabilities_of_nets_and_links_to_the_games(
     assert (result["games"], result["decisions"]) == (2, len(decisions))
     agreement = sum(one["played"] == one["agent"] for one in decisions) / len(decisions)
     assert result["agreement"] == pytest.approx(agreement)
-    for prefix in ("turns", ""):
-        groups = [row for row in values["groups"] if row["group"].startswith(prefix)]
-        assert groups
-    assert sum(row["decisions"] for row in values["groups"] if row["group"].startswith("turns")) == len(decisions)
-    assert sum(row["decisions"] for row in values["groups"] if "riichi" in row["group"]) == len(decisions)
-    assert sum(row["decisions"] for row in values["groups"] if "tenpai" in row["group"]) == len(decisions)
+    for groups in (["turns"], ["tenpai"], ["other player has", "another player has"], list(KINDS.values())):
+        rows = [row for row in values["groups"] if any(group in row["group"] for group in groups)]
+        assert sum(row["decisions"] for row in rows) == len(decisions)
+    moves = {kind: {name for one in decisions if one["kind"] == kind for name, _ in one["moves"]} for kind in KINDS}
+    assert all(name.startswith("discard") for name in moves["discard"])
+    assert {name.split()[0] for name in moves["claim"]} <= {"pass", "chi", "pon", "minkan"}
+    assert all("pass" in dict(one["moves"]) for one in decisions if one["kind"] == "claim")
     discards = [one for one in decisions if one["played"].startswith("discard")]
     assert all(0 <= one["played_probability"] <= 1 for one in discards)
     assert all(sum(p for name, p in one["moves"] if name.startswith("discard")) == pytest.approx(1, abs=0.01)
