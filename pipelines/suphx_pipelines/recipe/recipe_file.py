@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import tomllib
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 
 from suphx.suggestion import closest, did_you_mean
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
+from suphx_pipelines.recipe.toml_text import parse_toml, read_toml
 
 C = TypeVar("C")
 Table = dict[str, Any]
@@ -133,10 +133,7 @@ def _read(path: Path, below: tuple[Path, ...]) -> Table:
     """Return the tables of a file and of those that it extends; ``below``: the files that extend it."""
     if path.resolve() in below:
         raise ValueError(f"{path}: extends: it extends itself: name another file, or remove the key")
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not TOML: {error}") from error
+    table = read_toml(path)
     extended = table.pop("extends", None)
     if extended is None:
         return table
@@ -268,8 +265,8 @@ def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
 def _typed(hint: Any, text: str) -> Any:
     """Read the text of an override as TOML, or as plain text where that is what it must be or all that it can be."""
     try:
-        value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        value = parse_toml(f"value = {text}")["value"]
+    except ValueError:
         return text
     wants_text = hint is str or typing.get_origin(hint) is typing.Literal
     return text if wants_text and not isinstance(value, str) else value

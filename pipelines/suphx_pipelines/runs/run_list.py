@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +16,7 @@ from suphx.suggestion import did_you_mean
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.recipe_file import flatten
+from suphx_pipelines.recipe.toml_text import read_toml
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_lock import is_locked
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunState, RunSummary, StageSummary
@@ -72,9 +72,9 @@ class RunEntry:
         """Return all keys of the run's recipe, ``a.b``; ValueError if its file is damaged."""
         path = self.folder / RECIPE_FILE
         try:
-            return flatten(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            return flatten(read_toml(path))
+        except ValueError as error:
+            raise ValueError(f"the run is damaged: {error}") from error
 
     def metrics(self) -> dict[str, dict[str, float]]:
         """Return the metrics of the finished stages, stage name -> metric -> value, in the order of the stages."""
@@ -144,7 +144,7 @@ def _read_without_summary(folder: Path, *, is_running: bool) -> RunEntry:
     started = min(each.stat().st_mtime for each in (path, *done))
     return RunEntry(
         folder=folder,
-        recipe=str(tomllib.loads(path.read_text(encoding="utf-8")).get("name", folder.name)),
+        recipe=str(read_toml(path).get("name", folder.name)),
         state=state,
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
         seconds=sum(stage.seconds for stage in stages.values()),

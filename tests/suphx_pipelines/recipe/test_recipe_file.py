@@ -84,6 +84,10 @@ def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
             "learner.is_teacher: this is not a key of a recipe: the second stage sets it",
         ),
         ("name = \n", "is not TOML: Invalid value (at line 1"),
+        ("x = 1\na" + 49_000 * ".a" + " = 1\n", "is not TOML: a key in line 2 has more than 16 parts (a.a.a."),
+        ("[a" + 20 * " . b" + "]\n", "is not TOML: a key in line 1 has more than 16 parts (a . b . b"),
+        ("a = " + 5_000 * "[" + "\n", "is not TOML: its values are nested too deeply"),
+        ("#" * (1 << 20) + "\n", "has 1,048,577 bytes, and a recipe has at most 1,048,576: is it the right file?"),
     ],
 )
 def test_a_bad_recipe_is_refused_with_file_and_key(tmp_path: Path, text: str, message: str) -> None:

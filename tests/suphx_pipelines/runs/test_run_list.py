@@ -40,7 +40,7 @@ def test_settings_are_the_keys_of_the_recipe(tmp_path: Path) -> None:
     folder = write_run(tmp_path, "laptop-1")
     assert read_run(folder).settings() == {"name": "laptop", "net.size": "tiny"}
     (folder / "recipe.toml").write_text("name = ", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"recipe\.toml is damaged"):
+    with pytest.raises(ValueError, match=r"the run is damaged: .*recipe\.toml is not TOML"):
         read_run(folder).settings()
 
 
