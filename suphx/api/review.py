@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
 from suphx.api.game_list import AgentLike, as_agent
-from suphx.games.riichi import NO_ANSWER, GameLog, action_name, kyoku_name, recorded_decisions
-from suphx.selfplay.agents.opinion import ask_agent
+from suphx.evaluation.review import ReviewedDecision, review_game
+from suphx.games.riichi import GameLog
 
 REVIEW_COLUMNS = pa.schema(
     [
         ("deal", pa.int16()),
         ("name", pa.string()),
         ("seat", pa.int8()),
+        ("kind", pa.string()),
+        ("turn", pa.int16()),
+        ("shanten", pa.int8()),
+        ("under_riichi", pa.bool_()),
         ("choices", pa.int16()),
         ("played", pa.string()),
         ("agent", pa.string()),
@@ -25,38 +28,35 @@ REVIEW_COLUMNS = pa.schema(
 
 
 def review(game: GameLog, agent: AgentLike) -> pa.Table:
-    """Return one row for each decision with more than one legal move whose answer the record shows.
+    """Return one row for each decision with a choice whose answer the record shows and for which the agent has one.
 
-    ``agent`` is null where it never comes into such a position; ``p_played`` and ``p_agent`` are the probabilities of
-    its nets, null where no net decides. ValueError for an unknown agent and a game that contradicts the rules.
+    ``deal`` counts from 0; ``kind``: what the decision is about (win, claim, kan, riichi, discard); ``turn``: discards
+    of the seat so far, and one; ``choices``: different moves; ``p_played`` and ``p_agent`` are the probabilities of the
+    agent's nets, null where no net decides. ``suphx review`` counts the same decisions. ValueError for an unknown agent
+    and a game that contradicts the rules.
 
     >>> from suphx import review, simulate
     >>> (game,) = simulate("ukeire", seed=7)
     >>> all(review(game, "ukeire")["agrees"].to_pylist())
     True
     """
-    decisions = recorded_decisions(game)
-    opinions = ask_agent(as_agent(agent), decisions)
-    rows = []
-    for i in np.flatnonzero((decisions.tables["num_legal"] > 1) & decisions.is_known).tolist():
-        table, played, own = decisions.tables[i], int(decisions.actions[i]), int(opinions.actions[i])
-        has_answer = own != NO_ANSWER
-        log = game.kyokus[int(decisions.kyokus[i])]
-        rows.append(
-            {
-                "deal": int(decisions.kyokus[i]),
-                "name": kyoku_name(log.kyoku, log.honba),
-                "seat": int(table["actor"]),
-                "choices": int(table["num_legal"]),
-                "played": action_name(played),
-                "agent": action_name(own) if has_answer else None,
-                "agrees": own == played if has_answer else None,
-                "p_played": _probability(opinions.probabilities[i, played]),
-                "p_agent": _probability(opinions.probabilities[i, own]) if has_answer else None,
-            }
-        )
-    return pa.Table.from_pylist(rows, schema=REVIEW_COLUMNS)
+    decisions = review_game(game, as_agent(agent)).decisions
+    return pa.Table.from_pylist([_row(decision) for decision in decisions], schema=REVIEW_COLUMNS)
 
 
-def _probability(value: np.float32) -> float | None:
-    return float(value) if np.isfinite(value) else None
+def _row(decision: ReviewedDecision) -> dict[str, object]:
+    return {
+        "deal": decision.deal_number - 1,
+        "name": decision.deal,
+        "seat": decision.seat,
+        "kind": decision.kind,
+        "turn": decision.turn,
+        "shanten": decision.shanten,
+        "under_riichi": decision.is_under_riichi,
+        "choices": len(decision.moves),
+        "played": decision.played,
+        "agent": decision.agent,
+        "agrees": not decision.differs,
+        "p_played": decision.played_probability,
+        "p_agent": decision.agent_probability,
+    }

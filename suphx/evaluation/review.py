@@ -54,6 +54,11 @@ class ReviewedDecision:
     """All legal moves with their probabilities."""
 
     @property
+    def deal_number(self) -> int:
+        """The place of the deal in the game, from 1 on."""
+        return int(self.address.partition(".")[0])
+
+    @property
     def differs(self) -> bool:
         """Whether the agent would have decided differently."""
         return self.played != self.agent

@@ -21,6 +21,7 @@ LAYERS = {
     "environments": "suphx/environments",
     "training": "suphx/training",
     "evaluation": "suphx/evaluation",
+    "api": "suphx/api",
     "platform": "platform",
     "pipelines": "pipelines",
 }

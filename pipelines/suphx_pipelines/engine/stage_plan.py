@@ -19,7 +19,7 @@ from suphx_pipelines.engine.stage_storage import StageStorage
 from suphx_pipelines.engine.stage_work import CONTINUED, StageWork, local_work
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import duration_text
-from suphx_platform.storage.storage import CheckpointVersion
+from suphx_platform.storage.manifest import CheckpointVersion
 
 CodeChange = Literal["stop", "keep", "redo"]
 """What to do with results of other code: stop before anything is changed, keep them, or replace them."""

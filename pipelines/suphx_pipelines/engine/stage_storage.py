@@ -10,7 +10,8 @@ from pathlib import Path
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage_work import StageWork, stored_work
 from suphx_platform.console.console import Console
-from suphx_platform.storage.storage import FINISHED, CheckpointVersion, Storage
+from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.upload_queue import UploadQueue
 
 _MARK = ".stored.json"  # begins with a dot: it says something of this machine's folder and is not stored itself

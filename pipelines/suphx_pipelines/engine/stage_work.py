@@ -11,7 +11,8 @@ from typing import Any
 from suphx_pipelines.engine.provenance import digest_json
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, parse_done, parse_started, read_done, read_started
 from suphx_pipelines.engine.stage_warning import WARNINGS_FILE
-from suphx_platform.storage.storage import CheckpointVersion, Storage
+from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.storage import Storage
 
 CONTINUED = "continued"
 """Entry of the inputs of a stage that was begun by other code: the digest of that attempt."""

@@ -202,8 +202,7 @@ class Recipe:
     @property
     def has_self_play(self) -> bool:
         """Tell whether a stage of this recipe plays and learns with simulators, engines and learners."""
-        own = self.reinforcement.is_wanted or self.oracle.max_updates
-        return bool(own or self.entropy_study.alphas or self.agent_comparison.agents)
+        return bool(self.reinforcement.is_wanted or self.oracle.max_updates or self.agent_comparison.agents)
 
     @property
     def free_keys(self) -> tuple[str, ...]:

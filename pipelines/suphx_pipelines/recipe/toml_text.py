@@ -9,8 +9,17 @@ from typing import Any
 
 MAX_BYTES = 1 << 20
 """Of a file; a recipe with all keys has 6 kB."""
-_LONG_KEY = re.compile(r"(?:[^\s.=\[\]{},#]+[ \t]*\.[ \t]*){16}")
-"""A dotted key with more than 16 parts. What the parser keeps of one grows with the square of its parts."""
+MAX_KEY_PARTS = 16
+"""Of a dotted key. What the parser keeps of one grows with the square of its parts."""
+_TOKEN = re.compile(
+    r'"""(?:\\.|[^\\])*?(?:"""|\Z)'  # texts and comments, closed or not
+    r"|'''.*?(?:'''|\Z)"
+    r'|"(?:\\[^\n]|[^"\\\n])*"?'
+    r"|'[^'\n]*'?"
+    r"|#[^\n]*"
+    r"|[.\n=,{}\[\]]",
+    re.DOTALL,
+)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -26,10 +35,21 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text; ValueError (``tomllib.TOMLDecodeError`` is one) if it cannot be read."""
-    if found := _LONG_KEY.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        raise ValueError(f"a key in line {line} has more than 16 parts ({found[0][:40]}…)")
+    _check_keys(text)
     try:
         return tomllib.loads(text)
     except RecursionError:
         raise ValueError("its values are nested too deeply") from None
+
+
+def _check_keys(text: str) -> None:
+    """Raise ValueError if a key has too many parts, in one pass over the text."""
+    dots = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] == ".":
+            dots += 1
+        elif len(token[0]) == 1:
+            dots = 0
+        if dots >= MAX_KEY_PARTS:
+            line = text.count("\n", 0, token.start()) + 1
+            raise ValueError(f"a key in line {line} has more than {MAX_KEY_PARTS} parts")

@@ -15,7 +15,8 @@ from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
-from suphx_platform.storage.storage import CheckpointVersion, Storage, StorageConfig
+from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.storage import Storage, StorageConfig
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.tracking import TrackingStore
 

@@ -12,7 +12,6 @@ other is told. A version without a manifest is not finished and is never read.
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import shutil
@@ -21,14 +20,19 @@ import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Literal, get_args
 
 from suphx_platform.storage.folder_store import FolderStore
-from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, ObjectStore, Part
+from suphx_platform.storage.manifest import (
+    MANIFEST,
+    CheckpointVersion,
+    ManifestError,
+    read_manifest,
+    write_manifest,
+)
+from suphx_platform.storage.object_store import DamagedObjectError, ObjectStore
 
-MANIFEST = "manifest.json"
-FORMAT = 2
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
@@ -83,27 +87,6 @@ class StorageConfig:
         return self.address.startswith("s3://")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointVersion:
-    """One finished state of a folder."""
-
-    path: str
-    """``<name>/<number>.<attempt>``."""
-    number: int
-    score: float | None
-    """How good it is, larger is better; None if nobody said."""
-    writer: str
-    """Folder of its files below ``path``."""
-    files: dict[str, list[Part]]
-    """Parts by the file's path in the folder."""
-    saved: float = 0.0
-    """When, in seconds since 1970; 0 if the manifest does not say."""
-
-    def key(self, file: str) -> str:
-        """Return the key of one of its files."""
-        return f"{self.path}/{self.writer}/{file}"
-
-
 class DamagedVersionError(Exception):
     """A version's files are not what its manifest says."""
 
@@ -132,7 +115,7 @@ class Storage:
                 version = CheckpointVersion(
                     path, number, score, writer, dict(zip(files, uploads, strict=True)), time.time()
                 )
-            self._store.put_new(f"{path}/{MANIFEST}", _manifest(version))
+            self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
             if not self._finished_paths(path):
                 raise
@@ -229,8 +212,8 @@ class Storage:
 
     def _version(self, path: str) -> CheckpointVersion | None:
         try:
-            return _read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
-        except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError) as error:
+            return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
+        except (ManifestError, FileNotFoundError) as error:
             _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
@@ -282,23 +265,3 @@ def _files(folder: Path) -> list[str]:
     """Return the paths of the files below a folder, without what begins with a dot."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     return sorted(path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts))
-
-
-def _manifest(version: CheckpointVersion) -> bytes:
-    content = {"format": FORMAT, "writer": version.writer, "score": version.score, "part_bytes": PART_BYTES}
-    return json.dumps(content | {"saved": version.saved, "files": version.files}, allow_nan=False).encode()
-
-
-def _read_manifest(path: str, data: bytes) -> CheckpointVersion:
-    manifest: Any = json.loads(data)
-    if manifest["format"] != FORMAT or manifest["part_bytes"] != PART_BYTES:
-        raise ValueError(
-            f"format {manifest['format']} is not {FORMAT}: it was written by another version of this program"
-        )
-    files = {name: [(int(size), str(digest)) for size, digest in parts] for name, parts in manifest["files"].items()}
-    for name in files:
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise ValueError(f"{name!r} would be outside of the folder")
-    score = None if manifest["score"] is None else float(manifest["score"])
-    number = int(path.rpartition("/")[2].split(".")[0])
-    return CheckpointVersion(path, number, score, str(manifest["writer"]), files, float(manifest.get("saved", 0.0)))

@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Protocol
 
 from suphx_platform.storage.linked_copy import copy_linked
-from suphx_platform.storage.storage import CheckpointVersion, Storage
+from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.storage import Storage
 
 _SNAPSHOTS = ".uploads"  # begins with a dot: no part of what is stored
 

@@ -134,7 +134,6 @@ from .bots.seat_play import (
 from .selfplay.deal_in import COST_POINTS as COST_POINTS
 from .selfplay.decision import (
     HeadAnswers as HeadAnswers,
-    UNDECIDED as UNDECIDED,
     decide as decide,
     discard_answers as discard_answers,
 )

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.object_store import PART_BYTES, ObjectStore
-from suphx_platform.storage.storage import FINISHED, MANIFEST, DamagedVersionError, Storage, StorageConfig
+from suphx_platform.storage.storage import FINISHED, DamagedVersionError, Storage, StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET
 
 NAME = "run-1/supervised/discard"
@@ -112,15 +113,21 @@ def test_versions_without_a_readable_manifest_do_not_exist(
     good = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
     manifest = json.loads(storage._store.get(f"{good.path}/{MANIFEST}"))
     outside = manifest | {"files": {"../outside": []}}
+    elsewhere = manifest | {"writer": "../../../secret"}
     for number, content in enumerate(
-        (b"torn", b"[]", b"{}", *(json.dumps(m).encode() for m in (outside, manifest | {"format": 1})))
+        (
+            *(b"torn", b"[]", b"{}", b"[" * 200_000),
+            *(json.dumps(m).encode() for m in (outside, elsewhere, manifest | {"format": 1})),
+        )
     ):
         write(storage, f"{NAME}/{number + 2:012}.001/{MANIFEST}", content, tmp_path)
     write(storage, f"{NAME}/000000000009.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
     assert storage.versions(NAME) == [good]
-    assert caplog.text.count("no readable manifest") == 5
-    assert "'../outside' would be outside of the folder" in caplog.text
+    assert caplog.text.count("no readable manifest") == 7
+    assert "'../outside' is no name of a file inside the folder" in caplog.text
     assert "written by another version of this program" in caplog.text
+    better = storage.save(NAME, fill(tmp_path / "a", "two"), number=20)
+    assert storage.load_newest(NAME, tmp_path / "b") == better
 
 
 def test_the_last_and_the_best_are_kept_and_the_rest_removed(config: StorageConfig, tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.object_store import PART_BYTES
-from suphx_platform.storage.storage import MANIFEST, Storage, StorageConfig
+from suphx_platform.storage.storage import Storage, StorageConfig
 from tests.free_port import free_port
 from tests.full_disk import files_limited_to
 from tests.repository import REPOSITORY

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+
+from suphx_platform.storage.manifest import (
+    MAX_BYTES,
+    CheckpointVersion,
+    ManifestError,
+    read_manifest,
+    write_manifest,
+)
+from suphx_platform.storage.object_store import PART_BYTES
+
+PATH = "run/000000000007.001"
+DIGEST = "0f" * 32
+VERSION = CheckpointVersion(
+    PATH, 7, -0.5, "ab" * 16, {"state": [(PART_BYTES, DIGEST), (5, DIGEST)], "a/b.json": [], "牌": [(1, DIGEST)]}, 12.5
+)
+STRANGE: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1.5, 10**400, "", ".", "..", "../x", "/x", "x\0y", "a" * 2000, [], {}, [[]], [None], "NaN"),
+    *(["1", DIGEST], [1, DIGEST], [[0, DIGEST]], [[1, "short"]], [[True, DIGEST]], {"": []}, {"..": []}),
+)
+
+
+def changed(**values: Any) -> bytes:
+    return json.dumps(json.loads(write_manifest(VERSION)) | values).encode()
+
+
+def test_what_is_written_is_read() -> None:
+    assert read_manifest(PATH, write_manifest(VERSION)) == VERSION
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"torn", "it is not JSON"),
+        (b"[" * 200_000, "it is not JSON"),
+        (b"\xff", "it is not JSON"),
+        (b"[]", "it is not a table"),
+        (b" " * (MAX_BYTES + 1), "a manifest has at most"),
+        (changed(format=1), "written by another version of this program"),
+        (changed(part_bytes=1), "written by another version of this program"),
+        (changed(writer="../../../secret"), r"its writer '\.\./\.\./\.\./secret' is not 32 hexadecimal digits"),
+        (changed(writer=None), "its writer None is not"),
+        (changed(writer="AB" * 16), "its writer 'ABAB"),
+        (changed(files=[]), "its files are not a table"),
+        *(
+            (changed(files={name: []}), "is no name of a file inside the folder")
+            for name in (
+                "",
+                ".",
+                "..",
+                "../x",
+                "/x",
+                "a//b",
+                "a/../b",
+                ".hidden",
+                "x\0y",
+                "a\\b",
+                "a" * 300,
+                "a/" * 600,
+            )
+        ),
+        (changed(files={"a": {}}), "the parts of 'a' are not a list"),
+        *(
+            (changed(files={"a": [part]}), "not a size and a SHA-256")
+            for part in ([0, DIGEST], [-1, DIGEST], [10**30, DIGEST], [True, DIGEST], [1.0, DIGEST], [1, "x"], [1], 1)
+        ),
+        (changed(files={"a": [[math.inf, DIGEST]]}), "it is not JSON: Infinity is no number"),
+        (changed(score=math.nan), "it is not JSON: NaN is no number"),
+        (write_manifest(VERSION).replace(b"-0.5", b"1e999"), "its score is inf: not a finite number"),
+        (changed(score=10**400), "not a finite number"),
+        (changed(saved="now"), "its saved is 'now': not a finite number"),
+    ],
+)
+def test_what_this_program_does_not_write_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(ManifestError, match=message):
+        read_manifest(PATH, data)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damaged_manifests_are_refused_or_lead_nowhere_else(seed: int) -> None:
+    rng = random.Random(seed)
+    outcomes = set()
+    for _ in range(500):
+        try:
+            version = read_manifest(PATH, _damaged(rng))
+        except ManifestError:
+            outcomes.add("refused")
+            continue
+        outcomes.add("read")
+        assert len(version.writer) == 32
+        assert math.isfinite(version.score or 0)
+        assert math.isfinite(version.saved)
+        for name, parts in version.files.items():
+            assert version.key(name).startswith(f"{PATH}/{version.writer}/")
+            assert not {"", ".", ".."} & set(name.split("/"))
+            assert all(0 < size <= PART_BYTES for size, _ in parts)
+    assert outcomes == {"refused", "read"}
+
+
+def _damaged(rng: random.Random) -> bytes:
+    """Return a manifest with some values exchanged, or some bytes."""
+    content = json.loads(write_manifest(VERSION))
+    if rng.random() < 0.5:
+        part = content["files"] if rng.random() < 0.5 else content
+        part[rng.choice([*part, "new"])] = rng.choice(STRANGE)
+        return json.dumps(content).encode()
+    data = bytearray(write_manifest(VERSION))
+    for _ in range(rng.randint(1, 3)):
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data)
