@@ -27,6 +27,8 @@ from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, 
 T = TypeVar("T")
 
 _CONNECT_SECONDS = 10
+_READ_SECONDS = 20
+"""Without a byte of an answer."""
 _BODY_ATTEMPTS = 5
 _MISSING = {"404", "NoSuchKey", "NotFound"}
 _EXISTS = {"412", "PreconditionFailed", "ConditionalRequestConflict"}
@@ -69,6 +71,7 @@ class BucketConnection:
                 request_checksum_calculation=self.checksums,
                 response_checksum_validation=self.checksums,
                 connect_timeout=_CONNECT_SECONDS,
+                read_timeout=_READ_SECONDS,
                 retries={"mode": "standard", "total_max_attempts": self.max_attempts},
                 max_pool_connections=2 * self.threads,  # parts, and the files that are one part
             ),

@@ -15,8 +15,9 @@ FORMAT = 2
 MAX_BYTES = 16 * 2**20
 """Of a manifest: enough for 100,000 files."""
 MAX_NAME = 1024
-"""Characters of a file's path in the folder; keys of S3 have at most as many bytes."""
+"""Bytes of a file's path in the folder; keys of S3 have at most as many."""
 _MAX_PART_NAME = 255
+"""Bytes of each of its parts, as of most file systems."""
 _WRITER = re.compile(r"[0-9a-f]{32}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -66,6 +67,9 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
     if not isinstance(files, dict):
         raise ManifestError("its files are not a table")
     parts = {_file_name(name): _parts(name, value) for name, value in files.items()}
+    for name in parts:
+        if not parts.keys().isdisjoint(_folders(name)):
+            raise ManifestError(f"{_shown(name)} is inside of a file")
     score = None if manifest.get("score") is None else _number("score", manifest["score"])
     number = int(path.rpartition("/")[2].split(".")[0])
     return CheckpointVersion(path, number, score, writer, parts, _number("saved", manifest.get("saved", 0.0)))
@@ -89,10 +93,15 @@ def _refuse(constant: str) -> NoReturn:
 
 def _file_name(name: str) -> str:
     parts = name.split("/")
-    is_plain = name.isprintable() and "\\" not in name and len(name) <= MAX_NAME
-    if not is_plain or any(not part or part.startswith(".") or len(part) > _MAX_PART_NAME for part in parts):
+    is_plain = name.isprintable() and "\\" not in name and len(name.encode()) <= MAX_NAME
+    if not is_plain or any(not part or part.startswith(".") or len(part.encode()) > _MAX_PART_NAME for part in parts):
         raise ManifestError(f"{_shown(name)} is no name of a file inside the folder")
     return name
+
+
+def _folders(name: str) -> list[str]:
+    """Return the folders that a file is in: ``a`` and ``a/b`` of ``a/b/c``."""
+    return [name[:end] for end, letter in enumerate(name) if letter == "/"]
 
 
 def _parts(name: str, value: object) -> list[Part]:

@@ -36,6 +36,7 @@ from suphx_platform.storage.object_store import DamagedObjectError, ObjectStore
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
+_MAX_ATTEMPTS = 999
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
 AddressingStyle = Literal["path", "virtual"]
@@ -60,7 +61,7 @@ class StorageConfig:
     threads: int = 8
     """Parts that are uploaded or downloaded at once."""
     max_attempts: int = 8
-    """Attempts per request; 8 attempts take up to a minute when a server does not answer."""
+    """Attempts per request; 8 attempts take up to three minutes when a server does not answer."""
     keep_last: int = 2
     """Number of newest versions of an unfinished training that are kept."""
     keep_best: int = 0
@@ -200,6 +201,10 @@ class Storage:
         """Return the first path of ``number`` that nobody has finished."""
         finished = self._finished_paths(f"{name}/{number:0{_DIGITS}}.")
         attempt = 1 + max((int(path.rpartition(".")[2]) for path in finished), default=0)
+        if attempt > _MAX_ATTEMPTS:
+            raise FileExistsError(
+                f"{self.config.address}/{name} has {attempt - 1} attempts at version {number}: delete it"
+            )
         return f"{name}/{number:0{_DIGITS}}.{attempt:03}"
 
     def _finished_paths(self, prefix: str) -> list[str]:

@@ -66,6 +66,7 @@ def test_what_is_written_is_read() -> None:
                 "a/" * 600,
             )
         ),
+        (changed(files={"a/b": [], "a/b/c/d": []}), "'a/b/c/d' is inside of a file"),
         (changed(files={"a": {}}), "the parts of 'a' are not a list"),
         *(
             (changed(files={"a": [part]}), "not a size and a SHA-256")

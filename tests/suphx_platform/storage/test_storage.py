@@ -266,6 +266,14 @@ def test_a_deleted_name_has_no_versions_and_names_below_it_stay(storage: Storage
     assert storage.versions(f"{NAME}/discard") == [below]
 
 
+def test_after_the_last_number_of_an_attempt_there_is_no_other(storage: Storage, tmp_path: Path) -> None:
+    version = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    manifest = storage._store.get(f"{version.path}/{MANIFEST}")
+    write(storage, f"{version.path.removesuffix('001')}999/{MANIFEST}", manifest, tmp_path)
+    with pytest.raises(FileExistsError, match="has 999 attempts at version 1: delete it"):
+        storage.save(NAME, tmp_path / "a", number=1)
+
+
 def test_where_nothing_is_kept_nothing_is_loaded(storage: Storage, tmp_path: Path) -> None:
     folder = fill(tmp_path / "a", "mine")
     assert storage.load_newest(NAME, folder) is None
