@@ -182,8 +182,8 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
 def _cells(row: Row) -> dict[str, str]:
     against = row["against_champion"]
     return {
-        "rating": decimal(row["rating"]),
-        "interval": interval(row["interval"]),
+        "rating": number(row["rating"]),
+        "interval": interval(row["interval"], 0),
         "hanchans": number(row["hanchans"]),
         "placement": decimal(row["average_placement"], 3),
         "stable_rank": stable_rank(row["stable_rank"], row.get("stable_rank_interval")),
@@ -210,7 +210,7 @@ def _ratings(rows: Sequence[Row], *, is_file: bool = False) -> str:
     names = short_names([row["name"] for row in rows])
     lines = [
         Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
-             colour=_PART_COLOURS[_part(row)], note=f"{decimal(row['rating'], 1)} ({interval(row['interval'], 1)})")
+             colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
         for name, row in zip(names, rows, strict=True)
     ]  # fmt: skip
     return interval_chart(lines, "Ratings of the agents", axis_title="rating", is_file=is_file)
