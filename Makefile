@@ -9,7 +9,7 @@ RECIPE ?= self_play
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden fuzz check format bench image ui clean
+.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden docs fuzz check format bench image ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,11 +61,16 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 fuzz: warmup  ## read a million damaged records of every format; FUZZ=n: another number, RECORDS=folder: start from real records
 	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
 
-check: setup  ## run all checks of CI: lint, format, types, import contracts, fast tests
+docs: setup  ## build the documentation site in dist/site; a broken link is an error
+	$(BIN)/sphinx-build -q -W --keep-going -c docs/site . dist/site
+	@echo "dist/site/index.html" >&2
+
+check: setup  ## run all checks of CI: lint, format, types, import contracts, documentation site, fast tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory docs
 	$(MAKE) --no-print-directory test
 
 format: setup  ## fix lint and format errors that ruff can fix

@@ -7,6 +7,7 @@ heavy (torch, numba, mlflow) only after they have checked their arguments.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,10 @@ def _run(arguments: Sequence[str]) -> int:
 
     take_interrupts()
     parser = build_parser()
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what may follow
+        from suphx_cli.completion.completion import answer_shell
+
+        answer_shell(parser)
     if not arguments:
         parser.print_help()
         return 0

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, Protocol
 
 from suphx.suggestion import did_you_mean
 from suphx_cli.arguments.parsing import EXAMPLES_TITLE, examples
+from suphx_cli.completion.installation import SHELLS, InstallCompletion
 
 GROUPS = (
     ("learn", ("run", "recipes", "runs", "ui", "reference")),
@@ -80,6 +81,15 @@ def new_parser() -> argparse.ArgumentParser:
         parents=[options],
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    parser.add_argument(
+        "--install-completion",
+        action=InstallCompletion,
+        nargs="?",
+        choices=SHELLS,
+        metavar="SHELL",
+        help="let the Tab key complete commands, options, recipes, runs and agents in bash, zsh or fish, by default in "
+        "your shell",
+    )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in command_modules():
         command.add_parser(commands, options)

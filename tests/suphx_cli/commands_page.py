@@ -34,7 +34,8 @@ Every command also has these options, before or after its name:
 | `--json` | print one JSON object as the last line on stdout (none after an error); the rest goes to stderr |
 | `--debug` | print the traceback of an error |
 
-`suphx --version` prints the version.
+`suphx --version` prints the version. `suphx --install-completion` lets the Tab key complete commands, options,
+recipes, keys, runs and agents in bash, zsh or fish.
 
 | exit code | meaning |
 |---|---|

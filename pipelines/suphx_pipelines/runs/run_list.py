@@ -95,6 +95,11 @@ def list_runs(runs: Path) -> list[RunEntry]:
     return sorted((read_run(folder) for folder in _run_folders(runs)), key=lambda entry: entry.started, reverse=True)
 
 
+def run_ids(runs: Path) -> list[str]:
+    """Return the ids of all runs in the folder ``runs``, by name, without reading them; none without such a folder."""
+    return [folder.name for folder in _run_folders(runs)] if runs.is_dir() else []
+
+
 def find_run(runs: Path, name: str) -> RunEntry:
     """Return the run called ``name``, or the one in the folder ``name``; ValueError with the closest name if none."""
     for folder in (runs / name, Path(name)):

@@ -69,7 +69,7 @@ def page() -> str:
         [
             _HEAD,
             *(_section(table, run.free_keys) for table in tables(run)),
-            "# Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
+            "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
             *(_section(table, tournament.free_keys, "Tournament: ") for table in tables(tournament)),
         ]
     )

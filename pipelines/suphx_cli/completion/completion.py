@@ -1,0 +1,104 @@
+"""What a shell offers when somebody presses Tab: argcomplete finds commands and options, this module the values.
+
+The kind of a value is its metavar in the help: ``RECIPE`` is the name of a recipe or a TOML file, ``AGENT`` a
+baseline or a folder of nets, and so on. Values without a kind, such as numbers, get no suggestion.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from argcomplete import autocomplete
+from argcomplete.completers import DirectoriesCompleter, FilesCompleter
+
+from suphx_cli.arguments.parsing import DEFAULT_RUNS
+
+Completer = Callable[..., Any]
+
+
+def answer_shell(parser: argparse.ArgumentParser) -> None:
+    """Print what may follow the words that the shell gives in the environment, and end the process."""
+    for action in _actions(parser):
+        if action.nargs != 0 and action.choices is None:
+            action.completer = COMPLETERS.get(str(action.metavar), nothing)  # type: ignore[attr-defined]
+    autocomplete(parser, always_complete_options=False, validator=_starts_with)
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from _actions(child)
+        else:
+            yield action
+
+
+def _starts_with(text: str, prefix: str) -> bool:
+    return text.startswith(prefix)
+
+
+def nothing(**_: object) -> tuple[str, ...]:
+    """Return no suggestion."""
+    return ()
+
+
+def recipes(prefix: str, **_: object) -> list[str]:
+    """Return the names of the shipped recipes, and TOML files."""
+    from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+
+    return [*shipped_recipes(), *FilesCompleter(["toml"])(prefix)]
+
+
+def recipe_keys(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """Return ``key=`` for each key of a recipe, or of a tournament's recipe."""
+    from suphx_cli.commands import tournament
+    from suphx_pipelines.recipe.recipe import Recipe
+    from suphx_pipelines.recipe.recipe_file import flatten, to_table
+    from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+
+    is_tournament = getattr(parsed_args.execute, "__module__", "") == tournament.__name__
+    config = TournamentRecipe(name="-") if is_tournament else Recipe(name="-")
+    return [f"{key}=" for key in flatten(to_table(config))]
+
+
+def runs(parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """Return the ids of the runs in the folder of ``--runs``."""
+    from suphx_pipelines.runs.run_list import run_ids
+
+    return run_ids(_folder_of_runs(parsed_args))
+
+
+def agents(prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """Return the baselines, the stages of runs that have all nets, and folders."""
+    from suphx.selfplay.agents.choice import BASELINES
+    from suphx_platform.agents.agent_source import checkpoints_of_runs
+
+    found = [each.address for each in checkpoints_of_runs(_folder_of_runs(parsed_args))]
+    return [*BASELINES, *found, *DirectoriesCompleter()(prefix)]
+
+
+def _folder_of_runs(parsed_args: argparse.Namespace) -> Path:
+    return getattr(parsed_args, "runs", None) or DEFAULT_RUNS
+
+
+COMPLETERS: Mapping[str, Completer] = MappingProxyType(
+    {
+        "RECIPE": recipes,
+        "KEY=VALUE": recipe_keys,
+        "RUN": runs,
+        "RUN_ID": runs,
+        "ID": runs,
+        "AGENT": agents,
+        "DIR": DirectoriesCompleter(),
+        "FOLDER": DirectoriesCompleter(),
+        "FILE": FilesCompleter(),
+        "RECORD": FilesCompleter(),
+        "PATH": FilesCompleter(),
+        "IN": FilesCompleter(),
+        "OUT": FilesCompleter(),
+    }
+)

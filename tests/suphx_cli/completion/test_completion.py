@@ -1,0 +1,104 @@
+"""Completion as a real bash does it: the installed script runs, and its suggestions are read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suphx_cli.cli import main
+from suphx_cli.completion.installation import script_path, shell_of
+from tests.repository import REPOSITORY
+
+ASK = """
+source "$1"
+COMP_LINE="$2" COMP_POINT=${#2} COMP_TYPE=9
+_python_argcomplete suphx
+printf '%s\\0' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope="module")
+def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The script for bash, as ``suphx --install-completion bash`` writes it."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(home))
+        patch.delenv("XDG_DATA_HOME", raising=False)
+        with pytest.raises(SystemExit) as ended:
+            main(["--install-completion", "bash"])
+    assert ended.value.code == 0
+    return home / ".local/share/bash-completion/completions/suphx"
+
+
+def suggestions(script: Path, line: str, folder: Path = REPOSITORY) -> list[str]:
+    """Return what bash offers at the end of ``line``, in ``folder``."""
+    environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    answer = subprocess.run(
+        ["bash", "--norc", "-c", ASK, "bash", script, line],
+        cwd=folder,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return [word.strip() for word in answer.stdout.split("\0") if word]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("suphx tour", "tournament"),
+        ("suphx run self_", "self_play"),
+        ("suphx run laptop --on-code-change r", "redo"),
+        ("suphx run laptop --set net.siz", "net.size="),
+        ("suphx tournament nightly --set leaderboard.anc", "leaderboard.anchor="),
+        ("suphx evaluate --candidate uke", "ukeire"),
+        ("suphx evaluate --hanch", "--hanchans"),
+        ("suphx run docs/../pipelines/recipes/lap", "docs/../pipelines/recipes/laptop.toml"),
+    ],
+)
+def test_a_word_is_completed(script: Path, line: str, expected: str) -> None:
+    assert suggestions(script, line) == [expected]
+
+
+def test_runs_are_offered_by_their_ids(script: Path, tmp_path: Path) -> None:
+    for name in ("laptop-1", "laptop-2"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "recipe.toml").touch()
+    assert suggestions(script, "suphx runs show lap", tmp_path) == ["laptop-1", "laptop-2"]
+    assert suggestions(script, "suphx runs show lap") == []
+
+
+def test_numbers_get_no_suggestion(script: Path) -> None:
+    assert suggestions(script, "suphx evaluate --hanchans ") == []
+
+
+def test_each_shell_has_its_place() -> None:
+    home = {"HOME": "/home/a"}
+    assert script_path("bash", home) == Path("/home/a/.local/share/bash-completion/completions/suphx")
+    assert script_path("zsh", home) == Path("/home/a/.zfunc/_suphx")
+    assert script_path("fish", home) == Path("/home/a/.config/fish/completions/suphx.fish")
+    assert script_path("fish", {**home, "XDG_CONFIG_HOME": "/c"}) == Path("/c/fish/completions/suphx.fish")
+    assert script_path("fish", {**home, "XDG_CONFIG_HOME": "c"}) == script_path("fish", home)
+
+
+def test_the_shell_is_that_of_the_user() -> None:
+    assert shell_of({"SHELL": "/usr/bin/zsh"}) == "zsh"
+    with pytest.raises(ValueError, match=r"\$SHELL is 'dash': name one of bash, zsh, fish"):
+        shell_of({"SHELL": "/bin/dash"})
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".zfunc").touch()  # a file where the folder should be
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SystemExit) as ended:
+        main(["--install-completion", "zsh"])
+    assert ended.value.code == 1
+    assert f"cannot write {tmp_path}/.zfunc/_suphx" in capsys.readouterr().err

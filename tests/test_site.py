@@ -1,0 +1,15 @@
+"""The documentation site: `make docs` checks its links; here is what Sphinx cannot know."""
+
+from __future__ import annotations
+
+import re
+
+import suphx
+from tests.repository import REPOSITORY
+
+SITE = REPOSITORY / "docs" / "site"
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    text = (SITE / "reference.rst").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\.\. auto\w+:: suphx\.(\w+)$", text, re.MULTILINE)) == sorted(dir(suphx))
