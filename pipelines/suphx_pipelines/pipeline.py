@@ -1,13 +1,12 @@
-"""The whole pipeline: records -> supervised (five nets, others to compare) -> evaluation -> self-play -> report."""
+"""The whole pipeline: records -> supervised (five nets) -> evaluation -> self-play -> a game -> report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 
-from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.recipe.recipe import Recipe
@@ -23,6 +22,7 @@ from suphx_pipelines.stages.oracle import oracle_stages
 from suphx_pipelines.stages.playouts import playouts_stages
 from suphx_pipelines.stages.records import records_stage
 from suphx_pipelines.stages.reinforcement import reinforcement_stage
+from suphx_pipelines.stages.sample_game import PAGE_FILE, last_agent, sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
 from suphx_platform.console.console import Console
@@ -88,6 +88,7 @@ def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
 
 
 def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
+    stages = [*stages, *sample_game_stages(stages)]
     everything = tuple(field.name for field in fields(Recipe))  # the report shows the whole recipe
     needs = tuple(stage.name for stage in stages)
     return [
@@ -97,7 +98,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             run=_draw_report,
             recipe_keys=everything,
             needs=needs,
-            artifacts=(report.REPORT_NAME,),
+            artifacts=(report.REPORT_NAME, PAGE_FILE),
             is_summary=True,
         ),
     ]
@@ -137,16 +138,5 @@ def run_recipe(
     )
     result = runner.run()
     page = result.folder / "report" / report.REPORT_NAME
-    return PipelineResult(run=result, report=page, agent=_agent(result.folder, stages))
-
-
-def _agent(folder: Path, stages: Sequence[Stage[Recipe]]) -> Path | None:
-    """Return the folder of the last nets: those of self-play, else the supervised ones."""
-    names = [stage.name for stage in stages]
-    made = [name for name in _AGENT_STAGES if name in names]
-    if made:
-        return folder / made[0]
-    return folder / "supervised" if f"supervised/{HEAD_NAMES[0]}" in names else None
-
-
-_AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
+    agent = last_agent([stage.name for stage in stages])
+    return PipelineResult(run=result, report=page, agent=None if agent is None else result.folder / agent)

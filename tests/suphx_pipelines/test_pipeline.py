@@ -25,7 +25,17 @@ _SUMMARY = "learning_curve/summary"
 CURVE = ["learning_curve/5/discard", "learning_curve/5/pong"]
 SUPERVISED = [f"supervised/{head}" for head in TRAINING_ORDER]
 ABLATION = [f"ablation/discard/{encoder}/{n}" for n in (0, 1) for encoder in ("mini", "suphx-plain")]
-STAGES = ["records", *CURVE, *SUPERVISED, _SUMMARY, *ABLATION, "ablation/summary", "evaluation", "report"]
+STAGES = [
+    "records",
+    *CURVE,
+    *SUPERVISED,
+    _SUMMARY,
+    *ABLATION,
+    "ablation/summary",
+    "evaluation",
+    "sample_game",
+    "report",
+]
 START_SECONDS = 300
 """A limit for a process that may first have to compile the kernels; nothing waits that long otherwise."""
 
@@ -96,6 +106,7 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(
     curve = json.loads((Path(whole["report"]).parents[1] / _SUMMARY / "curve.json").read_text())
     assert [points[0]["games"] for points in curve.values()] == [5, 5]
     assert all(points[0]["kyokus"] < points[1]["kyokus"] for points in curve.values())
+    assert (Path(whole["report"]).parent / "game.html").read_text().count("<script") == 2
     check_ablation(json.loads((Path(whole["report"]).parents[1] / "ablation/summary/ablation.json").read_text()))
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)

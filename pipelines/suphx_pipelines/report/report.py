@@ -6,6 +6,7 @@ all files are in docs/architecture.md ("What stages leave for each other"); any 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,9 +34,11 @@ from suphx_pipelines.report import (
     report_summary,
 )
 from suphx_pipelines.report.report_number import number
+from suphx_pipelines.stages import sample_game
 from suphx_pipelines.stages.curve_file import read_curve
 from suphx_pipelines.stages.entropy_study import STAGE_PREFIX
 from suphx_pipelines.stages.oracle import DECAY, DECAY_PART, DISTILLATION, ORACLE
+from suphx_pipelines.stages.sample_game import PAGE_FILE
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict, find_verdict, stage_metrics
 
@@ -67,6 +70,7 @@ class Results:
     """By head that learned in self-play."""
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """By head: points of the training (curve_file.py)."""
+    game: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,12 +102,14 @@ _ORACLE_TEXTS = (
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Write ``report.html`` into the stage's folder."""
+    """Write ``report.html``, and the page of the game that it links to, into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
     absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
+    if sample_game.STAGE_NAME in context.upstream:
+        shutil.copyfile(context.upstream[sample_game.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
     path = context.folder / REPORT_NAME
     about = Run(
         title=f"Suphx: {context.recipe.name}",
@@ -129,6 +135,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
         curves={
             head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
         },
+        game=_read(folders.get(sample_game.STAGE_NAME), sample_game.GAME_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
         reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
@@ -149,7 +156,6 @@ def read_results(folders: Mapping[str, Path]) -> Results:
 
 def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
-    game = results.match.get("sample_game") or {}
     sections = [
         ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
         ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
@@ -170,7 +176,7 @@ def render(run: Run, results: Results) -> str:
         ("What the planes bring", report_comparison.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
-        ("A game", report_game.section(game)),
+        ("A game to look at", report_game.section(results.game, PAGE_FILE)),
         ("Data", _data(results.records)),
         ("Settings", _settings(run)),
     ]
@@ -178,7 +184,7 @@ def render(run: Run, results: Results) -> str:
     head += report_page.flags("Needs attention", report_summary.warnings(results, run.summary))
     head += report_summary.run_facts(run.summary, run.machine)
     head += report_page.tiles(report_summary.main_figures(results))
-    return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if game.get("deals") else "")
+    return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if results.game.get("deals") else "")
 
 
 def _oracle(results: Results) -> list[tuple[str, str]]:

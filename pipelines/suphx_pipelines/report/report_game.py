@@ -21,19 +21,20 @@ _NOTE = (
 )
 
 
-def section(game: Mapping[str, Any]) -> str:
-    """Return the section; empty without a game."""
+def section(game: Mapping[str, Any], page: str) -> str:
+    """Return the section, with a link to the game's ``page`` in the report's folder; empty without a game."""
     if not game.get("deals"):
         return ""
     names = game["names"]
     body = report_page.paragraph(_sentence(game))
+    body += report_page.link("Watch it step by step, with the nets' probabilities at each decision", page)
     body += report_page.paragraph(_NOTE, is_soft=True)
     return body + "".join(_deal(deal, names, is_open=place == 0) for place, deal in enumerate(game["deals"]))
 
 
 def _sentence(game: Mapping[str, Any]) -> str:
     names = game["names"]
-    text = f"The first game of the match: {count_text(len(game['deals']), 'deal')}. "
+    text = f"One game of the nets that this run made last: {count_text(len(game['deals']), 'deal')}. "
     text += f"At the start {_listed(names)} sit at {_listed(WINDS)}."
     if game["final_scores"] is None:
         return text

@@ -53,6 +53,11 @@ def paragraph(text: str, *, is_soft: bool = False) -> str:
     return f"<p{' class=soft' if is_soft else ''}>{escape(text)}</p>\n"
 
 
+def link(text: str, page: str) -> str:
+    """Return a paragraph that is a link to another page in the report's folder."""
+    return f'<p><a href="{escape(page)}">{escape(text)}</a></p>\n'
+
+
 def heading(text: str) -> str:
     """Return a heading inside a section."""
     return f"<h3>{escape(text)}</h3>\n"

@@ -10,13 +10,12 @@ from typing import Any
 
 from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
-from suphx.evaluation.match import MatchReport, first_game, play_match
-from suphx.games.riichi import HEAD_NAMES, GameLog, sample_game
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
-
-CANDIDATE_NAME = "our agent"
+from suphx_pipelines.stages.sample_game import AGENT_NAME
 
 
 def evaluation_stage() -> Stage[Recipe]:
@@ -54,9 +53,7 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             kept=kept,
         )
     seconds = time.monotonic() - start
-    with context.console.activity("playing the sample game of the report"):
-        sample = first_game(candidate, config.baseline, seed=seed, has_draw_lanes=config.draw_lanes)
-    write_json(context.folder / "match.json", match_json(match, sample, seconds))
+    write_json(context.folder / "match.json", match_json(match, seconds))
     context.console.detail(match.verdict())
     figures = {
         "average_placement": match.statistics.average_placement,
@@ -74,14 +71,13 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if abs(value) < float("inf")}
 
 
-def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str, Any]:
+def match_json(match: MatchReport, seconds: float) -> dict[str, Any]:
     """Return what the report shows of a match."""
     players = []
-    for name, statistics in ((CANDIDATE_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
+    for name, statistics in ((AGENT_NAME, match.statistics), (match.baseline, match.baseline_statistics)):
         figures = statistics.to_json()
         players.append({**figures, "name": name, "hanchans": figures["games"]})
     values: dict[str, Any] = match.to_json()
-    baselines = [f"{match.baseline} {number}" for number in range(1, len(sample.names))]
     return {
         **{
             name: values[name]
@@ -89,5 +85,4 @@ def match_json(match: MatchReport, sample: GameLog, seconds: float) -> dict[str,
         },
         "seconds": seconds,
         "players": players,
-        "sample_game": sample_game(sample, [CANDIDATE_NAME, *baselines]),
     }

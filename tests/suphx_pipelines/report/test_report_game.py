@@ -49,7 +49,8 @@ def num_tiles(seat: dict) -> int:  # type: ignore[type-arg]
 
 def test_the_report_draws_every_deal_and_names_the_seats() -> None:
     game = sample_game(played(1)[0], NAMES)
-    page = section(game)
+    page = section(game, "game.html")
+    assert page.count('<a href="game.html">') == 1
     assert page.count('<details class="deal"') == len(game["deals"])
     assert page.count('<details class="deal" open') == 1
     assert page.count('<div class="seat">') == 4 * len(game["deals"])
@@ -58,4 +59,4 @@ def test_the_report_draws_every_deal_and_names_the_seats() -> None:
 
 
 def test_no_game_gives_no_section() -> None:
-    assert section({}) == ""
+    assert section({}, "game.html") == ""

@@ -28,7 +28,7 @@ def test_a_fixed_alpha_never_moves() -> None:
 def test_self_play_runs_again_from_the_same_weights_with_each_alpha(tmp_path: Path) -> None:
     recipe = small_recipe(**{"entropy_study.alphas": "[0.3]", "entropy_study.max_updates": "2"})
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
-    assert list(done.run.stages) == ["reinforcement", "entropy_study/0.3", "report"]
+    assert list(done.run.stages) == ["reinforcement", "entropy_study/0.3", "sample_game", "report"]
     folders = [done.run.folder / name for name in ("reinforcement", "entropy_study/0.3")]
     start, same = ((folder / "start" / "discard.safetensors").read_bytes() for folder in folders)
     assert start == same

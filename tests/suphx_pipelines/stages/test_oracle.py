@@ -43,7 +43,8 @@ def oracle_planes(folder: Path) -> list[int]:
 def test_oracle_guiding_runs_from_recipe_to_an_agent_that_plays_fairly(tmp_path: Path) -> None:
     recipe = small_recipe(**SMALL, **{"oracle_decay.reject_ratio": "1.0001"})
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
-    assert list(done.run.stages) == ["reinforcement", "oracle", "oracle_decay", "oracle_distillation", "report"]
+    guided = ["oracle", "oracle_decay", "oracle_distillation"]
+    assert list(done.run.stages) == ["reinforcement", *guided, "sample_game", "report"]
     oracle, last = done.run.folder / "oracle", done.run.folder / "oracle_decay"
     decay = last / "decay"
     seeing = [ORACLE.num_planes if head == DISCARD_HEAD else 0 for head in range(len(HEAD_NAMES))]

@@ -37,7 +37,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     recipe = load_recipe(small_laptop.RECIPE, [*(small_laptop.SMALL | PLAYOUTS).items()])
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     stages = list(done.run.stages)
-    assert stages[-4:] == ["evaluation", "playouts", "reinforcement", "report"]
+    assert stages[-5:] == ["evaluation", "playouts", "reinforcement", "sample_game", "report"]
     folder = done.run.folder
     metrics = done.run.stages["playouts"].metrics
     assert metrics["decisions"] >= 400

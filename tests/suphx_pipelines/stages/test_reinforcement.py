@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("short_games")
 def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path) -> None:
     recipe = small_recipe()
     done = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
-    assert list(done.run.stages) == ["reinforcement", "report"]
+    assert list(done.run.stages) == ["reinforcement", "sample_game", "report"]
     metrics = done.run.stages["reinforcement"].metrics
     assert metrics["updates"] == 4
     assert "start_difference" in metrics

@@ -50,7 +50,7 @@ def test_self_play_is_paid_by_the_predictor_of_its_own_run(tmp_path: Path) -> No
     changes = {"reinforcement.reward": "global_prediction", "reinforcement.max_updates": "2", **SMALL}
     recipe = small_recipe(**changes)
     stages = {stage.name: stage for stage in pipeline_stages(recipe)}
-    assert list(stages) == ["records", "reward_predictor", "reinforcement", "report"]
+    assert list(stages) == ["records", "reward_predictor", "reinforcement", "sample_game", "report"]
     done = run_recipe(recipe, records=None, runs=tmp_path / "own", console=Console())
     metrics = read_json(done.run.folder / "reinforcement" / "metrics.json")
     assert metrics["updates"] == 2
