@@ -1,0 +1,17 @@
+# What the layers above see of DouDizhu: they import it from here and from no folder below it (pyproject.toml). A module
+# is loaded when one of its names is first used, because numba takes a second to import.
+
+# Cards, moves and rules.
+from .cards.card import cards_text as cards_text, parse_cards as parse_cards
+from .moves.move_kind import KIND_NAMES as KIND_NAMES
+from .moves.move_table import (
+    NUM_MOVES as NUM_MOVES,
+    Moves as Moves,
+    find_move as find_move,
+    load_moves as load_moves,
+    move_text as move_text,
+)
+from .engine.rules import Rules as Rules
+from .engine.score import scores_of as scores_of
+from .engine.simulator import Simulator as Simulator
+from .engine.table import SEAT_NAMES as SEAT_NAMES, TABLE as TABLE

@@ -1,0 +1,129 @@
+"""Many games side by side: give every waiting table its move, get the next decisions.
+
+>>> simulator = Simulator(256, Rules())
+>>> simulator.reset(seeds=range(256))
+>>> while (waiting := simulator.waiting()).size:
+...     offsets, legal = simulator.legal(waiting)  # the moves of table i: legal[offsets[i] : offsets[i + 1]]
+...     simulator.advance(waiting, legal[offsets[:-1]])
+>>> simulator.scores()  # float32 (256, 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.games.doudizhu.engine.play import deal, step
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.score import F32, scores_of
+from suphx.games.doudizhu.engine.table import PLAYING, SEAT_NAMES, TABLE
+from suphx.games.doudizhu.moves.legal import list_legal
+from suphx.games.doudizhu.moves.move_table import Moves, move_text
+from suphx.kernel.jit import jit
+from suphx.kernel.record import I32, I64, Records
+
+MAX_SEED = 2**62
+_MOVES_A_TABLE = 64  # for a start; the list grows when tables have more
+
+
+class Simulator:
+    """A batch of games; ``tables`` is the whole state, a TABLE record array (n,)."""
+
+    def __init__(self, num_tables: int, rules: Rules) -> None:
+        if num_tables < 1:
+            raise ValueError(f"num_tables is {num_tables}: a simulator needs at least one table")
+        self.rules = rules
+        self.moves = rules.load_moves()
+        self.tables: Records = np.zeros(num_tables, TABLE)
+        self._legal = np.zeros(self.moves.num_moves + _MOVES_A_TABLE * num_tables, np.int32)
+
+    def reset(self, seeds: Iterable[int], indices: I64 | None = None) -> None:
+        """Start a new game on the tables ``indices`` (None: all); cards come from ``seeds``, one for each table.
+
+        ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
+        """
+        places = np.arange(len(self.tables)) if indices is None else indices
+        all_seeds = np.array(list(seeds), np.int64)
+        if all_seeds.shape != places.shape:
+            raise ValueError(f"{all_seeds.size} seeds for {places.size} tables: give one a table")
+        if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
+            raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
+        _deal(self.tables, self.moves, places, all_seeds)
+
+    def waiting(self) -> I64:
+        """Return the indices of the tables that wait for a move of their ``actor``."""
+        return np.flatnonzero(self.tables["phase"] == PLAYING)
+
+    def legal(self, indices: I64) -> tuple[I64, I32]:
+        """Return the legal moves of the tables ``indices``, one after another.
+
+        int64 (n + 1,): where the moves of each table begin, and the end of the last; int32 (m,): the moves. A table
+        that does not wait has none.
+        """
+        offsets = np.zeros(len(indices) + 1, np.int64)
+        done = _list_moves(self.tables, self.moves, indices, 0, self._legal, offsets)
+        while done < len(indices):
+            self._legal = np.concatenate([self._legal, np.zeros_like(self._legal)])
+            done = _list_moves(self.tables, self.moves, indices, done, self._legal, offsets)
+        return offsets, self._legal[: offsets[-1]].copy()
+
+    def advance(self, indices: I64, moves: NDArray[np.integer]) -> None:
+        """Apply one move for each of the tables ``indices``; ValueError for a move that is not legal."""
+        chosen = np.asarray(moves, np.int32)
+        if chosen.shape != indices.shape:
+            raise ValueError(f"{chosen.size} moves for {indices.size} tables: give one a table")
+        bad = _first_illegal(self.tables, self.moves, indices, chosen, self._legal)
+        if bad >= 0:
+            raise ValueError(self._explain(int(indices[bad]), int(chosen[bad])))
+        _advance(self.tables, self.moves, indices, chosen)
+
+    def scores(self) -> F32:
+        """Return float32 (n, 3): what each seat won or lost by ``rules.scoring``; 0 while a game goes on."""
+        return scores_of(self.tables, self.rules.scoring)
+
+    def _explain(self, index: int, move: int) -> str:
+        table = self.tables[index]
+        name = move_text(self.moves, move) if 0 <= move < self.moves.num_moves else f"move {move}"
+        legal = [move_text(self.moves, int(other)) for other in self.legal(np.array([index]))[1]]
+        more = ", …" if len(legal) > 20 else ""
+        allowed = ", ".join(legal[:20]) + more if legal else "nothing, the table does not wait"
+        return f"table {index}, {SEAT_NAMES[table['actor']]}: {name} is not legal; legal: {allowed}"
+
+
+@jit
+def _deal(tables: Records, m: Moves, indices: I64, seeds: I64) -> None:
+    for i in range(len(indices)):
+        deal(tables[indices[i]], m, seeds[i])
+
+
+@jit
+def _list_moves(tables: Records, m: Moves, indices: I64, first: int, out: I32, offsets: I64) -> int:
+    """List the moves of the tables from ``indices[first]`` on while ``out`` has room; return how many are done."""
+    for i in range(first, len(indices)):
+        at = offsets[i]
+        if len(out) - at < len(m.cards):
+            return i
+        t = tables[indices[i]]
+        offsets[i + 1] = list_legal(m, t.hands[t.actor], t.to_beat, out, at) if t.phase == PLAYING else at
+    return len(indices)
+
+
+@jit
+def _first_illegal(tables: Records, m: Moves, indices: I64, moves: I32, scratch: I32) -> int:
+    for i in range(len(indices)):
+        t = tables[indices[i]]
+        end = list_legal(m, t.hands[t.actor], t.to_beat, scratch, 0) if t.phase == PLAYING else 0
+        is_legal = False
+        for place in range(end):
+            is_legal |= scratch[place] == moves[i]
+        if not is_legal:
+            return i
+    return -1
+
+
+@jit
+def _advance(tables: Records, m: Moves, indices: I64, moves: I32) -> None:
+    for i in range(len(indices)):
+        step(tables[indices[i]], m, moves[i])
