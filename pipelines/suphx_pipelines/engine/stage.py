@@ -86,7 +86,7 @@ class Stage(Generic[R]):
     artifacts: tuple[str, ...] = ()
     """Glob patterns in its folder: what is copied to MLflow at the end."""
     is_summary: bool = False
-    """It only combines results of other stages, in seconds: run again without a question when its code has changed."""
+    """It only shows results of other stages, in seconds: run again without a question when its code has changed."""
 
 
 def stage_seed(seed: int, name: str) -> int:

@@ -15,7 +15,9 @@ from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
-from suphx_pipelines.stages.sample_game import AGENT_NAME
+
+AGENT_NAME = "our agent"
+"""What the run's nets are called in its reports."""
 
 
 def evaluation_stage() -> Stage[Recipe]:

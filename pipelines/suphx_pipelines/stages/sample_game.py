@@ -19,12 +19,12 @@ from suphx.selfplay.agents.opinion import ask_agent
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages.evaluation import AGENT_NAME
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 STAGE_NAME = "sample_game"
 GAME_FILE = "game.json"
 PAGE_FILE = "game.html"
-AGENT_NAME = "our agent"
 _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
 """Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
 
@@ -43,7 +43,16 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
     if agent is None:
         return []
     needs = tuple(f"supervised/{head}" for head in HEAD_NAMES) if agent == "supervised" else (agent,)
-    return [Stage(name=STAGE_NAME, run=run, recipe_keys=("evaluation",), needs=needs, artifacts=(PAGE_FILE,))]
+    return [
+        Stage(
+            name=STAGE_NAME,
+            run=run,
+            recipe_keys=("evaluation",),
+            needs=needs,
+            artifacts=(PAGE_FILE,),
+            is_summary=True,
+        )
+    ]
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:

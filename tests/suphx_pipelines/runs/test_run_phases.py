@@ -48,7 +48,7 @@ def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture
         "checking",
         *("kong", "riichi", "chow", "pong", "discard"),
         "match",
-        "playing the sample game of the report",
+        "playing a game to look at",
         "drawing the report",
     ]
     states = {name: bar.state for name, bar in console.bars.items()}
@@ -58,4 +58,4 @@ def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture
     assert result.run.verdict is not None
     assert result.run.verdict.sentence.startswith("Too few games to decide who is stronger")
     assert any("has made only 4 training steps" in warning for warning in result.run.warnings)
-    assert "[1/8] records: running" in capsys.readouterr().err
+    assert "[1/9] records: running" in capsys.readouterr().err
