@@ -55,7 +55,10 @@ class StageContext(Generic[R]):
     """What the folder is called in the storage, if the run has one."""
     keep: Save
     """Has the folder stored as it is at this step, so that another machine can go on; nothing without a storage.
-    Returns at once: files must be replaced, not changed in place. Raises OSError of an earlier step's."""
+    Returns at once: files must be replaced, not changed in place. Raises OSError if nothing could be stored for
+    ``storage.max_outage_hours``."""
+    storage_figures: Callable[[], Mapping[str, float]] = dict
+    """Returns what is watched of the storage: ``uploads_waiting``, ``storage_outage_seconds``; nothing without one."""
 
     def warn(self, text: str) -> None:
         """Warn that something is wrong with the stage's result; the run's summary and report show it too."""

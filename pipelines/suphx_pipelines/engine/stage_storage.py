@@ -30,6 +30,10 @@ class StageStorage:
         """Return a context at whose end everything that was to be kept is stored."""
         return nullcontext() if self._uploads is None else self._uploads
 
+    def figures(self) -> dict[str, float]:
+        """Return what is watched of the storage (``UploadQueue.figures``); nothing without one."""
+        return {} if self._uploads is None else self._uploads.figures()
+
     def name(self, stage_name: str) -> str:
         """Return what the stage's folder is called in the storage."""
         return f"{self._run_id}/{stage_name}"
@@ -60,7 +64,7 @@ class StageStorage:
     def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
 
-        Returns at once; raises the OSError of an earlier one that could not be stored.
+        Returns at once; raises OSError if nothing could be stored for ``storage.max_outage_hours``.
         """
         if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
             return

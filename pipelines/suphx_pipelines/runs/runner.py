@@ -239,6 +239,7 @@ class Runner(Generic[R]):
             seed=stage_seed(self._recipe.seed, stage.name),
             storage_name=self._storage.name(stage.name),
             keep=partial(self._storage.keep, stage.name, folder),
+            storage_figures=self._storage.figures,
         )
         started = time.monotonic()
         metrics = stage.run(context)

@@ -26,10 +26,10 @@ from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
-from suphx_platform.tracking.tracking import Tracker
 
 if TYPE_CHECKING:
     from suphx_platform.backend.local_backend import SelfPlay
+    from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
 _BASELINE_NAMES = {"start": "the initial nets", "weak": "the weak supervised nets"}
@@ -82,7 +82,8 @@ def play_and_learn(
     play = _self_play(context, start, weak, teacher, carried)
     with context.console.progress("%", PERCENT, name=context.folder.name) as progress:
         progress.reach(0, "setting up")
-        report = _Report(context.tracker, progress, config, first_update)
+        metrics = run_metrics(config)
+        report = _Report(context, metrics, progress, config, first_update)
 
         def keep(updates: int) -> None:
             context.keep(first_update + updates)
@@ -91,7 +92,7 @@ def play_and_learn(
         controller = Controller(
             *(config, play, context.folder),
             new_backend=run_backend(config, say),
-            metrics=run_metrics(config),
+            metrics=metrics,
             report=report.add,
             keep=keep,
             say=say,
@@ -101,15 +102,15 @@ def play_and_learn(
             say(f"{context.folder.name}: continuing from update {controller.updates:,}")
             progress.resume(PERCENT * min(1.0, controller.share_done))
         try:
-            metrics = controller.run()
+            result = controller.run()
         except KeyboardInterrupt as stop:
             if stop.args:  # saved
                 raise Interrupted(f"{stop} of {context.folder.name}") from stop
             raise
         progress.reach(PERCENT)
-    _say_end(metrics, config, context.console)
-    figures = {name: metrics[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
-    return {name: float(value) for name, value in figures.items()} | _match_figures(metrics["matches"])
+    _say_end(result, config, context.console)
+    figures = {name: result[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
+    return {name: float(value) for name, value in figures.items()} | _match_figures(result["matches"])
 
 
 def _self_play(
@@ -137,14 +138,24 @@ def _self_play(
 class _Report:
     """Consumes: points of the curves. Produces: figures in MLflow and the line of progress."""
 
-    def __init__(self, tracker: Tracker, progress: Progress, config: ReinforcementConfig, first_update: int) -> None:
-        self._tracker, self._progress, self._config = tracker, progress, config
+    def __init__(
+        self,
+        context: StageContext[Recipe],
+        metrics: RunMetrics | None,
+        progress: Progress,
+        config: ReinforcementConfig,
+        first_update: int,
+    ) -> None:
+        self._context, self._metrics, self._progress, self._config = context, metrics, progress, config
         self._first_update = first_update
         self._note = "first games"
 
     def add(self, point: Mapping[str, float]) -> None:
         """Take a point of self-play, or one of a match."""
-        self._tracker.log_metrics(point, step=self._first_update + int(point["updates"]))
+        storage = self._context.storage_figures()
+        if self._metrics is not None:
+            self._metrics.show(storage)
+        self._context.tracker.log_metrics({**point, **storage}, step=self._first_update + int(point["updates"]))
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])
 

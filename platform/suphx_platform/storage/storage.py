@@ -13,6 +13,7 @@ other is told. A version without a manifest is not finished and is never read.
 from __future__ import annotations
 
 import logging
+import math
 import re
 import shutil
 import time
@@ -68,6 +69,9 @@ class StorageConfig:
     """Number of versions with the best scores that are kept in addition, where versions have scores."""
     max_waiting: int = 2
     """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
+    max_outage_hours: float = 6.0
+    """How long the storage may fail or not answer before the run ends with an error. Until then the run goes on, and
+    uploads are tried again."""
 
     def __post_init__(self) -> None:
         if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
@@ -78,6 +82,8 @@ class StorageConfig:
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
         least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_best": 0, "max_waiting": 1}
+        if not 0 <= self.max_outage_hours < math.inf:
+            raise ValueError(f"max_outage_hours is {self.max_outage_hours}: use 0 hours or more")
         for name, smallest in least.items():
             if getattr(self, name) < smallest:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least {smallest}")

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from suphx_platform.storage.linked_copy import copy_linked
 from suphx_platform.storage.manifest import CheckpointVersion
+from suphx_platform.storage.outage import Outage
 from suphx_platform.storage.storage import Storage
 
 _SNAPSHOTS = ".uploads"  # begins with a dot: no part of what is stored
@@ -49,13 +50,15 @@ class UploadQueue:
 
     Consumes: folders, as hard links, so their files must be replaced, not changed in place. Produces: versions, one
     after another, in a thread of its own. Waits for: nothing in ``save``; for all uploads in ``flush`` and at the end
-    of the block. What went wrong with an upload is raised by the next call of any method.
+    of the block. A storage that does not answer is asked again until it has been away for ``max_outage_hours`` of its
+    config; only then, and if another writer is in the way, is the error raised, by the next call of any method.
     """
 
     def __init__(self, storage: Storage, *, max_waiting: int = 2) -> None:
         """``max_waiting``: saves of one name that may wait while another is being sent."""
         self._storage = storage
         self._max_waiting = max_waiting
+        self._outage = Outage(3600 * storage.config.max_outage_hours, storage.config.address)
         self._waiting: list[_Job] = []
         self._lock = threading.Lock()
         self._order = count()
@@ -90,6 +93,11 @@ class UploadQueue:
         """Wait until everything is stored; raise what went wrong first."""
         self._raise_errors(list(self._futures))
 
+    def figures(self) -> dict[str, float]:
+        """Return what is watched: saves that are not stored yet, and for how long the storage has been away."""
+        waiting = sum(not future.done() for future in list(self._futures))
+        return {"uploads_waiting": float(waiting), "storage_outage_seconds": self._outage.seconds}
+
     def __enter__(self) -> UploadQueue:
         return self
 
@@ -98,11 +106,18 @@ class UploadQueue:
     ) -> None:
         """Store what waits, also when the block has failed: it is what another start goes on from.
 
-        What went wrong with an upload is raised unless the block has an error of its own; a wish to stop is none.
+        A block that ends as it should waits for a storage that is away; one that was stopped or has failed tries
+        once more. What went wrong with an upload is raised unless the block has an error of its own; a wish to stop
+        is none.
         """
-        if error is None or isinstance(error, KeyboardInterrupt):
-            self.flush()
-            return
+        try:
+            if error is not None:
+                self._outage.give_up()
+            if error is None or isinstance(error, KeyboardInterrupt):
+                self.flush()
+                return
+        finally:  # also after Ctrl-C while it waits
+            self._outage.give_up()
         for future in self._futures:
             if future.exception() is not None:
                 _log.error("an upload has failed too: %s", future.exception())
@@ -119,6 +134,9 @@ class UploadQueue:
     def _give_up(self, job: _Job) -> None:
         self._waiting.remove(job)
         shutil.rmtree(job.snapshot)
+        self._say_given_up(job)
+
+    def _say_given_up(self, job: _Job) -> None:
         _log.warning("version %d of %s is not stored: newer ones are waiting, uploads are slow", job.number, job.name)
 
     def _save_next(self) -> None:
@@ -127,11 +145,28 @@ class UploadQueue:
                 return
             job = self._waiting.pop(0)
         try:
-            version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
+            version = self._stored(job)
         finally:
             shutil.rmtree(job.snapshot, ignore_errors=True)
-        if job.then is not None:
+        if version is not None and job.then is not None:
             job.then(version)
+
+    def _stored(self, job: _Job) -> CheckpointVersion | None:
+        """Store a save, however often it must be tried; None if newer ones wait meanwhile."""
+        while True:
+            try:
+                version = self._storage.save(job.name, job.snapshot, number=job.number, score=job.score)
+            except FileExistsError:  # another writer: trying again would not help
+                raise
+            except OSError as error:
+                self._outage.wait_after(error)
+            else:
+                self._outage.end()
+                return version
+            with self._lock:
+                if sum(other.name == job.name for other in self._waiting) >= self._max_waiting:
+                    self._say_given_up(job)
+                    return None
 
     def _raise_errors(self, futures: list[Future[None]]) -> None:
         """Wait for the futures, forget them, and raise the first error among them; others become log lines."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 _CHUNK = 1 << 16
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 class FaultyProxy:
@@ -21,6 +22,8 @@ class FaultyProxy:
         self.is_open = threading.Event()
         """While it is not set nothing is passed on."""
         self.is_open.set()
+        self.is_busy = threading.Event()
+        """While it is set every request is answered with 503 by the proxy itself, and its connection closed."""
         self.num_cut = 0
         """Connections that were cut."""
         threading.Thread(target=self._accept, daemon=True).start()
@@ -50,6 +53,9 @@ class FaultyProxy:
             threading.Thread(target=self._answer, args=(server, client, allowed), daemon=True).start()
             while data := client.recv(_CHUNK):
                 self.is_open.wait()
+                if self.is_busy.is_set():
+                    client.sendall(_BUSY)
+                    return
                 self._look(data, allowed)
                 server.sendall(data)
 

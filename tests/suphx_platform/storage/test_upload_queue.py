@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from suphx.atomic_file import write_atomically
+from suphx_platform.storage import outage
 from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.object_store import PART_BYTES
 from suphx_platform.storage.storage import Storage, StorageConfig
@@ -30,6 +32,37 @@ class SlowStorage(Storage):
         self.has_begun.set()
         assert self.gate.wait(60)
         return super().save(name, folder, number=number, score=score)
+
+
+class AwayStorage(Storage):
+    """A storage on a disk that refuses everything while it is away."""
+
+    def __init__(self, config: StorageConfig) -> None:
+        super().__init__(config)
+        self.is_away = threading.Event()
+        self.is_away.set()
+        self.asked = 0
+
+    def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
+        self.asked += 1
+        if self.is_away.is_set():
+            raise OSError("503 Slow Down")
+        return super().save(name, folder, number=number, score=score)
+
+    def wait_until_asked(self, times: int) -> None:
+        """Return when it has been asked ``times`` times; fail after a minute."""
+        end = time.monotonic() + 60
+        while self.asked < times:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+
+@pytest.fixture
+def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AwayStorage:
+    """Return a storage that is away, and asked again after milliseconds."""
+    monkeypatch.setattr(outage, "_FIRST_PAUSE", 0.001)
+    monkeypatch.setattr(outage, "_LONGEST_PAUSE", 0.004)
+    return AwayStorage(StorageConfig(address=str(tmp_path / "storage"), keep_last=10))
 
 
 @pytest.fixture
@@ -98,24 +131,75 @@ def test_versions_of_other_names_do_not_give_way(storage: SlowStorage, folder: P
     assert all(storage.versions(name) for name in ("a", "b", "c", "d"))
 
 
-def test_what_went_wrong_is_raised_by_the_next_save_and_then_forgotten(folder: Path, tmp_path: Path) -> None:
+def test_a_storage_that_is_away_is_asked_again_until_it_is_back(
+    away: AwayStorage, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with UploadQueue(away) as uploads:
+        save(uploads, folder, 1)
+        away.wait_until_asked(4)
+        figures = uploads.figures()
+        assert figures["uploads_waiting"] == 1
+        assert figures["storage_outage_seconds"] > 0
+        away.is_away.clear()
+        uploads.flush()
+        assert uploads.figures() == {"uploads_waiting": 0, "storage_outage_seconds": 0}
+    assert [version.number for version in away.versions(NAME)] == [1]
+    assert caplog.text.count("does not take what the run saves; the run goes on and tries again for 6.0 h") == 1
+    assert "takes what is saved again" in caplog.text
+
+
+def test_during_an_outage_newer_saves_replace_those_that_wait(away: AwayStorage, folder: Path) -> None:
+    with UploadQueue(away, max_waiting=2) as uploads:
+        for number in range(1, 40):
+            save(uploads, folder, number)
+            away.wait_until_asked(away.asked + 1)
+            assert len(list((folder / ".uploads").iterdir())) <= 4  # the two that wait, and one that is being replaced
+        away.is_away.clear()
+    numbers = [version.number for version in away.versions(NAME)]
+    assert numbers[-2:] == [38, 39]
+    assert len(numbers) <= 3
+
+
+@pytest.mark.parametrize("hours", [0.0, 1e-6])
+def test_an_outage_that_is_too_long_is_raised_by_the_next_save_and_then_forgotten(
+    hours: float, folder: Path, tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
-    uploads = UploadQueue(Storage(StorageConfig(address=str(tmp_path / "file"))))
+    config = StorageConfig(address=str(tmp_path / "file"), max_outage_hours=hours)
+    uploads = UploadQueue(Storage(config))
     save(uploads, folder, 1)
     uploads._futures[0].exception()  # wait for it
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(OSError, match=r"file.*nothing could be stored for 0 min \(storage.max_outage_hours\).*repeat"):
         save(uploads, folder, 2)
     (tmp_path / "file").unlink()
     with uploads:
         save(uploads, folder, 3)
-    assert [version.number for version in Storage(StorageConfig(address=str(tmp_path / "file"))).versions(NAME)] == [3]
+    assert [version.number for version in Storage(config).versions(NAME)] == [3]
 
 
 def test_what_went_wrong_is_raised_at_the_end(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    uploads = UploadQueue(Storage(StorageConfig(address=str(tmp_path / "file"))))
+    uploads = UploadQueue(Storage(StorageConfig(address=str(tmp_path / "file"), max_outage_hours=0)))
     with pytest.raises(OSError, match="file"), uploads:
         save(uploads, folder, 1)
+
+
+@pytest.mark.parametrize("hours", [-1.0, float("nan"), float("inf")])
+def test_the_longest_outage_is_a_finite_time(hours: float) -> None:
+    with pytest.raises(ValueError, match="max_outage_hours"):
+        StorageConfig(address="s3://bucket/prefix", max_outage_hours=hours)
+
+
+def save_and_stop(away: AwayStorage, folder: Path) -> None:
+    with UploadQueue(away) as uploads:
+        save(uploads, folder, 1)
+        away.wait_until_asked(2)
+        raise KeyboardInterrupt
+
+
+def test_a_stopped_run_does_not_wait_for_a_storage_that_is_away(away: AwayStorage, folder: Path) -> None:
+    with pytest.raises(OSError, match="503"):
+        save_and_stop(away, folder)
 
 
 class LostError(Exception):
@@ -164,3 +248,20 @@ def test_a_bucket_that_does_not_answer_for_a_while_holds_nobody_up(
             assert not uploads._futures[0].done()
             proxy.is_open.set()
         assert [version.number for version in storage.versions(NAME)] == [0, 4]
+
+
+@pytest.mark.slow
+def test_a_server_that_refuses_everything_for_a_while_loses_nothing(
+    server: S3Server, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as proxy:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{proxy.port}")
+        storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}", max_attempts=1))
+        with UploadQueue(storage) as uploads:
+            proxy.is_busy.set()
+            for number in range(6):
+                save(uploads, folder, number)
+                time.sleep(0.5)
+            assert uploads.figures()["storage_outage_seconds"] > 1
+            proxy.is_busy.clear()
+        assert [version.number for version in storage.versions(NAME)][-2:] == [4, 5]
