@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -136,6 +136,8 @@ def _track(report: AdaptationReport, tracker: Tracker) -> None:
     import json
     import tempfile
 
+    from suphx_platform.tracking.mlflow_call import TrackingError
+
     tracker.log_metrics(
         {
             "win_rate_adapted_over_base": report.win_rate,
@@ -149,3 +151,5 @@ def _track(report: AdaptationReport, tracker: Tracker) -> None:
         path = Path(folder) / "hands.json"
         path.write_text(json.dumps({name: column.tolist() for name, column in asdict(report.results).items()}))
         tracker.log_artifact(path)
+        with suppress(TrackingError):  # said by close
+            tracker.flush()  # the file is gone after this

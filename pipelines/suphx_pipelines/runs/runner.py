@@ -129,7 +129,7 @@ class Runner(Generic[R]):
         """
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
-            store.reach()  # before anything is written
+            store.check(self.run_id)  # before anything is written
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -154,7 +154,7 @@ class _Report:
         """Take a point of self-play, or one of a match."""
         storage = self._context.storage_figures()
         if self._metrics is not None:
-            self._metrics.show(storage)
+            self._metrics.show({**storage, **self._context.tracker.figures()})
         self._context.tracker.log_metrics({**point, **storage}, step=self._first_update + int(point["updates"]))
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])

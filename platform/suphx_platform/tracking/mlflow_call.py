@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -18,6 +19,9 @@ USUAL: Patience = {_TIMEOUT: "10", _RETRIES: "1"}
 """During a run, which waits meanwhile."""
 FILES: Patience = {_TIMEOUT: "120", _RETRIES: "1"}
 """For files, which the server may forward before it answers."""
+_active: list[Patience] = []
+_ours: dict[str, str] = {}
+_lock = threading.Lock()
 _AWAY = (
     "ABORTED",
     "CANCELLED",
@@ -31,6 +35,8 @@ _AWAY = (
     "TEMPORARILY_UNAVAILABLE",
     "UNAUTHENTICATED",
 )
+_REFUSALS = (400, 405, 409, 411, 413, 414, 415, 422, 431)
+"""Answers of HTTP that will be the same next time."""
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 """Libraries below MLflow, whose errors it does not wrap."""
 
@@ -57,13 +63,27 @@ def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
 @contextmanager
 def patient(patience: Patience) -> Iterator[None]:
     """Limit the calls of the block to the user's environment settings, else to ``patience``."""
-    missing = {name: value for name, value in patience.items() if name not in os.environ}
-    os.environ.update(missing)
+    with _lock:
+        _active.append(patience)
+        _apply()
     try:
         yield
     finally:
-        for name in missing:
-            os.environ.pop(name, None)  # calls of two threads may overlap
+        with _lock:
+            _active.remove(patience)
+            _apply()
+
+
+def _apply() -> None:
+    """Set what the calls of all threads wait for now: MLflow reads the environment, and the most patient one wins."""
+    for name in (_TIMEOUT, _RETRIES):
+        if name in os.environ and os.environ[name] != _ours.get(name):
+            _ours.pop(name, None)  # the user's
+            continue
+        if _active:
+            _ours[name] = os.environ[name] = max((patience[name] for patience in _active), key=int)
+        elif name in _ours:
+            del os.environ[name], _ours[name]
 
 
 def quiet_environment() -> dict[str, str]:
@@ -83,6 +103,9 @@ def _is_away(error: Exception) -> bool:
     code = getattr(error, "error_code", None)  # of an MlflowException
     if code is not None:
         return code in _AWAY
+    answer = getattr(error, "response", None)  # of an HTTPError of requests
+    if getattr(answer, "status_code", None) in _REFUSALS:
+        return False
     return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS
 
 

@@ -11,13 +11,12 @@ import json
 import logging
 import os
 import shutil
-import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.mlflow_call import (
     FILES,
@@ -30,6 +29,7 @@ from suphx_platform.tracking.mlflow_call import (
     quiet_environment,
 )
 from suphx_platform.tracking.same_settings import check_same_settings
+from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
 from suphx_platform.tracking.tracking_experiment import find_experiment, make_experiment, remove_empty_default
 from suphx_platform.tracking.tracking_outbox import Outbox
 
@@ -38,15 +38,17 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
 
 KEY_TAG = "suphx.key"
+_QUEUE = ".mlflow-queue"
+"""In the run's folder: what MLflow has not got yet."""
 SERVER = "MLFLOW_TRACKING_URI"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
 _MAX_DIGEST_LENGTH = 36
-_NOTE_TAG = "mlflow.note.content"
+NOTE_TAG = "mlflow.note.content"
 
 
 class Tracker:
-    """One run in the store: a pipeline, or a stage nested in it. Calls that MLflow cannot take now are retried later.
+    """One run in the store: a pipeline, or a stage nested in it. Its calls return at once; the outbox makes them later.
 
     Usage::
 
@@ -57,86 +59,60 @@ class Tracker:
                 stage.log_artifact(Path("report.html"))
     """
 
-    def __init__(self, store: TrackingStore, run_id: str | None = None) -> None:
-        """``run_id``: None until MLflow has given one."""
+    def __init__(self, store: TrackingStore, outbox: Outbox, key: str) -> None:
         self.store = store
-        self._run_id = run_id
+        self._outbox = outbox
+        self._key = key
 
     @property
     def run_id(self) -> str:
-        """MLflow's id of the run; TrackingError if it has none yet and MLflow does not answer."""
-        if self._run_id is None:
-            self.store.outbox.send()
-        return self._known_id
+        """MLflow's id of the run, which may have to be waited for; TrackingError if MLflow does not give one now."""
+        if self._key not in self.store.run_ids:
+            self._outbox.flush()
+        if self._key not in self.store.run_ids:
+            raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
+        return self.store.run_ids[self._key]
 
     def start(
         self, name: str, *, key: str, tags: Mapping[str, str] | None = None, params: Mapping[str, object] | None = None
     ) -> Tracker:
         """Start, or continue, the run with this ``key`` nested in this one; ``params`` as for TrackingStore."""
-        nested = Tracker(self.store)
-
-        def begin() -> None:
-            all_tags = {**(tags or {}), "mlflow.parentRunId": self._known_id}
-            nested._run_id = self.store.begin(name, key=key, tags=all_tags, params=params or {})
-
-        self.store.outbox.put(begin)
-        return nested
+        begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
+        return Tracker(self.store, self._outbox, key)
 
     def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
         """Log numbers at ``step``."""
-        from mlflow.entities import Metric
-
-        now = int(time.time() * 1000)
-        entries = [Metric(name, float(value), now, step) for name, value in metrics.items()]
-
-        def log() -> None:
-            with self.store.call():
-                self.store.client.log_batch(self._known_id, metrics=entries)
-
-        self.store.outbox.put(log, may_be_lost=True)
+        now = now_milliseconds()
+        self._put("metrics", metrics=[[name, float(value), now, int(step)] for name, value in metrics.items()])
 
     def log_artifact(self, path: Path) -> None:
-        """Copy a file, or a folder under its own name, to the run's artifacts; FileNotFoundError if it is missing."""
+        """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
+
+        FileNotFoundError if it is missing.
+        """
         path.stat()
-
-        def log() -> None:
-            with self.store.call(FILES):
-                if path.is_dir():
-                    self.store.client.log_artifacts(self._known_id, str(path), path.name)
-                elif path.exists():  # it may be gone when this is retried
-                    self.store.client.log_artifact(self._known_id, str(path))
-
-        self.store.outbox.put(log)
+        self._put("artifact", path=str(path.resolve()))
 
     def set_tags(self, tags: Mapping[str, str]) -> None:
         """Set tags, which replace those of the same name."""
-        from mlflow.entities import RunTag
-
-        entries = [RunTag(name, text[:MAX_TAG_LENGTH]) for name, text in tags.items()]
-
-        def log() -> None:
-            with self.store.call():
-                self.store.client.log_batch(self._known_id, tags=entries)
-
-        self.store.outbox.put(log)
+        self._put("tags", tags={name: text[:MAX_TAG_LENGTH] for name, text in tags.items()})
 
     def describe(self, text: str) -> None:
         """Replace the description, in Markdown, on the run's page."""
-        self.set_tags({_NOTE_TAG: text})
+        self.set_tags({NOTE_TAG: text})
 
     def log_dataset(self, name: str, digest: str, *, source: str, profile: Mapping[str, int]) -> None:
         """Name the data that the run learns from: where it comes from, and counts such as ``{"games": 100}``."""
-        from mlflow.entities import Dataset, DatasetInput, InputTag
-
         where, counts = json.dumps({"uri": source}), json.dumps(dict(profile))
-        dataset = Dataset(name, digest[:_MAX_DIGEST_LENGTH], source_type="local", source=where, profile=counts)
-        entry = DatasetInput(dataset, tags=[InputTag("mlflow.data.context", "training")])
+        self._put("dataset", name=name, digest=digest[:_MAX_DIGEST_LENGTH], source=where, profile=counts)
 
-        def log() -> None:
-            with self.store.call():
-                self.store.client.log_inputs(self._known_id, datasets=[entry])
+    def flush(self) -> None:
+        """Wait until everything is sent; TrackingError if MLflow does not take it now."""
+        self._outbox.flush()
 
-        self.store.outbox.put(log)
+    def figures(self) -> dict[str, float]:
+        """Return ``tracking_waiting``, messages that wait, and ``tracking_outage_seconds``."""
+        return self._outbox.figures()
 
     def __enter__(self) -> Tracker:
         return self
@@ -145,23 +121,26 @@ class Tracker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End the run: FINISHED, KILLED after Ctrl-C or SIGTERM, FAILED after any other error."""
-        if error is None:
-            self._end("FINISHED")
-        else:
-            self._end("KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED")
+        failed = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
+        self._put("end", status="FINISHED" if error is None else failed, time=now_milliseconds())
 
-    def _end(self, status: Literal["FINISHED", "FAILED", "KILLED"]) -> None:
+    def _put(self, what: str, **values: object) -> None:
+        self._outbox.put({"do": what, "key": self._key, **values})
 
-        def close() -> None:
-            with self.store.call():
-                self.store.client.set_terminated(self._known_id, status)
 
-        self.store.outbox.put(close)
-
-    @property
-    def _known_id(self) -> str:
-        assert self._run_id is not None, "calls are made in order, and the first one creates the run"
-        return self._run_id
+def begin(
+    outbox: Outbox,
+    name: str,
+    *,
+    key: str,
+    tags: Mapping[str, str] | None,
+    params: Mapping[str, object] | None,
+    parent: str | None = None,
+) -> None:
+    """Have a run started, or continued, when MLflow takes the call."""
+    texts = {parameter: str(value) for parameter, value in (params or {}).items()}
+    run = {"name": name, "tags": dict(tags or {}), "params": texts, "parent": parent}
+    outbox.put({"do": "begin", "key": key, **run})
 
 
 class TrackingStore:
@@ -175,7 +154,8 @@ class TrackingStore:
         self._server = os.environ.get(SERVER, "")
         self._client: MlflowClient | None = None
         self._experiment: str | None = None
-        self.outbox = Outbox(self.reach)
+        self._calls = TrackingCalls(self)
+        self._outboxes: list[Outbox] = []
 
     @property
     def uri(self) -> str:
@@ -216,10 +196,34 @@ class TrackingStore:
         """Start a run called ``name``, or continue the one that was started with the same ``key``.
 
         ``params`` are logged, long values cut. Raises ValueError, with nothing changed, if that run has others, and
-        TrackingError if MLflow does not answer.
+        TrackingError if MLflow does not answer, unless the run has messages that wait for it.
         """
-        self.reach()
-        return Tracker(self, self.begin(name, key=key, tags=tags or {}, params=params or {}))
+        is_there = self.check(key)
+        if is_there:
+            self.run_ids[key] = self.begin(name, key=key, tags=tags or {}, params=params or {})
+        outbox = Outbox(self._queue(key), send=self._calls.send)
+        self._outboxes.append(outbox)
+        if outbox.is_continued or not is_there:  # after what an earlier start has left, which may end the run
+            begin(outbox, name, key=key, tags=tags, params=params)
+        return Tracker(self, outbox, key)
+
+    def check(self, key: str) -> bool:
+        """Return whether MLflow answers. TrackingError if not, unless the run with this key has messages that wait."""
+        try:
+            self.reach()
+        except TrackingError:
+            if not self._queue(key).is_dir():
+                raise
+            return False
+        return True
+
+    def send_left(self, key: str) -> None:
+        """Send what a killed process has left for the run with this ``key``, as far as MLflow takes it."""
+        if self._queue(key).is_dir():
+            Outbox(self._queue(key), send=self._calls.send).close()
+
+    def _queue(self, key: str) -> Path:
+        return self._folder / key / _QUEUE
 
     def begin(self, name: str, *, key: str, tags: Mapping[str, str], params: Mapping[str, object]) -> str:
         """Start or continue a run, as ``start`` does, and return MLflow's id of it."""
@@ -239,7 +243,13 @@ class TrackingStore:
 
     def close(self) -> None:
         """Send all waiting calls if MLflow answers; warn about those that cannot be sent."""
-        self.outbox.close()
+        while self._outboxes:
+            self._outboxes.pop().close()
+
+    @property
+    def run_ids(self) -> dict[str, str]:
+        """MLflow's ids of the runs that were started, by their keys."""
+        return self._calls.run_ids
 
     def _log_params(self, run_id: str, texts: Mapping[str, str]) -> None:
         from mlflow.entities import Param
@@ -265,13 +275,16 @@ class TrackingStore:
         names = {run.data.tags.get(KEY_TAG, ""): run.info.run_id for run in found}
         return {name: run_id for name, run_id in names.items() if name and "/" not in name}
 
-    def kill(self, key: str) -> None:
-        """Mark the run with this ``key``, and those of its stages that are running, as killed."""
+    def kill(self, key: str, description: str | None = None) -> None:
+        """Mark the run with this ``key``, and those of its stages that are running, as killed; describe the run."""
         run = self.find(key)
         for each in () if run is None else (*self._nested(run), run):
             if each.info.status == "RUNNING":
                 with self.call():
                     self.client.set_terminated(each.info.run_id, "KILLED")
+        if run is not None and description is not None:
+            with self.call():
+                self.client.set_tag(run.info.run_id, NOTE_TAG, description[:MAX_TAG_LENGTH])
 
     def names(self) -> list[str]:
         """Return the names of up to 1,000 runs, the newest first, without their stages."""

@@ -1,18 +1,27 @@
-"""Calls to MLflow, in order: a server that is away for a while must not end a run of days."""
+"""What a run tells MLflow: written down at once, sent by threads of its own, in order and once.
+
+Training never waits for MLflow, and nothing is lost by an outage or a killed process: the messages are files in the
+folder of the run, and whoever opens the run next sends what is left.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
+import shutil
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from suphx_platform.console.table_text import count_text
-from suphx_platform.tracking.mlflow_call import TrackingError
+from suphx_platform.tracking.message_lane import MessageLane
+from suphx_platform.tracking.message_log import Message, MessageLog
 
-_MAX_WAITING = 5_000
-"""Messages; about 30 MB of figures."""
-_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 30.0, 600.0
+_CLOSE_SECONDS = 300.0
+_MAX_METRICS = 1000
+"""MLflow's own limit of one call."""
+_REFUSED = "refused.jsonl"
 
 _log = logging.getLogger(__name__)
 
@@ -20,78 +29,102 @@ _log = logging.getLogger(__name__)
 class Outbox:
     """Usage::
 
-        outbox = Outbox(is_there=lambda: client.search_experiments(max_results=1))
-        outbox.put(lambda: client.log_batch(...))  # at once, or later if MLflow does not answer
+        outbox = Outbox(folder / ".mlflow-queue", send=make_calls)
+        outbox.put({"do": "metrics", "key": "laptop-1", "metrics": [...]})  # returns at once
         outbox.close()
 
-    Consumes: messages. Produces: their calls, one after another. Waits for: an answer, until the call times out.
-    After a timeout the next attempt is made after a pause, and begins with a short call.
+    Messages have two lanes, so that a file that cannot be sent holds up no metric: an ``artifact`` moves to the lane
+    of files when all messages before it were sent.
     """
 
-    def __init__(
-        self, is_there: Callable[[], object], *, first_pause_seconds: float = _FIRST_PAUSE_SECONDS,
-        max_waiting: int = _MAX_WAITING,
-    ) -> None:  # fmt: skip
-        """``is_there`` raises TrackingError within seconds if MLflow does not answer."""
-        self._is_there = is_there
-        self._first_pause = first_pause_seconds
-        self._max_waiting = max_waiting
-        self._waiting: deque[Callable[[], None]] = deque()
-        self._is_away = False
-        self._pause = first_pause_seconds
-        self._next_attempt = 0.0
-        self._num_lost = 0
+    def __init__(self, folder: Path, *, send: Callable[[Sequence[Message]], None]) -> None:
+        """``send`` makes the calls of messages: see MessageLane. OSError if another process has the folder."""
+        self._folder = folder
+        self._send = send
+        self._num_lost = self._num_refused = 0
+        try:
+            self._logs = [MessageLog(folder / "calls.jsonl"), MessageLog(folder / "files.jsonl")]
+        except BlockingIOError as error:
+            raise OSError(f"another process sends what {folder} has for MLflow: wait until it has ended") from error
+        left = sum(map(len, self._logs))
+        self.is_continued = left > 0
+        """Whether an earlier start has left messages, which are sent first."""
+        if left:
+            _log.warning("sending %s that MLflow has not got from an earlier start", count_text(left, "message"))
+        calls, files = self._logs
+        self._files = MessageLane(files, send=send, set_aside=self._set_aside, is_ordered=False)
+        self._calls = MessageLane(calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics)
 
-    def put(self, message: Callable[[], None], *, may_be_lost: bool = False) -> None:
-        """Send it and all waiting messages; keep those that MLflow does not take now. Raises the error of a refusal.
-
-        ``may_be_lost``: drop the message if too many are waiting.
-        """
-        if may_be_lost and len(self._waiting) >= self._max_waiting:
+    def put(self, message: Message) -> None:
+        """Have a message sent. One that cannot be written down, as on a full disk, is lost, with a warning."""
+        try:
+            self._calls.put(message)
+        except OSError as error:
+            if not self._num_lost:
+                _log.warning("figures for MLflow are lost: %s (%s)", error, self._folder)
             self._num_lost += 1
-        else:
-            self._waiting.append(message)
-        if time.monotonic() >= self._next_attempt:
-            try:
-                self.send()
-            except TrackingError as error:
-                self._note_away(error)
 
-    def send(self) -> None:
-        """Send all waiting messages; TrackingError if MLflow does not take them."""
-        if self._is_away:
-            self._is_there()
-            _log.warning("MLflow answers again: sending %s%s", count_text(len(self._waiting), "message"), self._lost())
-            self._is_away, self._pause = False, self._first_pause
-        while self._waiting:
-            message = self._waiting[0]
-            try:
-                message()
-            except TrackingError:
-                raise
-            except Exception:
-                self._waiting.popleft()  # it would be refused again
-                raise
-            self._waiting.popleft()
+    def flush(self) -> None:
+        """Wait until all messages are sent; TrackingError if MLflow does not take them now."""
+        self._calls.flush()
+        self._files.flush()
+
+    def figures(self) -> dict[str, float]:
+        """Return what is watched: messages that wait, and for how long MLflow has taken nothing."""
+        lanes = (self._calls, self._files)
+        return {
+            "tracking_waiting": float(sum(map(len, lanes))),
+            "tracking_outage_seconds": max(lane.away_seconds for lane in lanes),
+        }
 
     def close(self) -> None:
-        """Try once more, and warn about messages that cannot be sent."""
-        try:
-            self.send()
-        except TrackingError as error:
-            lost = len(self._waiting) + self._num_lost
+        """Send what waits as long as MLflow takes it, for at most five minutes; say what remains, and where."""
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        for lane in (self._calls, self._files):
+            lane.close(max(0.0, deadline - time.monotonic()))
+        lost = f" {count_text(self._num_lost, 'message was', 'messages were')} lost." if self._num_lost else ""
+        left = sum(map(len, self._logs))
+        if left or lost:
+            error = self._calls.error or self._files.error or "MLflow is slow"
             _log.warning(
-                "%s. %s could not be sent to MLflow; the folder of the run contains all figures",
-                error,
-                count_text(lost, "message of this run", "messages of this run"),
+                "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them.%s",
+                *(error, count_text(left, "message"), "waits" if left == 1 else "wait", self._folder, lost),
             )
+        if self._calls.is_ended and self._files.is_ended:
+            for log in self._logs:
+                log.close()
+            if not left and not self._num_refused:
+                shutil.rmtree(self._folder, ignore_errors=True)
+                with suppress(OSError):  # it holds a run's results
+                    self._folder.parent.rmdir()
 
-    def _note_away(self, error: TrackingError) -> None:
-        if not self._is_away:
-            _log.warning("%s. The run continues; its figures are kept and sent when MLflow answers", error)
-        self._is_away = True
-        self._next_attempt = time.monotonic() + self._pause
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+    def _call(self, messages: Sequence[Message]) -> None:
+        if messages[0]["do"] == "artifact":
+            self._files.put(messages[0])
+        else:
+            self._send(messages)
 
-    def _lost(self) -> str:
-        return f", {self._num_lost} more were dropped" if self._num_lost else ""
+    def _set_aside(self, message: Message, error: Exception) -> None:
+        """Note a message that MLflow has refused for good."""
+        self._num_refused += 1
+        path = self._folder / _REFUSED
+        about = message.get("path") or message.get("do")
+        _log.warning("MLflow has refused %s of %s: %s (kept in %s)", about, message.get("key"), error, path)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**message, "error": str(error)}) + "\n")
+
+
+def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
+    """Return how many of the first messages are metrics of one run that one call can take."""
+    first = messages[0]
+    if first["do"] != "metrics":
+        return 1
+    entries = 0
+    for count, message in enumerate(messages):
+        if message["do"] != "metrics" or message["key"] != first["key"]:
+            return count
+        values = message["metrics"]
+        entries += len(values) if isinstance(values, list) else 0
+        if count and entries > _MAX_METRICS:
+            return count
+    return len(messages)

@@ -101,6 +101,7 @@ def test_the_games_of_a_run_are_its_dataset(runs: Path) -> None:
     folder = runs / "small-1"
     with RunPage(tracker, folder, a_summary(), records=Path("/games/2009")).shown() as page:
         page.add_stage("records", done)
+    tracker.flush()
     inputs = page_of(runs, "small-1").inputs
     assert inputs is not None
     (used,) = inputs.dataset_inputs

@@ -23,6 +23,7 @@ def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path
     with tracker:
         tracker.log_artifact(file)
         tracker.log_artifact(folder)
+    store.close()
 
     run = store.client.get_run(tracker.run_id)
     assert run.info.status == "FINISHED"
@@ -39,6 +40,7 @@ def test_the_same_key_continues_the_same_run_and_another_key_starts_one(runs: Pa
     store = TrackingStore(runs)
     with pytest.raises(OSError, match="cheese"), store.start("a", key="one", params={"rate": 0.1}) as first:
         raise OSError("the disk is made of cheese")
+    store.close()
     assert store.client.get_run(first.run_id).info.status == "FAILED"
     again = TrackingStore(runs).start("a", key="one", params={"rate": 0.1, "threads": 2})
     assert again.run_id == first.run_id
@@ -50,6 +52,7 @@ def test_a_run_is_not_continued_with_other_parameters(runs: Path) -> None:
     store = TrackingStore(runs)
     with store.start("a", key="one", params={"rate": 0.1, "seed": 1}) as first:
         pass
+    store.close()
     with pytest.raises(
         ValueError, match=r"the run a in MLflow .* other settings: rate is '0\.1' there, '0\.2' here\. "
     ):
@@ -112,6 +115,7 @@ def test_a_run_has_a_user_a_description_tags_and_the_data_that_it_learns_from(ru
     tracker.describe("**better** than `ukeire`")
     tracker.set_tags({"colour": "x" * 10_000})
     tracker.log_dataset("games", "d" * 64, source="file:///games", profile={"games": 3})
+    tracker.flush()
     found = store.client.get_run(tracker.run_id)
     assert found.data.tags["mlflow.user"] == getpass.getuser()
     assert found.data.tags["mlflow.note.content"] == "**better** than `ukeire`"
@@ -127,6 +131,7 @@ def test_a_run_is_found_named_and_deleted_with_its_stages(runs: Path) -> None:
         pass
     with store.start("b", key="two"):
         pass
+    store.close()
     assert store.names() == ["two", "one"]
     found = store.find("one")
     assert found is not None

@@ -1,103 +1,220 @@
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from suphx_platform.tracking import message_lane
+from suphx_platform.tracking.message_log import Message
 from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking_outbox import Outbox
 
 
 class Place:
-    """Where messages go; away as long as it is told to be."""
+    """Where messages go; away as long as it is told to be, and it refuses what is on its list."""
 
     def __init__(self) -> None:
-        self.is_away = False
-        self.heard: list[int] = []
-        self.num_asked = 0
+        self.is_away = threading.Event()
+        self.is_open = threading.Event()
+        self.is_open.set()
+        self.refused: set[object] = set()
+        self.away: set[object] = set()
+        """Messages that are not taken now, while others are."""
+        self.heard: list[object] = []
+        self.num_asked = self.num_calls = 0
 
-    def ask(self) -> None:
+    def take(self, messages: Sequence[Message]) -> None:
         self.num_asked += 1
-        if self.is_away:
+        assert self.is_open.wait(60)
+        numbers = [message["number"] for message in messages]
+        if self.is_away.is_set() or self.away.intersection(numbers):
             raise TrackingError("nobody answers")
-
-    def message(self, number: int) -> Callable[[], None]:
-        def say() -> None:
-            self.ask()
-            self.heard.append(number)
-
-        return say
+        if self.refused.intersection(numbers):
+            raise ValueError("no such metric")
+        self.num_calls += 1
+        self.heard += numbers
 
 
-def test_messages_are_said_at_once() -> None:
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setattr(message_lane, "_FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(message_lane, "_LONGEST_PAUSE_SECONDS", 0.01)
     place = Place()
-    outbox = Outbox(place.ask)
-    outbox.put(place.message(1))
-    outbox.put(place.message(2))
-    assert (place.heard, place.num_asked) == ([1, 2], 2)
+    yield place
+    place.is_open.set()
 
 
-def test_what_is_not_taken_is_said_later_in_order(caplog: pytest.LogCaptureFixture) -> None:
-    place = Place()
-    outbox = Outbox(place.ask, first_pause_seconds=0.0)
-    place.is_away = True
-    with caplog.at_level(logging.WARNING):
-        for number in (1, 2, 3):
-            outbox.put(place.message(number))
-        assert place.heard == []
-        assert len(caplog.messages) == 1, "it is told once"
-        place.is_away = False
-        outbox.put(place.message(4))
-    assert place.heard == [1, 2, 3, 4]
-    assert "sending 3 messages" not in caplog.text
-    assert "MLflow answers again: sending 4 messages" in caplog.text
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / ".mlflow-queue"
 
 
-def test_nobody_is_asked_again_before_a_pause_is_over() -> None:
-    place = Place()
-    outbox = Outbox(place.ask, first_pause_seconds=3600)
-    place.is_away = True
-    for number in range(100):
-        outbox.put(place.message(number))
-    assert place.num_asked == 1
-    place.is_away = False
+def point(number: int, key: str = "run", size: int = 1) -> dict[str, Any]:
+    return {"do": "metrics", "key": key, "number": number, "metrics": [["loss", 1.0, 0, number]] * size}
+
+
+def tag(number: int) -> dict[str, Any]:
+    return {"do": "tags", "key": "run", "number": number}
+
+
+def file(number: int) -> dict[str, Any]:
+    return {"do": "artifact", "key": "run", "number": number, "path": f"file {number}"}
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def test_messages_are_sent_in_order_and_nothing_is_left(place: Place, folder: Path) -> None:
+    outbox = Outbox(folder, send=place.take)
+    for number in range(20):
+        outbox.put(tag(number))
     outbox.close()
+    assert place.heard == list(range(20))
+    assert not folder.exists()
+
+
+def test_nobody_waits_for_a_call(place: Place, folder: Path) -> None:
+    place.is_open.clear()
+    outbox = Outbox(folder, send=place.take)
+    for number in range(100):
+        outbox.put(tag(number))
+    assert place.heard == []
+    assert outbox.figures()["tracking_waiting"] == 100
+    place.is_open.set()
+    outbox.flush()
+    assert outbox.figures() == {"tracking_waiting": 0, "tracking_outage_seconds": 0}
     assert place.heard == list(range(100))
+    outbox.close()
 
 
-def test_figures_are_dropped_where_too_many_wait_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
-    place = Place()
-    outbox = Outbox(place.ask, first_pause_seconds=3600, max_waiting=2)
-    place.is_away = True
+def test_what_is_not_taken_is_sent_later_in_order(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    for number in (1, 2, 3):
+        outbox.put(tag(number))
+    wait_until(lambda: place.num_asked > 3)
+    assert outbox.figures()["tracking_outage_seconds"] > 0
+    with pytest.raises(TrackingError, match="nobody answers"):
+        outbox.flush()
+    place.is_away.clear()
+    outbox.close()
+    assert place.heard == [1, 2, 3]
+    assert caplog.text.count("nobody answers. The run continues") == 1, "it is told once"
+    assert "MLflow answers again" in caplog.text
+
+
+def test_what_is_left_is_said_at_the_end_and_sent_by_the_next_process(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    for number in range(3):
+        outbox.put(tag(number))
+    outbox.close()
+    assert f"3 messages of this run could not be sent to MLflow and wait in {folder}" in caplog.text
+    place.is_away.clear()
+    outbox = Outbox(folder, send=place.take)
+    assert outbox.is_continued
+    outbox.put(tag(3))
+    outbox.close()
+    assert place.heard == [0, 1, 2, 3]
+    assert "sending 3 messages that MLflow has not got from an earlier start" in caplog.text
+    assert not folder.exists()
+
+
+def test_metrics_of_one_run_become_one_call(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    messages = [*(point(n) for n in range(9)), point(9, "other"), *(point(n) for n in range(10, 13)), tag(13)]
+    for message in messages:
+        outbox.put(message)
+    place.is_away.clear()
+    outbox.close()
+    assert place.heard == list(range(14))
+    assert place.num_calls == 4
+
+
+def test_a_call_has_no_more_metrics_than_mlflow_takes(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
     for number in range(4):
-        outbox.put(place.message(number), may_be_lost=True)
-    outbox.put(place.message(9))
-    place.is_away = False
+        outbox.put(point(number, size=400))
+    place.is_away.clear()
+    outbox.close()
+    assert (place.heard, place.num_calls) == ([0, 1, 2, 3], 2)
+
+
+def test_what_is_refused_is_set_aside_and_holds_up_nothing(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.refused = {2, 7}
+    place.is_open.clear()
+    outbox = Outbox(folder, send=place.take)
+    for number in range(9):
+        outbox.put(point(number))
+    place.is_open.set()
+    outbox.close()
+    assert place.heard == [0, 1, 3, 4, 5, 6, 8]
+    refused = [json.loads(line) for line in (folder / "refused.jsonl").read_text().splitlines()]
+    assert [(each["number"], each["error"]) for each in refused] == [(2, "no such metric"), (7, "no such metric")]
+    assert caplog.text.count("MLflow has refused metrics of run: no such metric (kept in") == 2
+
+
+def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: Place, folder: Path) -> None:
+    place.away = {"bad"}
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(point(0))
+    outbox.put({**file(1), "number": "bad"})
+    for number in (2, 3):
+        outbox.put(file(number))
+        outbox.put(point(number + 10))
+    wait_until(lambda: len(place.heard) == 5)
+    assert [number for number in place.heard if number in (0, 12, 13)] == [0, 12, 13]
+    place.away.clear()
+    outbox.close()
+    assert set(place.heard) == {0, "bad", 2, 3, 12, 13}
+
+
+def test_a_file_is_sent_after_the_messages_before_it(place: Place, folder: Path) -> None:
+    place.away = {0}
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(tag(0))
+    outbox.put(file(1))
+    wait_until(lambda: place.num_asked > 3)
+    assert place.heard == []
+    place.away.clear()
+    outbox.close()
+    assert place.heard == [0, 1]
+
+
+def test_two_processes_do_not_send_for_one_run(place: Place, folder: Path) -> None:
+    outbox = Outbox(folder, send=place.take)
+    with pytest.raises(OSError, match="another process sends what"):
+        Outbox(folder, send=place.take)
+    outbox.close()
+
+
+def test_what_cannot_be_written_down_is_lost_with_one_warning(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    large = {**tag(1), "text": "x" * 50 * 2**20}
     with caplog.at_level(logging.WARNING):
-        outbox.close()
-    assert place.heard == [0, 1, 9]
-    assert "sending 3 messages, 2 more were dropped" in caplog.text
-
-
-def test_the_end_tells_what_was_not_taken(caplog: pytest.LogCaptureFixture) -> None:
-    place = Place()
-    outbox = Outbox(place.ask, first_pause_seconds=3600)
-    place.is_away = True
-    outbox.put(place.message(1))
-    with caplog.at_level(logging.WARNING):
-        outbox.close()
-    assert "nobody answers. 1 message of this run could not be sent to MLflow" in caplog.text
-
-
-def test_what_is_refused_is_raised_and_not_said_again() -> None:
-    place = Place()
-    outbox = Outbox(place.ask)
-
-    def refused() -> None:
-        raise ValueError("no such metric")
-
-    with pytest.raises(ValueError, match="no such metric"):
-        outbox.put(refused)
-    outbox.put(place.message(2))
-    assert place.heard == [2]
+        for _ in range(3):
+            outbox.put(large)
+    place.is_away.clear()
+    outbox.close()
+    assert place.heard == [1]
+    assert caplog.text.count("figures for MLflow are lost: 64 MiB of messages wait") == 1
+    assert "2 messages were lost" in caplog.text

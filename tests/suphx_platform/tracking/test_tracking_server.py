@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -111,3 +112,74 @@ def test_a_run_goes_on_without_its_server_and_tells_it_all_later(
         "learn": "FINISHED",
     }
     assert list(tmp_path.rglob("artifacts/curve.json"))
+
+
+LOGS_POINTS = """
+import sys, time
+from contextlib import closing
+from pathlib import Path
+from suphx_platform.tracking.tracking import TrackingStore
+
+first, last = int(sys.argv[2]), int(sys.argv[3])
+with closing(TrackingStore(Path(sys.argv[1]))) as store, store.start("a", key="one") as run:
+    stage = run.start("stage", key="one/stage")
+    for step in range(first, last):
+        stage.log_metrics({"loss": 1000.0 - step}, step=step)
+        print(step, flush=True)
+        time.sleep(0.02)
+"""
+
+
+@contextmanager
+def logging_points(runs: Path, first: int, last: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a process that logs these points and says each; it is killed at the end of the block if it still runs."""
+    command = [sys.executable, "-c", LOGS_POINTS, str(runs), str(first), str(last)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[bytes], step: int) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) == step:
+            return
+    pytest.fail(f"the process ended before step {step}")
+
+
+@pytest.mark.slow
+def test_a_process_killed_during_an_outage_loses_no_point_and_the_next_starts_without_a_server(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "2")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    runs = tmp_path / "runs"
+    with faulty_proxy(int(address.rpartition(":")[2])) as proxy:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.port}")
+        with logging_points(runs, 0, 10_000) as first:
+            read_until(first, 30)
+            proxy.is_busy.set()
+            read_until(first, 99)
+            first.kill()
+            assert first.stdout is not None
+            told = [int(line) for line in first.stdout]
+        start = (told or [99])[-1] + 1
+        with logging_points(runs, start, start + 50) as second:
+            read_until(second, start + 10)
+            proxy.is_busy.clear()
+            read_until(second, start + 49)
+            assert second.wait(START_SECONDS) == 0
+        store = TrackingStore(runs)
+        stage = store.find("one/stage")
+        assert stage is not None
+        points = store.client.get_metric_history(stage.info.run_id, "loss")
+        run = store.find("one")
+        assert run is not None
+        assert run.info.status == "FINISHED"
+    steps = [point.step for point in points]
+    assert sorted(set(steps)) == list(range(start + 50))
+    assert len(steps) <= len(set(steps)) + 1, "the point that the kill cut off between the log and its word"
+    assert [point.value for point in points] == [1000.0 - step for step in steps]
+    assert not (runs / "one").exists()

@@ -32,6 +32,7 @@ def test_progress_is_that_of_the_newest_stage_in_mlflow(runs: Path, monkeypatch:
         nested = tracker.start(stage, key=f"run-1/{stage}")
         nested.log_metrics({"updates": updates, "loss": 0.5}, step=updates)
     store.start("run-2", key="run-2").log_metrics({"updates": 7})
+    store.close()
     assert with_progress(STATUS, None).progress == {}  # nobody named a server
     monkeypatch.setenv("MLFLOW_TRACKING_URI", store.uri)
     found = with_progress(STATUS, None)

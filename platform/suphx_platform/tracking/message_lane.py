@@ -1,0 +1,151 @@
+"""A thread that sends the messages of one log, in order, however long MLflow is away."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from suphx_platform.console.table_text import count_text
+from suphx_platform.tracking.message_log import Message, MessageLog
+from suphx_platform.tracking.mlflow_call import TrackingError
+
+_BATCH = 100
+"""Messages that may become one call."""
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 2.0, 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class MessageLane:
+    """Consumes: a log. Produces: calls of ``send``. Waits for: MLflow, in a thread of its own.
+
+    What MLflow does not take now is sent again after a pause, each twice as long as the one before. What it refuses
+    for good goes to ``set_aside``.
+    """
+
+    def __init__(
+        self,
+        log: MessageLog,
+        *,
+        send: Callable[[Sequence[Message]], None],
+        set_aside: Callable[[Message, Exception], None],
+        joined: Callable[[Sequence[Message]], int] = lambda messages: 1,
+        is_ordered: bool = True,
+    ) -> None:
+        """``send`` raises TrackingError if the messages should be sent again, any other error if not.
+
+        ``joined`` returns how many of the first messages one call of ``send`` gets. ``is_ordered``: a message that
+        cannot be sent now holds up those behind it; otherwise it goes to the end.
+        """
+        self._messages = log
+        self._send, self._set_aside, self._joined, self._is_ordered = send, set_aside, joined, is_ordered
+        self._changed = threading.Condition()
+        self._pause = _FIRST_PAUSE_SECONDS
+        self._away_since: float | None = None
+        self._num_attempts_failed = 0
+        self._num_singly = 0
+        self._error: TrackingError | None = None
+        self._is_hurried = self._is_closing = False
+        self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
+        self._thread.start()
+
+    def __len__(self) -> int:
+        """Return how many messages wait."""
+        return len(self._messages)
+
+    @property
+    def away_seconds(self) -> float:
+        """Seconds since the first failure after the last success; 0 while all is well."""
+        since = self._away_since
+        return 0.0 if since is None else time.monotonic() - since
+
+    @property
+    def error(self) -> TrackingError | None:
+        """Why messages wait; None while all is well."""
+        return self._error
+
+    def put(self, message: Message) -> None:
+        """Have a message sent; OSError if it cannot be written down."""
+        self._messages.append(message)
+        with self._changed:
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Wait until all messages are sent; TrackingError if MLflow does not take them now."""
+        with self._changed:
+            failed = self._num_attempts_failed
+            self._is_hurried = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not len(self._messages) or self._num_attempts_failed > failed)
+            if len(self._messages) and self._error is not None:
+                raise self._error
+
+    def close(self, seconds: float) -> None:
+        """End the thread when all is sent, when MLflow does not take something, or after ``seconds``."""
+        with self._changed:
+            self._is_closing = True
+            self._changed.notify_all()
+        self._thread.join(seconds)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the thread has ended, after ``close``."""
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: len(self._messages) or self._is_closing)
+                if not len(self._messages):
+                    return
+                self._is_hurried = False
+                is_last_attempt = self._is_closing
+            try:
+                self._send_first()
+            except TrackingError as error:
+                self._note_away(error)
+                if is_last_attempt:
+                    return
+                self._wait()
+            else:
+                self._note_there()
+
+    def _send_first(self) -> None:
+        messages = self._messages.first(_BATCH)
+        messages = messages[: 1 if self._num_singly else self._joined(messages)]
+        try:
+            self._send(messages)
+        except TrackingError:
+            if not self._is_ordered and len(self._messages) > 1:
+                self._messages.append(messages[0])
+                self._messages.drop(1)
+            raise
+        except Exception as error:  # noqa: BLE001 - refused, whatever the reason: the thread must go on
+            if len(messages) > 1:  # one of them
+                self._num_singly = len(messages)
+                return
+            self._set_aside(messages[0], error)
+        self._messages.drop(len(messages))
+        self._num_singly = max(0, self._num_singly - len(messages))
+
+    def _note_away(self, error: TrackingError) -> None:
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            _log.warning("%s. The run continues; what it tracks is kept and sent when MLflow answers", error)
+        with self._changed:
+            self._error = error
+            self._num_attempts_failed += 1
+            self._changed.notify_all()
+
+    def _wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closing or self._is_hurried, self._pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+
+    def _note_there(self) -> None:
+        if self._away_since is not None:
+            _log.warning("MLflow answers again: sending %s", count_text(len(self._messages), "message"))
+        self._away_since, self._error, self._pause = None, None, _FIRST_PAUSE_SECONDS

@@ -1,0 +1,103 @@
+"""Messages in a file, first in, first out: what was appended is still there after ``kill -9``."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+Message = dict[str, Any]
+"""JSON; ``do`` says what it asks for."""
+
+_MAX_BYTES = 64 * 2**20
+_CHUNK_BYTES = 2**20
+
+
+class MessageLog:
+    """Usage::
+
+        log = MessageLog(folder / "calls.jsonl")
+        log.append({"do": "tags", ...})
+        messages = log.first(100)
+        log.drop(len(messages))  # they were sent
+
+    A line is a message; ``<path>.sent`` holds how many bytes at the beginning were sent. One process at a time:
+    BlockingIOError otherwise. Threads may append while another one reads and drops. Appending takes some
+    microseconds: the operating system has the message then, which a killed process does not change.
+    """
+
+    def __init__(self, path: Path, *, max_bytes: int = _MAX_BYTES) -> None:
+        """``max_bytes``: of messages that wait."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._mark = os.open(path.with_name(f"{path.name}.sent"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._end = os.fstat(self._file).st_size
+        self._sent = self._read_mark()
+        waiting = os.pread(self._file, self._end - self._sent, self._sent)
+        self._end = self._sent + waiting.rfind(b"\n") + 1  # a killed process may leave half a line
+        self._count = waiting.count(b"\n")
+        self._lengths: list[int] = []
+
+    def __len__(self) -> int:
+        """Return how many messages wait."""
+        return self._count
+
+    def append(self, message: Message) -> None:
+        """Add a message at the end. OSError, with nothing added, if the disk or the log is full."""
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with self._lock:
+            if self._end - self._sent + len(line) > self._max_bytes:
+                raise OSError(f"{self._max_bytes / 2**20:.0f} MiB of messages wait")
+            written = os.pwrite(self._file, line, self._end)
+            if written < len(line):  # overwritten by the next one
+                raise OSError("the disk is full")
+            self._end += len(line)
+            self._count += 1
+
+    def first(self, max_messages: int) -> list[Message]:
+        """Return the messages at the beginning, at least one if there are any."""
+        with self._lock:
+            data, size = b"", _CHUNK_BYTES
+            while b"\n" not in data and self._count:
+                data = os.pread(self._file, min(size, self._end - self._sent), self._sent)
+                size *= 2
+            lines = data.splitlines(keepends=True)[:max_messages]
+            if lines and not lines[-1].endswith(b"\n"):
+                lines.pop()
+            self._lengths = [len(line) for line in lines]
+        return [_message(line) for line in lines]
+
+    def drop(self, count: int) -> None:
+        """Remove the first ``count`` of the messages that ``first`` returned last."""
+        with self._lock:
+            self._sent += sum(self._lengths[:count])
+            del self._lengths[:count]
+            self._count -= count
+            if self._count == 0:  # in this order: a mark behind the end counts as 0
+                os.ftruncate(self._file, 0)
+                self._sent = self._end = 0
+            os.pwrite(self._mark, b"%020d" % self._sent, 0)
+
+    def close(self) -> None:
+        """Let another process have the file."""
+        os.close(self._file)
+        os.close(self._mark)
+
+    def _read_mark(self) -> int:
+        text = os.pread(self._mark, 20, 0)
+        sent = int(text) if text.isdigit() else 0
+        return sent if sent <= self._end else 0
+
+
+def _message(line: bytes) -> Message:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"do": "damaged line", "text": line.decode(errors="replace")}

@@ -1,0 +1,94 @@
+"""The calls to MLflow that the messages of a run stand for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suphx_platform.tracking.message_log import Message
+from suphx_platform.tracking.mlflow_call import FILES
+
+if TYPE_CHECKING:
+    from suphx_platform.tracking.tracking import TrackingStore
+
+
+class TrackingCalls:
+    """Makes the calls of messages for one store. A run is known by its key; ``run_ids`` has MLflow's ids so far."""
+
+    def __init__(self, store: TrackingStore) -> None:
+        self._store = store
+        self.run_ids: dict[str, str] = {}
+
+    def send(self, messages: Sequence[Message]) -> None:
+        """Make one call for messages that belong together.
+
+        TrackingError if MLflow does not take it now; ValueError or MlflowException if it never will.
+        """
+        first = messages[0]
+        match first["do"]:
+            case "begin":
+                self._begin(first)
+            case "metrics":
+                self._log_metrics(self._run_id(first["key"]), [each for m in messages for each in m["metrics"]])
+            case "tags":
+                self._set_tags(self._run_id(first["key"]), first["tags"])
+            case "dataset":
+                self._log_dataset(self._run_id(first["key"]), first)
+            case "artifact":
+                self._log_artifact(self._run_id(first["key"]), Path(first["path"]))
+            case "end":
+                with self._store.call():
+                    end_time = first["time"]
+                    self._store.client.set_terminated(self._run_id(first["key"]), first["status"], end_time)
+            case unknown:
+                raise ValueError(f"{unknown!r} is no message")
+
+    def _run_id(self, key: str) -> str:
+        if key not in self.run_ids:
+            found = self._store.find(key)
+            if found is None:
+                raise ValueError(f"MLflow has no run with the key {key}: it was deleted there, or refused")
+            self.run_ids[key] = found.info.run_id
+        return self.run_ids[key]
+
+    def _begin(self, message: Message) -> None:
+        tags = dict(message["tags"])
+        if message["parent"] is not None:
+            tags["mlflow.parentRunId"] = self._run_id(message["parent"])
+        key = message["key"]
+        self.run_ids[key] = self._store.begin(message["name"], key=key, tags=tags, params=message["params"])
+
+    def _log_metrics(self, run_id: str, entries: Sequence[Sequence[Any]]) -> None:
+        from mlflow.entities import Metric
+
+        metrics = [Metric(name, float(value), when, step) for name, value, when, step in entries]
+        with self._store.call():
+            self._store.client.log_batch(run_id, metrics=metrics)
+
+    def _set_tags(self, run_id: str, tags: Mapping[str, str]) -> None:
+        from mlflow.entities import RunTag
+
+        with self._store.call():
+            self._store.client.log_batch(run_id, tags=[RunTag(name, text) for name, text in tags.items()])
+
+    def _log_dataset(self, run_id: str, message: Message) -> None:
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        texts = {name: message[name] for name in ("name", "digest", "source", "profile")}
+        entry = DatasetInput(Dataset(**texts, source_type="local"), tags=[InputTag("mlflow.data.context", "training")])
+        with self._store.call():
+            self._store.client.log_inputs(run_id, datasets=[entry])
+
+    def _log_artifact(self, run_id: str, path: Path) -> None:
+        with self._store.call(FILES):
+            if path.is_dir():
+                self._store.client.log_artifacts(run_id, str(path), path.name)
+            elif path.exists():  # it may be gone when this is retried
+                self._store.client.log_artifact(run_id, str(path))
+
+
+def now_milliseconds() -> int:
+    """Return the time as MLflow counts it."""
+    return int(time.time() * 1000)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.message_log import Message, MessageLog
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "queue" / "calls.jsonl"
+
+
+def message(number: int) -> Message:
+    return {"do": "tags", "number": number}
+
+
+def left_in(path: Path) -> list[Message]:
+    with closing(MessageLog(path)) as log:
+        return log.first(1000)
+
+
+@pytest.fixture
+def log(path: Path) -> Iterator[MessageLog]:
+    with closing(MessageLog(path)) as log:
+        for number in range(5):
+            log.append(message(number))
+        yield log
+
+
+def test_messages_leave_in_the_order_in_which_they_came(log: MessageLog) -> None:
+    assert log.first(2) == [message(0), message(1)]
+    log.drop(2)
+    log.append(message(5))
+    assert log.first(100) == [message(number) for number in (2, 3, 4, 5)]
+    log.drop(1)
+    assert len(log) == 3
+
+
+def test_another_process_finds_what_was_not_dropped(path: Path) -> None:
+    with closing(MessageLog(path)) as log:
+        for number in range(5):
+            log.append(message(number))
+        log.first(3)
+        log.drop(3)
+    assert left_in(path) == [message(3), message(4)]
+
+
+def test_the_file_is_empty_when_all_were_dropped(log: MessageLog, path: Path) -> None:
+    log.first(100)
+    log.drop(5)
+    assert path.stat().st_size == 0
+    assert (len(log), log.first(100)) == (0, [])
+    log.append(message(7))
+    assert log.first(100) == [message(7)]
+
+
+@pytest.mark.parametrize("end", [b'{"do": "ta', b"\xff", b'{"do":"tags","number":9}'])
+def test_half_a_line_of_a_killed_process_is_overwritten(end: bytes, path: Path) -> None:
+    with closing(MessageLog(path)) as log:
+        log.append(message(1))
+    with path.open("ab") as file:
+        file.write(end)
+    with closing(MessageLog(path)) as log:
+        assert log.first(10) == [message(1)]
+        log.append(message(2))
+        assert log.first(10) == [message(1), message(2)]
+
+
+@pytest.mark.parametrize("line", [b"no json\n", b"[1]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n"])
+def test_a_damaged_line_is_a_message_that_nobody_knows(line: bytes, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(line + b'{"do":"tags","number":1}\n')
+    damaged, sound = left_in(path)
+    assert damaged["do"] == "damaged line"
+    assert sound == message(1)
+
+
+def test_a_mark_behind_the_end_counts_as_none(path: Path) -> None:
+    with closing(MessageLog(path)) as log:
+        log.append(message(1))
+    path.with_name("calls.jsonl.sent").write_bytes(b"%020d" % 10**6)
+    assert left_in(path) == [message(1)]
+
+
+def test_a_long_message_is_read_whole(path: Path) -> None:
+    long = {"do": "tags", "text": "x" * 3_000_000}
+    with closing(MessageLog(path)) as log:
+        log.append(long)
+        log.append(message(1))
+        assert log.first(1) == [long]
+        log.drop(1)
+        assert log.first(1) == [message(1)]
+
+
+def test_a_full_log_takes_no_more_and_keeps_what_it_has(path: Path) -> None:
+    with closing(MessageLog(path, max_bytes=60)) as log:
+        log.append(message(1))
+        log.append(message(2))
+        with pytest.raises(OSError, match="messages wait"):
+            log.append(message(3))
+        assert log.first(10) == [message(1), message(2)]
+
+
+def test_two_processes_cannot_have_one_log(log: MessageLog, path: Path) -> None:
+    with pytest.raises(BlockingIOError):
+        MessageLog(path)
+    assert len(log) == 5

@@ -1,0 +1,82 @@
+"""With a real store: what arrives, once and in order, whatever is killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.tracking_calls import TrackingCalls
+
+RUN_WITHOUT_MLFLOW = """
+import sys, time
+from contextlib import contextmanager
+from pathlib import Path
+from suphx_platform.tracking.mlflow_call import USUAL, TrackingError
+from suphx_platform.tracking.tracking import TrackingStore
+
+@contextmanager
+def nobody_answers(self, patience=USUAL):
+    raise TrackingError("nobody answers")
+    yield
+
+store = TrackingStore(Path(sys.argv[1]))
+stage = store.start("a", key="one").start("stage", key="one/stage/1")
+stage.log_metrics({"loss": 100.0}, step=0)
+stage.flush()
+TrackingStore.call = nobody_answers
+for step in range(1, 500):
+    stage.log_metrics({"loss": 100.0 - step, "speed": step}, step=step)
+stage.log_artifact(Path(sys.argv[2]))
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_killed_process_loses_nothing_that_mlflow_did_not_take(runs: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", RUN_WITHOUT_MLFLOW, runs, __file__], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one"):
+        pass
+    stage = store.find("one/stage/1")
+    assert stage is not None
+    history = store.client.get_metric_history(stage.info.run_id, "loss")
+    assert [(entry.step, entry.value) for entry in history] == [(step, 100.0 - step) for step in range(500)]
+    assert len(store.client.list_artifacts(stage.info.run_id)) == 1
+    assert not (runs / "one").exists()
+
+
+def test_points_that_are_sent_twice_are_in_mlflow_once(runs: Path) -> None:
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
+        calls = TrackingCalls(store)
+        message = {
+            "do": "metrics",
+            "key": "one",
+            "metrics": [["loss", value, 7, step] for step, value in ((1, 2.0), (2, 1.0))],
+        }
+        for _ in range(2):  # as after a kill between the call and its mark
+            calls.send([message])
+        history = store.client.get_metric_history(tracker.run_id, "loss")
+    assert [(entry.step, entry.value) for entry in history] == [(1, 2.0), (2, 1.0)]
+
+
+def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
+        stage = tracker.start("stage", key="one/stage/1")
+        store.client.delete_run(stage.run_id)
+        stage.log_metrics({"loss": 1.0}, step=1)
+        tracker.log_metrics({"loss": 2.0}, step=1)
+    assert store.newest_metrics("one") == {"loss": 2.0}
+    (refused,) = (runs / "one" / ".mlflow-queue" / "refused.jsonl").read_text().splitlines()
+    assert "deleted" in json.loads(refused)["error"]
+    assert "MLflow has refused metrics of one/stage/1" in caplog.text
