@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
@@ -14,7 +15,11 @@ from suphx_platform.storage.manifest import CheckpointVersion
 from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.storage.upload_queue import UploadQueue
 
-_MARK = ".stored.json"  # begins with a dot: it says something of this machine's folder and is not stored itself
+# They begin with a dot: they say something of this machine's folder and are not stored themselves.
+_MARK = ".stored.json"
+"""The version that this machine has stored, or fetched."""
+_REACHED = ".reached.json"
+"""The number of the last save, whether it was stored or not."""
 
 
 class StageStorage:
@@ -39,22 +44,30 @@ class StageStorage:
         return f"{self._run_id}/{stage_name}"
 
     def further_work(self, stage_name: str, folder: Path) -> list[StageWork]:
-        """Return what the storage has that is further than what this machine has stored itself, the newest first."""
+        """Return what the storage has that is further than what this machine has, the newest first."""
         if self._storage is None:
             return []
-        stored = self._stored_path(folder)
-        versions = [version for version in self._storage.versions(self.name(stage_name)) if version.path > stored]
+        stored, reached = self._stored_path(folder), _reached(folder)
+        versions = [
+            version
+            for version in self._storage.versions(self.name(stage_name))
+            if version.path > stored and version.number > reached
+        ]
         return stored_work(self._storage, versions)
 
     def fetch(self, stage_name: str, folder: Path, versions: Sequence[CheckpointVersion]) -> None:
-        """Replace ``folder`` by the first of ``versions`` that is not damaged."""
+        """Replace ``folder`` by the first of ``versions`` that is not damaged; what was there is moved aside."""
         if self._storage is None or not versions:
             return
         folder.parent.mkdir(parents=True, exist_ok=True)
-        version = self._storage.load_first(versions, folder)
+        had_files = folder.is_dir() and any(folder.iterdir())
+        version = self._storage.load_first(versions, folder, aside=_aside(folder))
         if version is not None:
             self._mark(folder, version)
+            write_json(folder / _REACHED, {"number": version.number})
             self._console.say(f"{stage_name}: fetched from the storage ({version.path})")
+            if had_files:
+                self._console.say(f"{stage_name}: the files that were here are kept in {_aside(folder)} until it ends")
 
     def remove(self, stage_name: str) -> None:
         """Remove what the storage has of a stage that is run again."""
@@ -66,6 +79,10 @@ class StageStorage:
 
         Returns at once; raises OSError if nothing could be stored for ``storage.max_outage_hours``.
         """
+        if number == FINISHED:
+            shutil.rmtree(_aside(folder), ignore_errors=True)
+        else:
+            write_json(folder / _REACHED, {"number": number})  # also without a storage: one may be set later
         if self._uploads is None or (number == FINISHED and f"/{FINISHED}." in self._stored_path(folder)):
             return
         then = partial(self._mark, folder)
@@ -78,3 +95,13 @@ class StageStorage:
         mark = folder / _MARK
         path = str(read_json(mark)["version"]) if mark.is_file() else ""
         return path if path.startswith(f"{self._run_id}/") else ""  # another run's, if its result was taken
+
+
+def _reached(folder: Path) -> int:
+    mark = folder / _REACHED
+    return int(read_json(mark)["number"]) if mark.is_file() else -1
+
+
+def _aside(folder: Path) -> Path:
+    """Return where a stage's folder goes when one from the storage, which is further, takes its place."""
+    return folder.with_name(f".{folder.name}.replaced")

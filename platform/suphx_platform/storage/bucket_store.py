@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +23,15 @@ from botocore.exceptions import (
     ResponseStreamingError,
 )
 
-from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, Part, check_part, part_of, writable
+from suphx_platform.storage.object_store import (
+    PART_BYTES,
+    DamagedObjectError,
+    Part,
+    check_part,
+    check_small,
+    part_of,
+    writable,
+)
 
 T = TypeVar("T")
 
@@ -103,7 +112,7 @@ class BucketStore:
     def get(self, key: str) -> bytes:
         """Return a small object."""
         with self._told(key):
-            return self._body(key)
+            return self._body(key, is_small=True)
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Send a file, in parts if it is large."""
@@ -127,10 +136,12 @@ class BucketStore:
             descriptor = file.fileno()
             self._of_parts(fetch, len(parts))
 
-    def keys(self, prefix: str) -> list[str]:
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
         found = self._listed("list_objects_v2", "Contents", prefix)
-        return sorted(entry["Key"].removeprefix(self._prefix) for entry in found)
+        return sorted(
+            entry["Key"].removeprefix(self._prefix) for entry in found if _is_aged(entry["LastModified"], min_age)
+        )
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects one by one: some servers want checksums for lists that others do not know."""
@@ -138,11 +149,11 @@ class BucketStore:
             with self._told(key):
                 self._client.delete_object(**self._place(key))
 
-    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool]) -> None:
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Abort multipart uploads, whose parts would be stored, and paid for, for ever."""
         for entry in self._listed("list_multipart_uploads", "Uploads", prefix):
             key = entry["Key"].removeprefix(self._prefix)
-            if is_old(key):
+            if is_old(key) and _is_aged(entry["Initiated"], min_age):
                 with suppress(FileNotFoundError), self._told(key):
                     self._client.abort_multipart_upload(**self._place(key), UploadId=entry["UploadId"])
 
@@ -183,10 +194,12 @@ class BucketStore:
                 future.cancel()
             wait(futures)
 
-    def _body(self, key: str, **options: str) -> bytes:
+    def _body(self, key: str, *, is_small: bool = False, **options: str) -> bytes:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
         for attempt in range(1, _BODY_ATTEMPTS + 1):
             answer = self._client.get_object(**self._place(key), **options)
+            if is_small:
+                check_small(key, answer["ContentLength"])
             try:
                 body: bytes = answer["Body"].read()
             except _BROKEN_BODY:
@@ -214,6 +227,10 @@ class BucketStore:
             raise OSError(f"{address}: no answer ({error}): {text}") from error
         except BotoCoreError as error:
             raise OSError(f"{address}: {error}: check the settings that begin with AWS_, and storage") from error
+
+
+def _is_aged(when: datetime, min_age: float) -> bool:
+    return min_age <= 0 or (datetime.now(UTC) - when).total_seconds() >= min_age
 
 
 def _error(address: str, code: str) -> Exception:

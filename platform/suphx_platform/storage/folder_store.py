@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from suphx_platform.storage.object_store import PART_BYTES, DamagedObjectError, Part, check_part, part_of, writable
+from suphx_platform.storage.object_store import (
+    PART_BYTES,
+    DamagedObjectError,
+    Part,
+    check_part,
+    check_small,
+    part_of,
+    writable,
+)
 
 _PARTIAL = re.compile(r"\.(.+)\.[0-9a-f]{32}\.partial")
 
@@ -32,7 +41,9 @@ class FolderStore:
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
-        return (self._root / key).read_bytes()
+        with (self._root / key).open("rb") as file:
+            check_small(key, os.fstat(file.fileno()).st_size)
+            return file.read()
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Copy a file in."""
@@ -57,20 +68,21 @@ class FolderStore:
             if source.read(1):
                 raise DamagedObjectError(f"{key} is longer than its manifest says")
 
-    def keys(self, prefix: str) -> list[str]:
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
-        return sorted(key for key in map(self._key, self._files(prefix)) if not _PARTIAL.fullmatch(Path(key).name))
+        files = (path for path in self._files(prefix) if not _PARTIAL.fullmatch(path.name))
+        return sorted(self._key(path) for path in files if _is_aged(path, min_age))
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects, and folders that are empty then."""
         for key in keys:
             self._remove(self._root / key)
 
-    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool]) -> None:
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Remove copies that were never renamed."""
         for path in self._files(prefix):
             partial = _PARTIAL.fullmatch(path.name)
-            if partial and is_old(self._key(path.with_name(partial[1]))):
+            if partial and is_old(self._key(path.with_name(partial[1]))) and _is_aged(path, min_age):
                 self._remove(path)
 
     def _files(self, prefix: str) -> list[Path]:
@@ -104,6 +116,15 @@ class FolderStore:
 def _pass_over_removed(error: OSError) -> None:
     if not isinstance(error, FileNotFoundError):
         raise error
+
+
+def _is_aged(path: Path, min_age: float) -> bool:
+    if min_age <= 0:
+        return True
+    try:
+        return time.time() - path.stat().st_mtime >= min_age
+    except FileNotFoundError:  # another process has removed it
+        return False
 
 
 def _sync(path: Path) -> None:

@@ -12,8 +12,6 @@ from suphx_platform.storage.object_store import PART_BYTES, Part
 
 MANIFEST = "manifest.json"
 FORMAT = 2
-MAX_BYTES = 16 * 2**20
-"""Of a manifest: enough for 100,000 files."""
 MAX_NAME = 1024
 """Bytes of a file's path in the folder; keys of S3 have at most as many."""
 _MAX_PART_NAME = 255
@@ -76,8 +74,6 @@ def read_manifest(path: str, data: bytes) -> CheckpointVersion:
 
 
 def _parsed(data: bytes) -> dict[str, Any]:
-    if len(data) > MAX_BYTES:
-        raise ManifestError(f"it has {len(data):,} bytes, and a manifest has at most {MAX_BYTES:,}")
     try:
         manifest = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 PART_BYTES = 16 * 2**20
+SMALL_BYTES = 16 * 2**20
+"""Of an object that is read at once, such as a manifest with 100,000 files."""
 
 Part = tuple[int, str]
 """Size and SHA-256 of up to ``PART_BYTES`` bytes of an object; an empty object has no parts."""
@@ -26,6 +28,12 @@ class DamagedObjectError(Exception):
     """An object is not what was written."""
 
 
+def check_small(key: str, num_bytes: int) -> None:
+    """DamagedObjectError if a small object is too large to be one; to be asked before it is read."""
+    if num_bytes > SMALL_BYTES:
+        raise DamagedObjectError(f"{key} has {num_bytes:,} bytes: more than {SMALL_BYTES:,}")
+
+
 class ObjectStore(Protocol):
     """Keys are paths with slashes; every object appears whole or not at all. All verbs raise OSError on failure."""
 
@@ -34,7 +42,7 @@ class ObjectStore(Protocol):
         ...
 
     def get(self, key: str) -> bytes:
-        """Return a small object; FileNotFoundError if there is none."""
+        """Return a small object; FileNotFoundError if there is none, DamagedObjectError if it has over SMALL_BYTES."""
         ...
 
     def upload(self, key: str, path: Path) -> list[Part]:
@@ -45,15 +53,15 @@ class ObjectStore(Protocol):
         """Write an object of these parts as the file ``path``; DamagedObjectError, FileNotFoundError."""
         ...
 
-    def keys(self, prefix: str) -> list[str]:
-        """Return all keys that begin with ``prefix``, sorted."""
+    def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
+        """Return all keys that begin with ``prefix``, sorted; ``min_age``: seconds since they were written."""
         ...
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects; those that are not there are no error."""
         ...
 
-    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool]) -> None:
+    def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Remove what killed writers left of objects that never appeared, of the keys that ``is_old`` says yes to."""
         ...
 

@@ -33,11 +33,14 @@ from suphx_platform.storage.manifest import (
     write_manifest,
 )
 from suphx_platform.storage.object_store import DamagedObjectError, ObjectStore
+from suphx_platform.storage.writer_lease import WriterLease
 
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
 _MAX_ATTEMPTS = 999
+_GRACE_SECONDS = 6 * 3600.0
+"""How long files without a manifest stay: another writer may still be sending them."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
 AddressingStyle = Literal["path", "virtual"]
@@ -105,14 +108,16 @@ class Storage:
         """Reach no server yet; ValueError without an address."""
         self.config = config
         self._store = _open(config)
+        self._lease = WriterLease(self._store, config.address)
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.
 
         Files and folders whose name begins with a dot are left out. An equal number again makes another version, which
-        counts as newer. Raises FileExistsError if another writer has finished this version meanwhile. After any error
-        the versions before are as they were.
+        counts as newer. Raises FileExistsError if another writer has finished this version meanwhile, or has begun to
+        work on this name. After any error the versions before are as they were.
         """
+        self._lease.take(name)
         path = self._next_path(name, number)
         writer = uuid.uuid4().hex
         files = _files(folder)
@@ -122,6 +127,7 @@ class Storage:
                 version = CheckpointVersion(
                     path, number, score, writer, dict(zip(files, uploads, strict=True)), time.time()
                 )
+            self._check_writer(version)
             self._store.put_new(f"{path}/{MANIFEST}", write_manifest(version))
         except (FileExistsError, FileNotFoundError) as error:  # missing: the other one has removed what it found
             if not self._finished_paths(path):
@@ -150,14 +156,17 @@ class Storage:
         under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
         return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
 
-    def load(self, version: CheckpointVersion, folder: Path) -> None:
-        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged."""
+    def load(self, version: CheckpointVersion, folder: Path, aside: Path | None = None) -> None:
+        """Make ``folder`` what this version is; DamagedVersionError, with ``folder`` as it was, if it is damaged.
+
+        ``aside``: where a folder that is replaced is moved, in the place of what is there; None: it is removed.
+        """
         partial = folder.with_name(f".{folder.name}.partial")
         shutil.rmtree(partial, ignore_errors=True)
         try:
             self._fetch(version, partial)
             if folder.exists():
-                shutil.rmtree(folder)
+                _put_away(folder, aside)
             partial.rename(folder)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
@@ -170,7 +179,7 @@ class Storage:
         """Return one small file of a version, unchecked; None if the version does not have it."""
         try:
             return self._store.get(version.key(file)) if file in version.files else None
-        except FileNotFoundError:
+        except (DamagedObjectError, FileNotFoundError):
             return None
 
     def delete(self, name: str) -> None:
@@ -178,12 +187,15 @@ class Storage:
         paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
         keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
         self._store.delete(sorted(keys, key=_is_content))
+        self._lease.forget(name)
 
-    def load_first(self, versions: Iterable[CheckpointVersion], folder: Path) -> CheckpointVersion | None:
-        """Load the first version that is not damaged; return None, having done nothing, if there is none."""
+    def load_first(
+        self, versions: Iterable[CheckpointVersion], folder: Path, aside: Path | None = None
+    ) -> CheckpointVersion | None:
+        """Load, as ``load`` does, the first version that is not damaged; None, having done nothing, without one."""
         for version in versions:
             try:
-                self.load(version, folder)
+                self.load(version, folder, aside)
             except DamagedVersionError as error:
                 _log.warning("%s/%s is skipped: %s", self.config.address, version.path, error)
             else:
@@ -224,29 +236,50 @@ class Storage:
     def _version(self, path: str) -> CheckpointVersion | None:
         try:
             return read_manifest(path, self._store.get(f"{path}/{MANIFEST}"))
-        except (ManifestError, FileNotFoundError) as error:
+        except (DamagedObjectError, ManifestError, FileNotFoundError) as error:
             _log.warning("%s/%s has no readable manifest: %s", self.config.address, path, error)
             return None
 
+    def _check_writer(self, version: CheckpointVersion) -> None:
+        """FileExistsError, with this version's files removed, if another process works on the name now."""
+        try:
+            self._lease.check(version.path.rpartition("/")[0])
+        except FileExistsError:
+            self._store.delete([version.key(file) for file in version.files])
+            raise
+
     def _prune(self, name: str) -> None:
-        """Remove all but the last and best versions, and what killed writers left up to the newest one."""
+        """Remove all but the last and best versions, and what killed writers left long ago up to the newest one.
+
+        Versions that cannot be read stay: they may be those of a later version of this program.
+        """
         versions = self.versions(name)
         if not versions:  # another process has removed them all
             return
         scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
         kept = versions[-self.config.keep_last :] + scored[len(scored) - self.config.keep_best :]
-        owned = tuple(start for v in kept for start in (f"{v.path}/{MANIFEST}", v.key("")))
+        kept_paths = {version.path for version in kept}
+        dropped = [version for version in versions if version.path not in kept_paths]
+        unreadable = set(self._finished_paths(f"{name}/")) - {version.path for version in versions}
+        owned = tuple(start for v in versions for start in _starts(v)) + tuple(f"{path}/" for path in unreadable)
         newest = versions[-1].path
 
-        def is_old(key: str) -> bool:
+        def is_left(key: str) -> bool:
             version = key.removeprefix(f"{name}/").partition("/")[0]
             is_version = _VERSION.fullmatch(version) is not None
             return is_version and f"{name}/{version}" <= newest and not key.startswith(owned)
 
-        old = [key for key in self._store.keys(f"{name}/") if is_old(key)]
+        starts = tuple(start for version in dropped for start in _starts(version))
+        old = [key for key in self._store.keys(f"{name}/") if starts and key.startswith(starts)]
         # Manifests first: a version that is being removed must not look finished.
         self._store.delete(sorted(old, key=_is_content))
-        self._store.delete_unfinished(f"{name}/", is_old)
+        self._store.delete([key for key in self._store.keys(f"{name}/", _GRACE_SECONDS) if is_left(key)])
+        self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
+
+
+def _starts(version: CheckpointVersion) -> tuple[str, str]:
+    """Return how the keys of a version begin."""
+    return f"{version.path}/{MANIFEST}", version.key("")
 
 
 def _open(config: StorageConfig) -> ObjectStore:
@@ -266,6 +299,14 @@ def _open(config: StorageConfig) -> ObjectStore:
         checksums=config.checksums,
     )
     return BucketStore(bucket, prefix, connection)
+
+
+def _put_away(folder: Path, aside: Path | None) -> None:
+    if aside is None:
+        shutil.rmtree(folder)
+    else:
+        shutil.rmtree(aside, ignore_errors=True)
+        folder.rename(aside)
 
 
 def _is_content(key: str) -> bool:

@@ -37,8 +37,6 @@ _AWAY = (
 )
 _REFUSALS = (400, 405, 409, 411, 413, 414, 415, 422, 431)
 """Answers of HTTP that will be the same next time."""
-_S3_REFUSALS = ("EntityTooLarge", "KeyTooLongError", "MetadataTooLarge", "MethodNotAllowed")
-"""The same of a bucket, whose status 400 may also mean a timeout or old keys."""
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 """Libraries below MLflow, whose errors it does not wrap."""
 
@@ -104,11 +102,8 @@ def quiet_environment() -> dict[str, str]:
 def _is_away(error: Exception) -> bool:
     code = getattr(error, "error_code", None)  # of an MlflowException
     if code is not None:
-        status = re.search(r"failed with error code (\d{3})", str(error))  # of a proxy, whose answer is no JSON
-        return code in _AWAY and not (status and int(status[1]) in _REFUSALS)
-    answer = getattr(error, "response", None)  # of an error of requests or boto3
-    if isinstance(answer, Mapping) and answer.get("Error", {}).get("Code") in _S3_REFUSALS:
-        return False
+        return code in _AWAY
+    answer = getattr(error, "response", None)  # of an HTTPError of requests
     if getattr(answer, "status_code", None) in _REFUSALS:
         return False
     return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS

@@ -68,7 +68,7 @@ class Tracker:
     def run_id(self) -> str:
         """MLflow's id of the run, which may have to be waited for; TrackingError if MLflow does not give one now."""
         if self._key not in self.store.run_ids:
-            self._outbox.flush(files=False)
+            self._outbox.flush()
         if self._key not in self.store.run_ids:
             raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
         return self.store.run_ids[self._key]

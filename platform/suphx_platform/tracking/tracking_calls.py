@@ -82,12 +82,10 @@ class TrackingCalls:
             self._store.client.log_inputs(run_id, datasets=[entry])
 
     def _log_artifact(self, run_id: str, path: Path) -> None:
-        if not path.exists():
-            raise ValueError("the file was deleted before it could be sent")
         with self._store.call(FILES):
             if path.is_dir():
                 self._store.client.log_artifacts(run_id, str(path), path.name)
-            else:
+            elif path.exists():  # it may be gone when this is retried
                 self._store.client.log_artifact(run_id, str(path))
 
 

@@ -67,19 +67,58 @@ def test_what_this_machine_stored_last_is_not_fetched_again(tmp_path: Path) -> N
     assert (folder / "state").read_text() == "further than what was stored"
 
 
-def test_what_another_machine_stored_later_replaces_what_is_here(tmp_path: Path) -> None:
-    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
-    here, there = tmp_path / "here", tmp_path / "there"
-    with storage.uploads():
-        for folder, text, number in ((here, "early", 5), (there, "late", 9)):
-            folder.mkdir()
-            (folder / "state").write_text(text)
-            write_json(folder / STARTED, {"digest": text})
+def stage_folder(path: Path, text: str) -> Path:
+    path.mkdir()
+    (path / "state").write_text(text)
+    write_json(path / STARTED, {"digest": text})
+    return path
+
+
+def test_what_another_machine_stored_later_replaces_what_is_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = StorageConfig(address=str(tmp_path / "s"))
+    here = stage_folder(tmp_path / "here", "early")
+    for folder, number in ((here, 5), (stage_folder(tmp_path / "there", "late"), 9)):
+        storage = StageStorage(Storage(config), "run-1", Console())
+        with storage.uploads():
             storage.keep("a", folder, number)
+    storage = StageStorage(Storage(config), "run-1", Console())
     (work,) = storage.further_work("a", here)
     assert work.digest == "late"
     storage.fetch("a", here, work.versions)
     assert (here / "state").read_text() == "late"
+    aside = tmp_path / ".here.replaced"
+    assert (aside / "state").read_text() == "early"
+    assert f"the files that were here are kept in {aside} until it ends" in capsys.readouterr().err
+    assert storage.further_work("a", here) == []
+    with storage.uploads():
+        storage.keep("a", here, FINISHED)
+    assert not aside.exists()
+
+
+def test_what_is_further_than_the_storage_is_not_replaced(tmp_path: Path) -> None:
+    here = stage_folder(tmp_path / "here", "far")
+    StageStorage(None, "run-1", Console()).keep("a", here, 90)
+    storage = StageStorage(Storage(StorageConfig(address=str(tmp_path / "s"))), "run-1", Console())
+    with storage.uploads():
+        storage.keep("a", stage_folder(tmp_path / "there", "begun"), 10)
+    assert storage.further_work("a", here) == []
+
+
+def test_a_damaged_version_does_not_bring_back_an_older_one_than_what_is_here(tmp_path: Path) -> None:
+    kept = Storage(StorageConfig(address=str(tmp_path / "s")))
+    storage = StageStorage(kept, "run-1", Console())
+    with storage.uploads():
+        for number in (5, 12):
+            storage.keep("a", stage_folder(tmp_path / str(number), f"step {number}"), number)
+    newest = kept.versions("run-1/a")[-1]
+    (tmp_path / "s" / newest.key("state")).write_text("step xx")
+    here = stage_folder(tmp_path / "here", "step 9")
+    StageStorage(None, "run-1", Console()).keep("a", here, 9)
+    (work,) = storage.further_work("a", here)
+    storage.fetch("a", here, work.versions)
+    assert (here / "state").read_text() == "step 9"
 
 
 def test_a_finished_stage_is_stored_once(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage import storage as storage_module
 from suphx_platform.storage.manifest import MANIFEST
-from suphx_platform.storage.object_store import PART_BYTES, ObjectStore
+from suphx_platform.storage.object_store import PART_BYTES, SMALL_BYTES, ObjectStore
 from suphx_platform.storage.storage import FINISHED, DamagedVersionError, Storage, StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET
 
@@ -130,13 +131,69 @@ def test_versions_without_a_readable_manifest_do_not_exist(
     assert storage.load_newest(NAME, tmp_path / "b") == better
 
 
-def test_the_last_and_the_best_are_kept_and_the_rest_removed(config: StorageConfig, tmp_path: Path) -> None:
+def test_a_manifest_that_is_too_large_is_not_read(
+    storage: Storage, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    good = storage.save(NAME, fill(tmp_path / "a", "one"), number=1)
+    write(storage, f"{NAME}/000000000002.001/{MANIFEST}", b" " * (SMALL_BYTES + 1), tmp_path)
+    assert storage.versions(NAME) == [good]
+    assert f"has {SMALL_BYTES + 1:,} bytes: more than" in caplog.text
+
+
+def test_versions_that_cannot_be_read_are_not_removed(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    for number, content in ((1, b'{"format": 99}'), (2, b"torn")):
+        write(storage, f"{NAME}/{number:012}.001/{MANIFEST}", content, tmp_path)
+        write(storage, f"{NAME}/{number:012}.001/{'0' * 32}/state", b"of a later program", tmp_path)
+    before = storage._store.keys(f"{NAME}/")
+    for number in (3, 4):
+        storage.save(NAME, fill(tmp_path / "a", "new"), number=number)
+    assert set(before) <= set(storage._store.keys(f"{NAME}/"))
+    assert [version.number for version in storage.versions(NAME)] == [4]
+
+
+def test_files_of_a_writer_that_may_still_be_at_work_are_not_removed(
+    storage: Storage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = f"{NAME}/000000000001.001/{'0' * 32}/state"
+    write(storage, left, b"its manifest is still to come", tmp_path)
+    storage.save(NAME, fill(tmp_path / "a", "new"), number=2)
+    assert left in storage._store.keys(f"{NAME}/")
+    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    storage.save(NAME, fill(tmp_path / "a", "new"), number=3)
+    assert left not in storage._store.keys(f"{NAME}/")
+
+
+def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
+    config: StorageConfig, tmp_path: Path
+) -> None:
+    earlier, later = Storage(config), Storage(config)
+    folder = fill(tmp_path / "a", "any")
+    earlier.save(NAME, folder, number=1)
+    later.save(NAME, folder, number=2)
+    with pytest.raises(FileExistsError, match="has another writer since this one began: let only one of them work on"):
+        earlier.save(NAME, folder, number=3)
+    later.save(NAME, folder, number=4)
+    earlier.save("run-2/other", folder, number=1)
+    versions = later.versions(NAME)
+    assert [version.number for version in versions] == [2, 4]
+    owned = {key for v in versions for key in (f"{v.path}/{MANIFEST}", *map(v.key, v.files))}
+    assert {key for key in later._store.keys(f"{NAME}/") if "/.writers/" not in key} == owned
+    later.delete(NAME)
+    assert later._store.keys(f"{NAME}/") == []
+
+
+def test_the_last_and_the_best_are_kept_and_the_rest_removed(
+    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
     storage = Storage(StorageConfig(address=config.address, keep_last=2, keep_best=1))
     write(storage, f"{NAME}/000000000001.001/{'0' * 32}/state", b"its writer was killed", tmp_path)
     for number, score in ((2, 0.1), (3, 0.9), (4, 0.2), (5, 0.3), (6, None)):
         storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
     assert [version.number for version in storage.versions(NAME)] == [3, 5, 6]
-    assert {key.split("/")[3][:12] for key in storage._store.keys("")} == {f"{n:012}" for n in (3, 5, 6)}
+    kept = {key.split("/")[3][:12] for key in storage._store.keys("")} - {".writers"}
+    assert kept == {f"{n:012}" for n in (3, 5, 6)}
 
 
 def test_scores_keep_nothing_unless_the_best_are_wanted(config: StorageConfig, tmp_path: Path) -> None:
@@ -219,7 +276,8 @@ def test_of_two_who_write_one_version_one_wins_and_the_other_is_told(
     storage.load(version, tmp_path / "c")
     assert text_of(tmp_path / "c") == "the winner's"
     owned = {f"{version.path}/{MANIFEST}", *map(version.key, version.files)}
-    assert set(storage._store.keys(f"{NAME}/")) == owned, "the loser's files are still there"
+    left = {key for key in storage._store.keys(f"{NAME}/") if "/.writers/" not in key}
+    assert left == owned, "the loser's files are still there"
 
 
 def test_versions_of_many_writers_at_once_are_all_whole(config: StorageConfig, tmp_path: Path) -> None:

@@ -80,10 +80,3 @@ def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: py
     (refused,) = (runs / "one" / ".mlflow-queue" / "refused.jsonl").read_text().splitlines()
     assert "deleted" in json.loads(refused)["error"]
     assert "MLflow has refused metrics of one/stage/1" in caplog.text
-
-
-def test_a_file_that_is_gone_is_named(runs: Path, tmp_path: Path) -> None:
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one"):
-        message = {"do": "artifact", "key": "one", "path": str(tmp_path / "gone.txt")}
-        with pytest.raises(ValueError, match="deleted before it could be sent"):
-            TrackingCalls(store).send([message])

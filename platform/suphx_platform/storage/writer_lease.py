@@ -1,0 +1,64 @@
+"""One writer at a time: of the processes that store versions of one name, the one that came last may go on.
+
+Each writer takes the next **epoch** with a small object that must not exist yet: ``<name>/.writers/000007``. Whoever
+finds a higher one than its own has been replaced, as an old head of a cluster that still lives while a new one works.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import uuid
+
+from suphx_platform.storage.object_store import ObjectStore
+
+_FOLDER = ".writers"
+_DIGITS = 6
+
+
+class WriterLease:
+    """The epochs that one process has taken, by name."""
+
+    def __init__(self, store: ObjectStore, address: str) -> None:
+        self._store = store
+        self._address = address
+        self._epochs: dict[str, int] = {}
+
+    def take(self, name: str) -> None:
+        """Become the writer of ``name``, unless this process has been it already."""
+        if name in self._epochs:
+            return
+        me = {"host": socket.gethostname(), "process": os.getpid(), "time": time.time(), "id": uuid.uuid4().hex}
+        while True:
+            before = self._taken(name)
+            epoch = 1 + max(map(_epoch, before), default=0)
+            try:
+                self._store.put_new(f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}", json.dumps(me).encode())
+            except FileExistsError:  # another one was faster: come after it
+                continue
+            self._epochs[name] = epoch
+            self._store.delete(before)
+            return
+
+    def check(self, name: str) -> None:
+        """FileExistsError if another process has become the writer of ``name`` since."""
+        newest = max(map(_epoch, self._taken(name)), default=0)
+        if newest > self._epochs[name]:
+            raise FileExistsError(
+                f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
+            )
+
+    def forget(self, name: str) -> None:
+        """Remove all marks of a name whose versions are removed."""
+        self._store.delete(self._taken(name))
+        self._epochs.pop(name, None)
+
+    def _taken(self, name: str) -> list[str]:
+        return self._store.keys(f"{name}/{_FOLDER}/")
+
+
+def _epoch(key: str) -> int:
+    text = key.rpartition("/")[2]
+    return int(text) if text.isascii() and text.isdigit() else 0
