@@ -27,6 +27,7 @@ from suphx_platform.tracking.mlflow_call import (
     mlflow_call,
     patient,
     quiet_environment,
+    server_address,
 )
 from suphx_platform.tracking.same_settings import check_same_settings
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 KEY_TAG = "suphx.key"
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
-SERVER = "MLFLOW_TRACKING_URI"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
 _MAX_DIGEST_LENGTH = 36
@@ -151,7 +151,7 @@ class TrackingStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._server = os.environ.get(SERVER, "")
+        self._server = server_address()
         self._client: MlflowClient | None = None
         self._experiment: str | None = None
         self._calls = TrackingCalls(self)
