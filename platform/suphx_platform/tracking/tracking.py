@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -63,6 +64,7 @@ class Tracker:
         self.store = store
         self._outbox = outbox
         self._key = key
+        self._sitting: int | None = None
 
     @property
     def run_id(self) -> str:
@@ -80,10 +82,20 @@ class Tracker:
         begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
         return Tracker(self.store, self._outbox, key)
 
-    def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
-        """Log numbers at ``step``."""
+    def resume(self) -> None:
+        """Note that the work goes on from a saved state, and so repeats steps.
+
+        From now on, points of ``log_metrics`` are left out if MLflow has the metric at this step or a later one already
+        from before. Numbers without a step are always logged.
+        """
+        self._sitting = time.time_ns()
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
         now = now_milliseconds()
-        self._put("metrics", metrics=[[name, float(value), now, int(step)] for name, value in metrics.items()])
+        points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
+        sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
+        self._put("metrics", metrics=points, **sitting)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
