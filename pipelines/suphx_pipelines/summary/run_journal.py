@@ -10,7 +10,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.credentials import without_credentials
 from suphx_pipelines.engine.provenance import environment, git_commit
 from suphx_pipelines.summary.run_summary import (
     RunState,
@@ -85,8 +84,7 @@ class RunJournal:
                 if is_lost_output(error):
                     self._end("interrupted")
                 else:
-                    text = without_credentials(" ".join(str(error).split()))
-                    self._end("failed", text or type(error).__name__)
+                    self._end("failed", " ".join(str(error).split()) or type(error).__name__)
                 raise
             self._end("finished")
 

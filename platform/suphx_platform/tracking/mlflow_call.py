@@ -10,12 +10,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from urllib.parse import unquote, urlsplit
 
-from suphx.credentials import has_credentials, without_credentials
-
-SERVER = "MLFLOW_TRACKING_URI"
-_USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
 FIRST: Patience = {_TIMEOUT: "4", _RETRIES: "1"}
@@ -89,20 +84,6 @@ def _apply() -> None:
             _ours[name] = os.environ[name] = max((patience[name] for patience in _active), key=int)
         elif name in _ours:
             del os.environ[name], _ours[name]
-
-
-def server_address() -> str:
-    """Return the address of the server that the environment names, or nothing; its user and password are moved.
-
-    MLflow takes them from variables of their own, and an address without them may be printed and stored.
-    """
-    address = os.environ.get(SERVER, "")
-    if has_credentials(address):
-        parts = urlsplit(address)
-        if _USER not in os.environ:
-            os.environ[_USER], os.environ[_PASSWORD] = unquote(parts.username or ""), unquote(parts.password or "")
-        address = os.environ[SERVER] = without_credentials(address)
-    return address
 
 
 def quiet_environment() -> dict[str, str]:

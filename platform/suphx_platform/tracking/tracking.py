@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import shutil
-import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -28,7 +27,6 @@ from suphx_platform.tracking.mlflow_call import (
     mlflow_call,
     patient,
     quiet_environment,
-    server_address,
 )
 from suphx_platform.tracking.same_settings import check_same_settings
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
 KEY_TAG = "suphx.key"
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
+SERVER = "MLFLOW_TRACKING_URI"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
 _MAX_DIGEST_LENGTH = 36
@@ -64,7 +63,6 @@ class Tracker:
         self.store = store
         self._outbox = outbox
         self._key = key
-        self._sitting: int | None = None
 
     @property
     def run_id(self) -> str:
@@ -82,20 +80,10 @@ class Tracker:
         begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
         return Tracker(self.store, self._outbox, key)
 
-    def resume(self) -> None:
-        """Note that the work goes on from a saved state, and so repeats steps.
-
-        From now on, points of ``log_metrics`` are left out if MLflow has the metric at this step or a later one already
-        from before. Numbers without a step are always logged.
-        """
-        self._sitting = time.time_ns()
-
-    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
-        """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
+    def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
+        """Log numbers at ``step``."""
         now = now_milliseconds()
-        points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
-        sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
-        self._put("metrics", metrics=points, **sitting)
+        self._put("metrics", metrics=[[name, float(value), now, int(step)] for name, value in metrics.items()])
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
@@ -163,7 +151,7 @@ class TrackingStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._server = server_address()
+        self._server = os.environ.get(SERVER, "")
         self._client: MlflowClient | None = None
         self._experiment: str | None = None
         self._calls = TrackingCalls(self)

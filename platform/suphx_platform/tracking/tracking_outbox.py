@@ -121,7 +121,7 @@ def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
         return 1
     entries = 0
     for count, message in enumerate(messages):
-        if any(message.get(name) != first.get(name) for name in ("do", "key", "sitting")):
+        if message["do"] != "metrics" or message["key"] != first["key"]:
             return count
         values = message["metrics"]
         entries += len(values) if isinstance(values, list) else 0

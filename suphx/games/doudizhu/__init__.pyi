@@ -15,3 +15,19 @@ from .engine.rules import Rules as Rules
 from .engine.score import scores_of as scores_of
 from .engine.simulator import Simulator as Simulator
 from .engine.table import SEAT_NAMES as SEAT_NAMES, TABLE as TABLE
+
+# Observations, scripted agents, groups of tables.
+from .bots.scripted_play import (
+    AGENTS as AGENTS,
+    ScriptedPlay as ScriptedPlay,
+    choose_scripted as choose_scripted,
+    play_scripted as play_scripted,
+)
+from .features.columns import (
+    HISTORY_SHAPE as HISTORY_SHAPE,
+    LANDLORD_COLUMNS as LANDLORD_COLUMNS,
+    PEASANT_COLUMNS as PEASANT_COLUMNS,
+    move_columns as move_columns,
+)
+from .features.encoder import encode_states as encode_states
+from .selfplay.table_group import SeatObservations as SeatObservations, TableGroup as TableGroup

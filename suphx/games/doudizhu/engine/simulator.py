@@ -77,7 +77,7 @@ class Simulator:
         bad = _first_illegal(self.tables, self.moves, indices, chosen, self._legal)
         if bad >= 0:
             raise ValueError(self._explain(int(indices[bad]), int(chosen[bad])))
-        _advance(self.tables, self.moves, indices, chosen)
+        advance_tables(self.tables, self.moves, indices, chosen)
 
     def scores(self) -> F32:
         """Return float32 (n, 3): what each seat won or lost by ``rules.scoring``; 0 while a game goes on."""
@@ -124,6 +124,7 @@ def _first_illegal(tables: Records, m: Moves, indices: I64, moves: I32, scratch:
 
 
 @jit
-def _advance(tables: Records, m: Moves, indices: I64, moves: I32) -> None:
+def advance_tables(tables: Records, m: Moves, indices: I64, moves: I32) -> None:
+    """Apply one legal move at each of the tables ``indices``."""
     for i in range(len(indices)):
         step(tables[indices[i]], m, moves[i])

@@ -1,0 +1,95 @@
+"""Games without end at many tables: they show their states with the legal moves, and play on with the chosen ones.
+
+>>> group = TableGroup(256, Rules(), first_seed=2**60)
+>>> while True:
+...     seats = group.observe()
+...     ended = group.step([choose(seen.states, seen.history, seen.offsets, seen.moves) for seen in seats])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.simulator import Simulator, advance_tables
+from suphx.games.doudizhu.engine.table import GAME_END, NUM_SEATS
+from suphx.games.doudizhu.features.encoder import encode_states
+from suphx.kernel.record import I32, I64, U8, Records
+
+
+@dataclass(frozen=True, slots=True)
+class SeatObservations:
+    """The tables at which one seat has to move; each seat has a net of its own."""
+
+    seat: int
+    tables: I64
+    """int64 (n,): numbers of the tables."""
+    states: U8
+    """uint8 [n, 319] for the landlord, [n, 430] for a peasant (features/columns.py)."""
+    history: U8
+    """uint8 [n, 5, 162]: the last 15 moves."""
+    offsets: I64
+    """int64 (n + 1,): where the candidates of each table begin in ``moves``, and the end of the last."""
+    moves: I32
+    """int32 (m,): candidates, rows of the table of moves; ``move_columns`` has their columns."""
+
+
+class TableGroup:
+    """Consumes: chosen moves. Produces: observations, and games that ended. Waits for nothing."""
+
+    def __init__(self, num_tables: int, rules: Rules, *, first_seed: int) -> None:
+        """Deal the first games; the seeds of this group's games are ``first_seed``, ``first_seed`` + 1, …"""
+        self._simulator = Simulator(num_tables, rules)
+        self._next_seed = first_seed
+        self._seen: list[SeatObservations] = []
+        self._deal(np.arange(num_tables))
+
+    def observe(self) -> list[SeatObservations]:
+        """Return what all tables want to know, one part for each seat that is to move anywhere."""
+        actors = self._simulator.tables["actor"]
+        parts = [(seat, np.flatnonzero(actors == seat)) for seat in range(NUM_SEATS)]
+        self._seen = [self._observe(seat, tables) for seat, tables in parts if tables.size]
+        return self._seen
+
+    def step(self, chosen: Sequence[I64]) -> Records:
+        """Play one move at every table; return the games that ended, as TABLE records, and deal new ones there.
+
+        ``chosen``: for each part of the last ``observe`` int64 (n,), the places of the moves in its ``moves``.
+        ValueError for places of other tables and for parts that are not those of the last ``observe``.
+        """
+        if len(chosen) != len(self._seen):
+            raise ValueError(f"{len(chosen)} answers for {len(self._seen)} observations: call observe before each step")
+        for seen, places in zip(self._seen, chosen, strict=True):
+            _check(seen, places)
+        simulator = self._simulator
+        for seen, places in zip(self._seen, chosen, strict=True):
+            advance_tables(simulator.tables, simulator.moves, seen.tables, seen.moves[places])
+        self._seen = []
+        over = np.flatnonzero(simulator.tables["phase"] == GAME_END)
+        ended: Records = simulator.tables[over]
+        self._deal(over)
+        return ended
+
+    def _observe(self, seat: int, tables: I64) -> SeatObservations:
+        simulator = self._simulator
+        states, history = encode_states(simulator.tables, simulator.moves, tables, seat)
+        return SeatObservations(seat, tables, states, history, *simulator.legal(tables))
+
+    def _deal(self, tables: I64) -> None:
+        self._simulator.reset(range(self._next_seed, self._next_seed + len(tables)), tables)
+        self._next_seed += len(tables)
+
+
+def _check(seen: SeatObservations, places: I64) -> None:
+    if places.shape != seen.tables.shape:
+        raise ValueError(f"seat {seen.seat}: {places.size} answers for {seen.tables.size} tables: give one a table")
+    wrong = np.flatnonzero((places < seen.offsets[:-1]) | (places >= seen.offsets[1:]))
+    if wrong.size:
+        i = int(wrong[0])
+        raise ValueError(
+            f"seat {seen.seat}, table {seen.tables[i]}: {places[i]} is not the place of one of its moves: "
+            f"use {seen.offsets[i]} to {seen.offsets[i + 1] - 1}"
+        )

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suphx.games.doudizhu.engine.invariants import check_invariants
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.simulator import Simulator
+from suphx.games.doudizhu.engine.table import GAME_END
+from suphx.games.doudizhu.moves.move_table import load_moves
+from suphx.games.doudizhu.selfplay.table_group import SeatObservations, TableGroup
+from suphx.kernel.record import I64
+
+NUM_TABLES = 30
+ONLY = np.zeros(1, np.int64)
+
+
+def middle(seen: SeatObservations) -> I64:
+    """Return the place of a move in the middle of each list."""
+    return (seen.offsets[:-1] + seen.offsets[1:]) // 2
+
+
+def test_every_table_asks_one_seat_and_its_state_is_that_of_the_seat() -> None:
+    group = TableGroup(NUM_TABLES, Rules(), first_seed=5)
+    for _ in range(20):
+        seats = group.observe()
+        assert sorted(np.concatenate([seen.tables for seen in seats]).tolist()) == list(range(NUM_TABLES))
+        for seen in seats:
+            number = len(seen.tables)
+            assert seen.states.shape == (number, 319 if seen.seat == 0 else 430)
+            assert seen.history.shape == (number, 5, 162)
+            assert (np.diff(seen.offsets) > 0).all()
+            assert seen.offsets[-1] == len(seen.moves)
+        group.step([middle(seen) for seen in seats])
+
+
+def test_games_that_end_are_whole_and_others_begin_in_their_places() -> None:
+    group = TableGroup(NUM_TABLES, Rules(), first_seed=100)
+    ended = []
+    for _ in range(300):
+        ended += list(group.step([middle(seen) for seen in group.observe()]))
+    seeds = [int(table["seed"]) for table in ended]
+    assert len(set(seeds)) == len(seeds) > NUM_TABLES
+    assert min(seeds) >= 100
+    assert max(seeds) < 100 + NUM_TABLES + len(ended)
+    moves = load_moves()
+    replay = Simulator(1, Rules())
+    for table in ended[:20]:
+        assert table["phase"] == GAME_END
+        check_invariants(table, moves)
+        replay.reset([int(table["seed"])])
+        for move in table["moves"][: table["num_moves"]]:
+            replay.advance(ONLY, np.array([move], np.int32))
+        assert replay.tables[0] == table
+
+
+def test_answers_that_belong_to_no_question_are_refused() -> None:
+    group = TableGroup(2, Rules(), first_seed=0)
+    with pytest.raises(ValueError, match="1 answers for 0 observations: call observe before each step"):
+        group.step([ONLY])
+    (seen,) = group.observe()
+    with pytest.raises(ValueError, match="seat 0: 1 answers for 2 tables: give one a table"):
+        group.step([ONLY])
+    with pytest.raises(ValueError, match=r"seat 0, table 1: 0 is not the place of one of its moves: use \d+ to \d+"):
+        group.step([np.zeros(2, np.int64)])
+    before = [seen.tables.tolist() for seen in group.observe()]
+    assert before == [seen.tables.tolist()], "nothing was played"
