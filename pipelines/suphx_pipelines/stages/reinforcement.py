@@ -28,7 +28,7 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 if TYPE_CHECKING:
-    from suphx_platform.backend.local_backend import SelfPlay
+    from suphx_platform.backend.backend import SelfPlay
     from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
@@ -116,8 +116,8 @@ def play_and_learn(
 def _self_play(
     context: StageContext[Recipe], start: PolicySet, weak: PolicySet, teacher: PolicySet | None, carried: Path | None
 ) -> SelfPlay:
+    from suphx_platform.backend.backend import SelfPlay
     from suphx_platform.backend.carried_state import load_learner_state
-    from suphx_platform.backend.local_backend import SelfPlay
     from suphx_platform.selfplay.controller import STATE_FILE
 
     recipe = context.recipe

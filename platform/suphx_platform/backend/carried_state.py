@@ -20,7 +20,7 @@ from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 
 if TYPE_CHECKING:
-    from suphx_platform.backend.local_backend import BackendState, LearnerState
+    from suphx_platform.backend.backend import BackendState, LearnerState
 
 
 def load_learner_state(path: Path) -> LearnerState:
@@ -37,7 +37,7 @@ def first_state(carried: LearnerState, start: Weights) -> BackendState:
 
     ``start``: weights by head name. Updates are counted from 0: learning rates warm up and decay as in a first stage.
     """
-    from suphx_platform.backend.local_backend import BackendState
+    from suphx_platform.backend.backend import BackendState
 
     tensors, values = carried
     own = {name: tensor for name, tensor in tensors.items() if not name.startswith("gradient.")}

@@ -1,4 +1,4 @@
-"""The data flow of the paper's Figure 6 as the main loop sees it, and its plainest form: all parts in one process.
+"""The data flow of the paper's Figure 6 in one process.
 
 >>> backend = LocalBackend(config, play)
 >>> for event in backend.advance():  # again and again
@@ -10,17 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-import numpy as np
-from torch import Tensor
 
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi import HEAD_NAMES
-from suphx.selfplay.agents.policy_set import PolicySet
 from suphx.training.loop.loss_watch import DivergedError
-from suphx.training.reward.global_reward import Prediction
+from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, Learned, SelfPlay
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.parts.inference_engine import InferenceEngine, LocalEngine
 from suphx_platform.parts.learner import Learner, UpdateReport
@@ -28,144 +22,6 @@ from suphx_platform.parts.parameter_server import ParameterServer, PolicyVersion
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import Batch, BufferCounts, ReplayBuffer
 from suphx_platform.parts.self_play_simulator import Played, SelfPlaySimulator, SimulatorContext
-
-LearnerState = tuple[Mapping[str, Tensor], Mapping[str, Any]]
-"""What ``Learner.state`` returns."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelfPlay:
-    """What plays and learns."""
-
-    start: PolicySet
-    weak: PolicySet
-    encoder: str
-    rules_version: str
-    seed: int
-    prediction: Prediction | None = None
-    """What rewards are differences of; None: they are round scores."""
-    teacher: PolicySet | None = None
-    """Who sees what is hidden and is stayed near to (suphx/training/reinforcement/distillation.py)."""
-    opponent: PolicySet | None = None
-    """Nets that the matches called ``start`` are against; None: those that self-play begins with."""
-    carried: LearnerState | None = None
-    """State of the learner of an earlier stage, whose critics, optimizers and entropy control are used further."""
-    extra: dict[str, Any] = field(default_factory=dict)
-    """Goes into the headers of the checkpoints."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """One update was made."""
-
-    number: int
-    """1, 2, … over the whole run."""
-    figures: Mapping[str, float]
-    """Of suphx.training.reinforcement.policy_gradient and the learner, as ``<head>_<figure>``; ``staleness``."""
-    seconds: float
-    num_rows: Mapping[str, int] = field(default_factory=dict)
-    """Decisions that each head learned from, by its name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something broke, and what was done about it."""
-
-    part: str
-    """simulator, engine, buffer, server or learner; with its number where there are several."""
-    kind: str
-    """died, hung or failed."""
-    message: str
-
-    @property
-    def name(self) -> str:
-        """Return what it is counted under: ``engine_died``."""
-        return f"{self.part.split()[0]}_{self.kind}"
-
-
-Event = Played | Learned | Fault
-
-
-@dataclass(slots=True, kw_only=True)
-class BackendState:
-    """All that a backend needs to go on. What is absent begins anew: games on tables, decisions in the buffers."""
-
-    learner: LearnerState
-    latest: PolicyVersion
-    older: list[PolicyVersion]
-    counts: BufferCounts
-    next_simulator: int
-    """Number of the next simulator: no number ever plays twice, or it would play the same games again."""
-    simulators: list[Mapping[str, np.ndarray]] = field(default_factory=list)
-    buffers: list[tuple[Mapping[str, np.ndarray], Mapping[str, Any]]] = field(default_factory=list)
-    held: list[list[Decisions]] = field(default_factory=list)
-    """Of each of ``simulators``: decisions, by head, for which the buffer had no room yet."""
-
-
-class DivergedBatchError(DivergedError):
-    """A loss or gradient was no finite number; nothing was changed by it."""
-
-    def __init__(self, message: str, parts: Mapping[int, Decisions]) -> None:
-        """``parts``: the decisions of the update, by head."""
-        super().__init__(message)
-        self.parts = parts
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.parts)
-
-
-class Backend(Protocol):
-    """All five parts, wherever they are."""
-
-    @property
-    def version(self) -> int:
-        """The number of the newest policy version."""
-        ...
-
-    @property
-    def counts(self) -> BufferCounts:
-        """Decisions that went through the buffers since the beginning of the run."""
-        ...
-
-    @property
-    def gauges(self) -> Mapping[str, float]:
-        """Figures of the moment: ``buffer_bytes``, and what else this backend can tell of its parts."""
-        ...
-
-    def advance(self) -> list[Event]:
-        """Let the parts work; return what happened, in order; perhaps nothing.
-
-        Raises DivergedBatchError; ValueError if the settings let nothing go on; what a part raised that fails again
-        and again.
-        """
-        ...
-
-    def settle(self) -> list[Event]:
-        """Finish the updates that were begun, and publish their versions; return what happened, as ``advance`` does.
-
-        To be called before ``state`` and ``weights``: these then belong to the last update that was reported.
-        """
-        ...
-
-    def newest(self) -> PolicyVersion:
-        """Return the newest policy version."""
-        ...
-
-    def weights(self) -> Weights:
-        """Return the learner's weights, which may have more updates than the newest version."""
-        ...
-
-    def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
-        """Have a match played, at once or while the other work goes on; ``progress`` may get parts of its hanchans."""
-        ...
-
-    def state(self) -> BackendState:
-        """Return all that a new backend needs to go on."""
-        ...
-
-    def close(self) -> None:
-        """Stop all parts."""
-        ...
 
 
 class LocalBackend:

@@ -20,7 +20,7 @@ from suphx.experience.trajectory import Decisions
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.training.reinforcement.update.step_state import tensors_below
-from suphx_platform.backend.local_backend import BackendState
+from suphx_platform.backend.backend import BackendState
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.replay_buffer import BufferCounts
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import ray
 
-from suphx_platform.backend.local_backend import Event, Fault
+from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.engine_rates import EngineRates
 from suphx_platform.on_ray.in_flight_calls import InFlightCall, InFlightCalls
 from suphx_platform.on_ray.ray_actors import Health, NotBegunError

@@ -19,7 +19,7 @@ import ray
 import torch
 
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.backend.local_backend import BackendState, DivergedBatchError, Fault, Learned
+from suphx_platform.backend.backend import BackendState, DivergedBatchError, Fault, Learned
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, cause_of, first_line, is_death
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.in_flight_calls import InFlightCall

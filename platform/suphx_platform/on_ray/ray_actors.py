@@ -294,7 +294,7 @@ class LearnerActor(RayActor):
         )
 
     def learn(self, parts: Mapping[int, Decisions], staleness: float) -> Any:
-        """Make one update: ``local_backend.Learned``."""
+        """Make one update: ``backend.Learned``."""
         from suphx_platform.backend.local_backend import learn
 
         with _dying_with_learners():

@@ -14,7 +14,8 @@ from contextlib import ExitStack
 
 import ray
 
-from suphx_platform.backend.local_backend import BackendState, Event, SelfPlay, full_error, new_context
+from suphx_platform.backend.backend import BackendState, Event, SelfPlay
+from suphx_platform.backend.local_backend import full_error, new_context
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.fetching_engine import with_weights

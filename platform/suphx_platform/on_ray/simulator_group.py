@@ -11,7 +11,7 @@ import numpy as np
 import ray
 
 from suphx.experience.trajectory import Decisions
-from suphx_platform.backend.local_backend import BackendState
+from suphx_platform.backend.backend import BackendState
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, is_death
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology

@@ -28,16 +28,9 @@ from suphx.selfplay.agents.agent import LEARNED_HEADS
 from suphx.selfplay.agents.policy_set import PolicySet, save_policy_set, seeing_hidden
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_platform.backend.backend import BackendState, DivergedBatchError, Event, Fault, Learned, SelfPlay
 from suphx_platform.backend.carried_state import first_state
-from suphx_platform.backend.local_backend import (
-    BackendState,
-    DivergedBatchError,
-    Event,
-    Fault,
-    Learned,
-    LocalBackend,
-    SelfPlay,
-)
+from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import Progress, damaged, load_state, save_state
 from suphx_platform.backend.self_play_match import START_FOLDER, SelfPlayMatches, match_figures
 from suphx_platform.console.stop_request import StopRequest

@@ -17,7 +17,7 @@ from ray.util.metrics import Counter, Gauge
 
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.choice import BASELINES
-from suphx_platform.backend.local_backend import Event, Learned
+from suphx_platform.backend.backend import Event, Learned
 from suphx_platform.parts.self_play_simulator import Played
 
 Tags = Mapping[str, str]

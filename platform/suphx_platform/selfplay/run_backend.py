@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from suphx_platform.backend.local_backend import Backend, BackendState, LocalBackend, SelfPlay
+from suphx_platform.backend.backend import Backend, BackendState, SelfPlay
+from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 if TYPE_CHECKING:

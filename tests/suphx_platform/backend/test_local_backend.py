@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.backend.local_backend import Learned, LocalBackend
+from suphx_platform.backend.backend import Learned
+from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.backend.reinforcement_state import Progress, load_state, save_state
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from tests.repository import REPOSITORY
@@ -20,7 +21,7 @@ import sys
 
 import suphx_cli.commands.run
 import suphx_pipelines.pipeline
-from suphx_platform.backend.local_backend import Learned
+from suphx_platform.backend.backend import Learned
 from suphx_platform.selfplay.controller import Controller
 from suphx_platform.selfplay.run_backend import run_backend, run_metrics
 from tests.suphx_platform.selfplay.small_controller import CONFIG, new_play

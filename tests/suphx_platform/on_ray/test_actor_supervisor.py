@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ray.exceptions import ActorUnavailableError, RayTaskError
 
-from suphx_platform.backend.local_backend import Fault
+from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.ray_actors import Health, NotBegunError

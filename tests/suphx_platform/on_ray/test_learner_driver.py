@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from ray.exceptions import ActorUnavailableError
 
-from suphx_platform.backend.local_backend import Fault, Learned
+from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.simulator_group import SimulatorGroup

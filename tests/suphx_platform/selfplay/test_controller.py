@@ -24,8 +24,9 @@ from suphx.training.reinforcement.policy_gradient_config import PolicyGradientCo
 from suphx.training.reinforcement.trust_region_config import TrustRegionConfig
 from suphx.training.reinforcement.update.learner_config import LearnerConfig
 from suphx.training.reward.reward_config import GlobalRewardConfig, RewardName
+from suphx_platform.backend.backend import SelfPlay
 from suphx_platform.backend.carried_state import load_learner_state
-from suphx_platform.backend.local_backend import LocalBackend, SelfPlay
+from suphx_platform.backend.local_backend import LocalBackend
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
