@@ -29,6 +29,7 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 
 if TYPE_CHECKING:
     from suphx_platform.backend.backend import SelfPlay
+    from suphx_platform.selfplay.controller import Controller
     from suphx_platform.selfplay.metrics import RunMetrics
 
 STAGE_NAME = "reinforcement"
@@ -73,7 +74,7 @@ def play_and_learn(
     """Let ``start`` play and learn in the context's folder, or continue; return the figures at the end.
 
     ``teacher``: for ``config.learner.distillation``; ``carried``: folder of earlier self-play whose critics, optimizers
-    and entropy control are used further; ``first_update``: updates of the stage before this part of it.
+    and entropy control are reused; ``first_update``: updates of the stage before this part of it.
     """
     # RLlib takes seconds: only when it is needed
     from suphx_platform.selfplay.controller import Controller
@@ -101,16 +102,21 @@ def play_and_learn(
         if controller.updates:
             say(f"{context.folder.name}: continuing from update {controller.updates:,}")
             progress.resume(PERCENT * min(1.0, controller.share_done))
-        try:
-            result = controller.run()
-        except KeyboardInterrupt as stop:
-            if stop.args:  # saved
-                raise Interrupted(f"{stop} of {context.folder.name}") from stop
-            raise
+        result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)
     _say_end(result, config, context.console)
     figures = {name: result[name] for name in ("updates", "version", "hanchans", "decisions", "seconds")}
     return {name: float(value) for name, value in figures.items()} | _match_figures(result["matches"])
+
+
+def _run_controller(controller: Controller, name: str) -> dict[str, Any]:
+    """Run self-play to its end; Interrupted if it was asked to stop and its state is saved."""
+    try:
+        return controller.run()
+    except KeyboardInterrupt as stop:
+        if stop.args:  # the state is saved
+            raise Interrupted(f"{stop} of {name}") from stop
+        raise
 
 
 def _self_play(
@@ -208,7 +214,7 @@ def _prediction(context: StageContext[Recipe]) -> Prediction | None:
 
 
 def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: Console) -> None:
-    """Tell the results of the matches after the last update."""
+    """Print the results of the matches after the last update."""
     if metrics["hanchans"] == 0:
         console.say(
             f"no hanchan was finished: all {config.simulator.num_tables} tables are still playing their first one "

@@ -66,7 +66,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
     config = replace(context.recipe.supervised, seed=_seed(context), total_minutes=_minutes(context, head))
     name = head if not num_games else f"{head}, {num_games:,} games"
     stop = StopRequest()
-    # Ray Train ends its workers itself, and they continue from their last checkpoint.
+    # Ray Train stops its workers itself; they resume from their last checkpoint.
     kept_signals = nullcontext() if context.recipe.data_parallel.needs_ray else stop
     with context.console.progress("%", PERCENT, name=name) as progress, kept_signals:
         watch = _Watch(context.console, progress, stop, name)
@@ -81,7 +81,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
             curve.add(state.step, _curve_points(state))
 
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
-    _tell_end(context, head, config, metrics)
+    _print_end(context, head, config, metrics)
     figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
     figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
     figures["steps"] = metrics["history"][-1]["step"]
@@ -134,7 +134,7 @@ def _train(
 
 
 class _Watch(TrainingWatch):
-    """Consumes: how a training gets on. Produces: the progress bar, lines, and the wish to stop."""
+    """Consumes: the progress of a training. Produces: the progress bar, messages, and requests to stop."""
 
     def __init__(self, console: Console, progress: Progress, stop: StopRequest, name: str) -> None:
         self.name = name
@@ -158,8 +158,8 @@ class _Watch(TrainingWatch):
         return self._stop.is_made
 
 
-def _tell_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
-    """Tell what the net has learned, and warn if it has not."""
+def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
+    """Print the test accuracy, and warnings if the net has not learned."""
     last, test = metrics["history"][-1], metrics["test"]
     accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
     limit = _time_limit(config, last)

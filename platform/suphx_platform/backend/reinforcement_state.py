@@ -1,4 +1,4 @@
-"""The state of a self-play run that was stopped: one safetensors file from which it goes on as if nothing had happened.
+"""The saved state of a self-play run: one safetensors file, from which the run resumes.
 
 It holds the learner's nets and optimizers, the versions of the parameter server, all counters and random states; and,
 in one process or over Ray in lockstep, every table with the decisions that wait for the end of their kyoku, the replay

@@ -47,7 +47,7 @@ class MatchOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOrder:
-    """A match that is to be played."""
+    """The description of one match; ``play`` plays it."""
 
     folder: Path
     """Has the candidate's checkpoints, and those of the baselines in ``start``."""

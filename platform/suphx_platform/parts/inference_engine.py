@@ -45,7 +45,7 @@ Reply = list[PolicyOutputs]
 
 
 class PendingReply(Protocol):
-    """A reply that is on its way."""
+    """A reply that may not have arrived yet."""
 
     def result(self) -> Reply:
         """Wait for it."""
@@ -53,7 +53,7 @@ class PendingReply(Protocol):
 
 
 class EnginePort(Protocol):
-    """How a simulator reaches an engine, wherever that runs."""
+    """Sends requests of a simulator to an engine in this or another process."""
 
     def submit(self, request: Request) -> PendingReply:
         """Send a request and return at once."""
@@ -136,20 +136,21 @@ class InferenceEngine:
         by_head: list[dict[int, PolicyOutputs]] = [{} for _ in requests]
         with self._nets_in_use:
             started = time.monotonic()
-            self._fill(requests, by_head)
+            self._answer_by_head(requests, by_head)
             outputs = [[own[part.head] for part in request] for own, request in zip(by_head, requests, strict=True)]
             self.counts.busy_seconds += time.monotonic() - started
             for request, reply in zip(requests, outputs, strict=True):
                 self.counts.add(request, reply)
         return outputs
 
-    def _fill(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
+    def _answer_by_head(self, requests: Sequence[Request], outputs: list[dict[int, PolicyOutputs]]) -> None:
+        """Fill ``outputs`` [request][head]; the rows of a head in all requests form one batch."""
         for head in sorted({part.head for request in requests for part in request}):
             asked = [(i, part) for i, request in enumerate(requests) for part in request if part.head == head]
             whole = self._answer_head(_joined([part for _, part in asked]))
             start = 0
             for i, part in asked:
-                outputs[i][head] = _lines(whole, slice(start, start + len(part.rows)))
+                outputs[i][head] = _slice(whole, slice(start, start + len(part.rows)))
                 start += len(part.rows)
 
     def _answer_head(self, observations: Observations) -> PolicyOutputs:
@@ -189,7 +190,7 @@ class InferenceEngine:
 
 
 class _NullNet:
-    """Says of all answers that they are equally good."""
+    """A net without weights: all its logits are 0, so all answers are equally probable."""
 
     def __init__(self, net: PolicyNet) -> None:
         self.num_planes, self.num_oracle_planes = net.num_planes, net.config.num_oracle_planes
@@ -226,7 +227,7 @@ def engine_thread(torch_threads: int) -> Executor:
 
 
 class _Groups:
-    """Lets the first caller of a group wait for others, answer for all, and wake them."""
+    """Batches concurrent requests: the first caller waits for others, answers all requests, and wakes the others."""
 
     def __init__(self, max_rows: int, wait_seconds: float) -> None:
         self._max_rows = max_rows
@@ -341,5 +342,5 @@ def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
     return Observations(observations.head, *(getattr(observations, name)[indices] for name in names))
 
 
-def _lines(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:
+def _slice(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:
     return PolicyOutputs(outputs.actions[part], outputs.scores[part], outputs.log_probs[part], outputs.versions[part])

@@ -4,7 +4,7 @@
 >>> metrics = Controller(config, play, Path("runs/reinforcement")).run()
 
 The folder then has ``<head>.safetensors`` (the newest weights: the folder is an agent), ``start/`` (those that it began
-with, and the weak ones), ``metrics.json`` and the state from which a run that was killed goes on with the same numbers.
+with, and the weak ones), ``metrics.json`` and the state from which a killed run resumes with the same numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DIVERGED_FILE = "diverged_batch.safetensors"
 
 
 class Controller:
-    """Consumes: what a backend says that happened. Produces: nets, curves, matches, states. Waits for: the backend."""
+    """Consumes: the events of a backend. Produces: nets, curves, matches, states. Waits for: the backend."""
 
     def __init__(
         self,
@@ -127,7 +127,7 @@ class Controller:
         return self._progress.updates
 
     def _stop(self) -> NoReturn:
-        self._count(self._backend.settle)
+        self._process_events_of(self._backend.settle)
         if self._say is not None:
             self._say(f"stopping: saving the state after {count_text(self._progress.updates, 'update')}")
         self._save()
@@ -135,19 +135,19 @@ class Controller:
 
     def _advance(self) -> None:
         """Let the backend work and count what it did; save when it is time."""
-        self._count(self._backend.advance)
+        self._process_events_of(self._backend.advance)
         self._add_matches()
         if time.monotonic() - self._saved_at > self._config.save_seconds:
             self._save()
 
-    def _count(self, work: Callable[[], list[Event]]) -> None:
-        """Have the backend do its ``work``, and count what happened."""
+    def _process_events_of(self, work: Callable[[], list[Event]]) -> None:
+        """Run ``work`` of the backend and process its events."""
         try:
             events = work()
         except DivergedBatchError as error:
             raise self._diverged(error) from error
         self._tick()
-        self._tell("")
+        self._show_note("")
         if self._metrics is not None:
             self._metrics.count(events)
         for event in events:
@@ -167,7 +167,7 @@ class Controller:
         progress.waiting_seconds += played.waited_seconds
 
     def _count_update(self, learned: Learned) -> None:
-        """Report and evaluate when it is time."""
+        """Add the update to the counters; report and evaluate when they are due."""
         progress, config = self._progress, self._config
         progress.updates = learned.number
         progress.learning_seconds += learned.seconds
@@ -214,12 +214,12 @@ class Controller:
         progress.history.append(point)
         self._show(point)
 
-    def _tell(self, note: str) -> None:
+    def _show_note(self, note: str) -> None:
         if self._show_progress is not None:
             self._show_progress(min(1.0, self.share_done), note)
 
     def _show(self, point: Mapping[str, float]) -> None:
-        """Have a point seen by whoever watches."""
+        """Send a point of the curves to Prometheus and to ``report``."""
         if self._metrics is not None:
             self._metrics.show(point)
         if self._report is not None:
@@ -240,10 +240,10 @@ class Controller:
         return PolicySet(tuple(nets), tuple(calibrations))
 
     def _evaluate(self, *, is_final: bool = False) -> None:
-        """Have matches played of the newest weights."""
-        self._tell(f"match after {count_text(self._progress.updates, 'update')}")
+        """Start the matches of the newest weights."""
+        self._show_note(f"match after {count_text(self._progress.updates, 'update')}")
         self._write_newest(self._backend.weights())
-        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._tell)
+        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_note)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:
@@ -252,7 +252,7 @@ class Controller:
             self._show({"updates": entry["updates"], **match_figures(entry)})
 
     def _finish(self) -> dict[str, Any]:
-        self._count(self._backend.settle)
+        self._process_events_of(self._backend.settle)
         matches = self._progress.matches
         if self._progress.since_report and not self._progress.history:
             self._add_point()  # of a run that is shorter than report_every
@@ -272,7 +272,7 @@ class Controller:
         return metrics
 
     def _save(self) -> None:
-        self._count(self._backend.settle)
+        self._process_events_of(self._backend.settle)
         self._write_newest(self._backend.weights())
         save_state(self._state_path, self._backend.state(), self._progress, self._identity())
         self._saved_at = time.monotonic()
@@ -282,7 +282,7 @@ class Controller:
             self._keep(self._progress.updates)
 
     def _diverged(self, error: DivergedBatchError) -> DivergedError:
-        """Write down what there is to look at and return the error that says where."""
+        """Write the batch and the last good weights; return the error that names the files."""
         self._write_newest(self._backend.newest().weights)
         tensors = {
             f"{HEAD_NAMES[head]}.{name}": torch.from_numpy(np.require(column, requirements=("C", "W")))
@@ -331,9 +331,9 @@ class Controller:
         return self._folder / STATE_FILE
 
     def _identity(self) -> dict[str, Any]:
-        """Return all that must be the same for a run to go on, as JSON can hold it."""
+        """Return the settings that must not change when a run resumes, as JSON values."""
         config = _flat_config(asdict(self._config))
-        ends = ("max_updates", "max_minutes")  # a longer run may go on from a shorter one
+        ends = ("max_updates", "max_minutes")  # a longer run may resume a shorter one
         kept = {name: value for name, value in config.items() if name not in (*FREE_KEYS, *ends)}
         prediction = self._play.prediction
         kept["global_reward.predictor"] = prediction.digest if prediction else ""  # not where it lay, but what it is

@@ -29,7 +29,7 @@ class StepLoss:
 
     @property
     def is_finite(self) -> bool:
-        """Tell whether the training is still sound."""
+        """Return whether both the loss and the norm of its gradient are finite."""
         return math.isfinite(self.loss) and math.isfinite(self.norm)
 
 
@@ -47,7 +47,7 @@ class LossWatch:
         self._pending: deque[tuple[int, int, Tensor, torch.cuda.Event | None]] = deque()
 
     def add(self, step: int, num_rows: int, loss: Tensor, norm: Tensor) -> None:
-        """Take note of the loss and the gradient's norm (0-d tensors) of a step."""
+        """Add the loss and the gradient's norm (0-d tensors) of a step."""
         both = torch.stack([loss.detach().float(), norm.detach().float()])
         event = None
         if self._is_late:

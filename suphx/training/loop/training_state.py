@@ -1,4 +1,4 @@
-"""The state of a training that was stopped: one safetensors file from which it goes on as if nothing had happened."""
+"""The saved state of a training: one safetensors file, from which it resumes with the same numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FORMAT_VERSION = 2
 
 @dataclass(slots=True, kw_only=True)
 class TrainingProgress:
-    """Where a training stands, besides its tensors."""
+    """The progress of a training: all of its state except the tensors."""
 
     step: int = 0
     """Optimizer steps done."""
@@ -28,7 +28,7 @@ class TrainingProgress:
     waited_seconds: float = 0.0
     """Part of it in which the next batch was not ready."""
     positions: list[StreamPosition] = field(default_factory=list)
-    """Where the next batch of each worker stands, by rank; empty before the first save."""
+    """Position of each worker's next batch, by rank; empty before the first save."""
     history: list[dict[str, Any]] = field(default_factory=list)
     """One entry for each validation."""
     loss_sum: float = 0.0
@@ -48,9 +48,9 @@ class TrainingProgress:
 def save_training_state(
     path: Path, net: nn.Module, best: dict[str, Tensor], optimizer: Optimizer, progress: TrainingProgress, run: Any
 ) -> None:
-    """Write everything that a training needs to go on; whole or not at all (OSError says what to do).
+    """Write everything that a training needs to resume, atomically (OSError says what to do).
 
-    ``run``: what must be the same when it goes on, as JSON can hold it; ``best``: the best state dict so far.
+    ``run``: the settings that must not change when it resumes, as JSON values; ``best``: the best state dict so far.
     """
     tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
     tensors |= {f"best.{name}": tensor for name, tensor in best.items()}

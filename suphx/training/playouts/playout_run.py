@@ -34,7 +34,7 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayoutJob:
-    """What is to be trained, and how."""
+    """The nets, the data and the settings of one training from playouts."""
 
     config: PlayoutConfig
     start: PolicySet

@@ -41,7 +41,7 @@ _GAMES_AT_A_TIME = 512  # that are only predicted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardLearning:
-    """What is to be learned from, and how."""
+    """The data and the settings of the training of a reward predictor."""
 
     histories: GameHistories
     train: I64

@@ -5,8 +5,8 @@
 >>> train_head(job, Path("runs/discard"))["test"]["accuracy"]
 
 The folder then has ``discard.safetensors`` (the weights that were best on validation samples), ``metrics.json``,
-``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a training that was
-killed goes on and ends with the same numbers.
+``discard-weak.safetensors`` (those of an early step) and ``training_state.safetensors``, from which a killed training
+resumes. It ends with the same numbers.
 
 Several workers (worker_group.py) run the same loop side by side, each on its own games: every step learns from
 ``batch_size`` samples of all of them together.
@@ -51,8 +51,8 @@ from suphx.training.supervised.training_plan import estimate_samples, plan_train
 
 STATE_FILE = "training_state.safetensors"
 
-# What may differ when a training goes on: it changes how fast the run is, not what it computes. Another number of
-# threads may change the last digits.
+# Settings that may change when a training resumes: they affect its speed, not its result. Another number of threads
+# may change the last digits.
 _FREE_FIELDS = (
     *("report_every", "save_seconds", "num_workers", "prefetch_batches"),
     *("threads", "device", "convolution", "compilation"),
@@ -61,7 +61,7 @@ _FREE_FIELDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadTraining:
-    """What is to be trained, and how."""
+    """The data, the net and the settings of one training."""
 
     data: HeadData
     rules_version: str
@@ -73,7 +73,7 @@ class HeadTraining:
     """Goes into the header of the checkpoint."""
 
     def identity(self) -> dict[str, Any]:
-        """Return all that must be the same for a training to go on, as JSON can hold it."""
+        """Return the settings that must not change when a training resumes, as JSON values."""
         net, config, stream = (asdict(part) for part in (self.net.resolved(), self.config, self.stream))
         return {
             "head": HEAD_NAMES[self.data.head],
@@ -134,19 +134,19 @@ def train_head(
 
 
 class TrainingWatch:
-    """What a training tells and asks on its way; this one is not interested and never stops it."""
+    """Callbacks of a training. This base class ignores all messages and never stops the training."""
 
     def phase(self, text: str) -> None:
-        """Take note of what the training does now, such as ``validation``."""
+        """Called when a phase begins, such as ``validation``."""
 
     def resumed(self, step: int, share_done: float) -> None:
-        """Take note that the training continues from a saved state."""
+        """Called when the training resumes from a saved state."""
 
     def progress(self, share_done: float) -> None:
-        """Take note of how much is done, after every step."""
+        """Called after every step; ``share_done``: 0 to 1."""
 
     def is_stopping(self) -> bool:
-        """Tell whether the training is to stop as soon as its state is saved."""
+        """Return whether to save the state and stop the training."""
         return False
 
 
@@ -159,8 +159,8 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
-    """What all workers do next."""
+class _NextActions:
+    """What all workers do after a step, as the first worker decided."""
 
     share_done: float
     ends: bool
@@ -187,7 +187,7 @@ class _Trainer:
         self.config = plan_training(job.config, self.num_samples, group.size)
         if job.config.batch_size % group.size:
             raise ValueError(f"batch_size is {job.config.batch_size}: use a multiple of the {group.size} workers")
-        self.own = data.shard(group.rank, group.size) if group.size > 1 else data
+        self.own_data = data.shard(group.rank, group.size) if group.size > 1 else data
         self.state_path = folder / STATE_FILE
         self.device = find_device(job.config.device)
         if self.device.type == "cuda":  # by its number: the thread of the feed has another current device
@@ -195,7 +195,7 @@ class _Trainer:
         self.bf16 = uses_bf16(job.config.precision, self.device)
         self.yes_weight = job.config.yes_weight if NUM_OUTPUTS[data.head] == 2 else 1.0
         self.net = _new_net(data, job.net, job.config.seed).to(self.device).use(job.config.convolution)
-        self.joined: nn.Module = self.net
+        self.train_net: nn.Module = self.net
         self.optimizer = new_optimizer(self.net, job.config.learning_rate, job.config.weight_decay)
         self.losses = LossWatch(self.device)
         self.progress = TrainingProgress()
@@ -219,7 +219,7 @@ class _Trainer:
         return self.config.share_done(self.progress.step, self.position.epochs, self.progress.seconds)
 
     def resume(self) -> None:
-        """Go on from the state in the folder, if there is one."""
+        """Load the state in the folder, if there is one."""
         if not self.state_path.is_file():
             return
         identity = self.job.identity()
@@ -228,60 +228,60 @@ class _Trainer:
         if len(positions) == self.group.size:
             self.position = positions[self.group.rank]
         else:  # other shares of the games: about as far in the epoch, in the new order
-            num_kyokus = len(self.own.split.train)
+            num_kyokus = len(self.own_data.split.train)
             self.position = StreamPosition.near(positions[0].epochs, num_kyokus, self.job.stream.chunk_kyokus)
         self.watch.resumed(self.progress.step, min(1.0, self.share_done))
 
     def run(self) -> None:
-        """Step until the end of the run; validate, save and report on the way."""
-        order = self.agree()
-        if order.ends:
+        """Make steps until the training ends; validate, save and report when they are due."""
+        next_actions = self.agree()
+        if next_actions.ends:
             return
         clock = Clock(self.progress)
         joined = self.group.join(self.net, shares_statistics=self.config.shares_statistics)
-        self.joined = compiled(joined, self.config.compilation, self.device)
+        self.train_net = compiled(joined, self.config.compilation, self.device)
         self.watch.phase("encoding the first samples")
         with self.feed() as feed:
-            while not order.ends:
+            while not next_actions.ends:
                 with clock.waiting():
                     batch = next(feed)
-                share_before = order.share_done
+                share_before = next_actions.share_done
                 self.step(batch, share_before)
                 self.position = batch.position
                 clock.tick()
-                order = self.agree()
-                if order.share_done >= self.config.weak_share and not self.progress.weak_step:
+                next_actions = self.agree()
+                if next_actions.share_done >= self.config.weak_share and not self.progress.weak_step:
                     self.keep_weak()
-                if self.is_validation_due(share_before, order.share_done):
+                if self.is_validation_due(share_before, next_actions.share_done):
                     self.watch.phase("validation")
                     self.validate()
                     clock.tick()
                     self.save()
-                    order = self.agree()  # the validation may have ended the run
-                elif order.saves or order.stops:
+                    next_actions = self.agree()  # the validation may have ended the run
+                elif next_actions.saves or next_actions.stops:
                     self.save()
-                self.after_step(clock, order.share_done)
-                if order.stops and not order.ends:
+                self.report_progress(clock, next_actions.share_done)
+                if next_actions.stops and not next_actions.ends:
                     raise StoppedError(self.progress.step)
 
     def is_validation_due(self, share_before: float, share_done: float) -> bool:
-        """Tell whether the step that led from ``share_before`` to ``share_done`` is followed by a validation."""
+        """Return whether to validate after the step that led from ``share_before`` to ``share_done``."""
         parts = self.config.min_validations
         is_part_done = parts > 0 and int(share_done * parts) > int(share_before * parts)
         return is_part_done or share_done >= 1 or self.progress.step % self.config.validate_every == 0
 
-    def agree(self) -> _Order:
-        """Return how far the run is and what is to be done, which the first worker decides for all."""
+    def agree(self) -> _NextActions:
+        """Return how much is done and what to do next; the first worker decides for all."""
         saves = time.monotonic() - self.saved_at > self.config.save_seconds
         wishes = [self.share_done, self.is_finished, saves, self.watch.is_stopping()]
         share_done, ends, saves_all, stops = self.group.from_first(wishes)
-        return _Order(share_done, bool(ends), bool(saves_all), bool(stops))
+        return _NextActions(share_done, bool(ends), bool(saves_all), bool(stops))
 
     def feed(self) -> BatchFeed:
         """Return the batches of this worker, from its position on."""
         stream = SampleStream(
-            self.own.encode,
-            self.own.split.train,
+            self.own_data.encode,
+            self.own_data.split.train,
             batch_size=self.config.batch_size // self.group.size,
             seed=self.config.seed,
             config=self.job.stream,
@@ -298,7 +298,7 @@ class _Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * factor
         self.net.train()
-        logits = net_logits(self.joined, batch.rows, self.bf16)
+        logits = net_logits(self.train_net, batch.rows, self.bf16)
         loss = supervised_loss(logits, batch.labels, batch.masks, self.yes_weight)
         self.optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(loss)
@@ -310,15 +310,15 @@ class _Trainer:
         progress.rows += batch.num_rows * self.group.size
 
     def count_losses(self, *, waits: bool = False) -> None:
-        """Add up the losses that are known; DivergedError if one is not finite."""
+        """Add the available losses to the sums; DivergedError if one is not finite."""
         for loss in self.losses.take(waits=waits):
             if not loss.is_finite:
                 raise DivergedError(self.result.divergence(loss, self.progress.best_step, self.config.learning_rate))
             self.progress.loss_sum += loss.loss * loss.num_rows
             self.progress.loss_rows += loss.num_rows
 
-    def after_step(self, clock: Clock, share_done: float) -> None:
-        """Report when it is time."""
+    def report_progress(self, clock: Clock, share_done: float) -> None:
+        """Show the progress; report every ``report_every`` steps and at the end."""
         if self.group.is_first:
             self.watch.progress(min(1.0, share_done))
         is_time = self.progress.step % self.config.report_every == 0 or share_done >= 1
@@ -367,7 +367,7 @@ class _Trainer:
             progress.num_worse += 1
 
     def save(self) -> None:
-        """Write the training state; only after this worker's losses up to here were seen to be finite."""
+        """Write the training state, after a check that all losses of this worker so far are finite."""
         self.count_losses(waits=True)
         self.progress.positions = self.group.gather(self.position)
         if self.group.is_first:
