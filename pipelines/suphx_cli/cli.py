@@ -82,7 +82,7 @@ def _execute(args: argparse.Namespace, console: Console) -> int:
         if args.debug:
             import traceback
 
-            traceback.print_exc()
+            console.error(traceback.format_exc().rstrip())
         console.error(f"suphx: {describe(error)}")
         return 1
     return 0

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from suphx.credentials import without_credentials
 from suphx_pipelines.engine.json_file import read_json, write_json
 
 WARNINGS_FILE = "warnings.json"
 
 
 def add_warning(folder: Path, text: str) -> None:
-    """Add ``text`` to the warnings of the stage in ``folder``, once."""
+    """Add ``text``, without the passwords of addresses, to the warnings of the stage in ``folder``, once."""
+    text = without_credentials(text)
     warnings = read_warnings(folder)
     if text not in warnings:
         write_json(folder / WARNINGS_FILE, {"warnings": [*warnings, text]})

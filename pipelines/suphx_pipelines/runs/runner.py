@@ -225,6 +225,8 @@ class Runner(Generic[R]):
         folder = self.folder / stage.name
         begun = Started(digest=plan.digest, inputs=plan.inputs, sources=plan.sources)
         is_continued = prepare(folder, begun, plan.work.digest if plan.work else None)
+        if is_continued:
+            tracker.resume()
         self._console.say(f"[{number}/{len(self._stages)}] {stage.name}: {'continuing' if is_continued else 'running'}")
         if plan.replaced and not is_continued:
             self._storage.remove(stage.name)

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from suphx.credentials import without_credentials
 from suphx_pipelines.engine.provenance import environment, git_commit
 from suphx_pipelines.summary.run_summary import (
     RunState,
@@ -84,7 +85,8 @@ class RunJournal:
                 if is_lost_output(error):
                     self._end("interrupted")
                 else:
-                    self._end("failed", " ".join(str(error).split()) or type(error).__name__)
+                    text = without_credentials(" ".join(str(error).split()))
+                    self._end("failed", text or type(error).__name__)
                 raise
             self._end("finished")
 

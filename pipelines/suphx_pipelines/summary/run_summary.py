@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from suphx.credentials import without_credentials
 from suphx_pipelines.engine.json_file import read_json, write_json
 
 RUN_FILE = "run.json"
@@ -90,8 +91,11 @@ def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command_line(arguments: Sequence[str] | None = None) -> list[str]:
-    """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``."""
-    program, *rest = sys.argv if arguments is None else arguments
+    """Return the command line of this process as a person types it; ``arguments``: default ``sys.argv``.
+
+    Without the users and passwords of addresses.
+    """
+    program, *rest = map(without_credentials, sys.argv if arguments is None else arguments)
     name = Path(program).name
     return [program_name(program) if name in ("suphx", "cli.py") else name, *rest]
 

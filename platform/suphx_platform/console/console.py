@@ -1,7 +1,7 @@
 """What a person or a script sees of a command: messages, progress and the one JSON result.
 
 Messages and progress go to stderr, results to stdout; with ``--json`` stdout carries nothing but one JSON object as its
-last line (the contract that scripts read).
+last line (the contract that scripts read). Users and passwords in addresses are left out of all of it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Literal
 
+from suphx.credentials import without_credentials
 from suphx_platform.console.progress import Progress, ProgressLines
 from suphx_platform.console.progress_line import ProgressState, plain_line
 
@@ -64,7 +65,7 @@ class Console:
 
     def warn(self, text: str) -> None:
         """Print a warning, which is always shown, and keep it in ``warnings``."""
-        self.warnings.append(text)
+        self.warnings.append(without_credentials(text))
         self._print(f"warning: {text}", is_shown=True)
 
     def error(self, text: str) -> None:
@@ -73,6 +74,7 @@ class Console:
 
     def line(self, text: str) -> None:
         """Print one line of what the command is there to show; with ``--json`` to stderr, as stdout has the result."""
+        text = without_credentials(text)
         with self._lock:
             self._log(text)
             print(text, file=sys.stderr if self.is_json else self._stdout, flush=True)
@@ -110,7 +112,7 @@ class Console:
     def result(self, values: Mapping[str, object]) -> None:
         """Print the result of the command: one JSON line with ``--json``, else aligned lines and tables."""
         lines = [json.dumps(values, ensure_ascii=False, allow_nan=False)] if self.is_json else result_lines(values)
-        print("\n".join(lines), file=self._stdout, flush=True)
+        print(without_credentials("\n".join(lines)), file=self._stdout, flush=True)
 
     def _shown(self, progress: Progress) -> AbstractContextManager[None]:
         if self.verbosity == "quiet":
@@ -124,6 +126,7 @@ class Console:
         return self._bars.show(progress)
 
     def _print(self, text: str, *, is_shown: bool) -> None:
+        text = without_credentials(text)
         with self._lock:
             self._log(text)
             if is_shown:

@@ -23,6 +23,7 @@ from botocore.exceptions import (
     ResponseStreamingError,
 )
 
+from suphx.credentials import without_credentials
 from suphx_platform.storage.object_store import (
     PART_BYTES,
     DamagedObjectError,
@@ -224,9 +225,10 @@ class BucketStore:
             raise OSError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
         except (ConnectionError, HTTPClientError) as error:
             text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
-            raise OSError(f"{address}: no answer ({error}): {text}") from error
+            raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error
         except BotoCoreError as error:
-            raise OSError(f"{address}: {error}: check the settings that begin with AWS_, and storage") from error
+            told = without_credentials(str(error))
+            raise OSError(f"{address}: {told}: check the settings that begin with AWS_, and storage") from error
 
 
 def _is_aged(when: datetime, min_age: float) -> bool:

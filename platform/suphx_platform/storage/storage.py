@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from suphx.credentials import has_credentials
 from suphx_platform.storage.folder_store import FolderStore
 from suphx_platform.storage.manifest import (
     MANIFEST,
@@ -77,6 +78,12 @@ class StorageConfig:
     uploads are tried again."""
 
     def __post_init__(self) -> None:
+        for name in ("address", "endpoint_url"):
+            if has_credentials(getattr(self, name)):
+                raise ValueError(
+                    f"{name} contains a user or a password, which everybody could read in the recipe: remove it, set "
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                )
         if self.address.startswith("s3:") and not self.address.removeprefix("s3://").partition("/")[0]:
             raise ValueError(f"address is {self.address!r}: use s3://bucket/prefix, or a folder")
         if self.endpoint_url and not self.endpoint_url.startswith(("http://", "https://")):

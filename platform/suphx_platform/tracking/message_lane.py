@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.message_log import Message, MessageLog
@@ -45,7 +46,7 @@ class MessageLane:
         self._pause = _FIRST_PAUSE_SECONDS
         self._away_since: float | None = None
         self._num_attempts_failed = 0
-        self._num_singly = 0
+        self._num_singly = self._num_passed = 0
         self._error: TrackingError | None = None
         self._is_hurried = self._is_closing = False
         self._thread = threading.Thread(target=self._run, name="mlflow", daemon=True)
@@ -83,7 +84,10 @@ class MessageLane:
                 raise self._error
 
     def close(self, seconds: float) -> None:
-        """End the thread when all is sent, when MLflow does not take something, or after ``seconds``."""
+        """End the thread when all is sent or was tried once more, or after ``seconds``.
+
+        In an ordered lane the first message that MLflow does not take is the last that is tried.
+        """
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -107,9 +111,11 @@ class MessageLane:
                 self._send_first()
             except TrackingError as error:
                 self._note_away(error)
-                if is_last_attempt:
+                self._num_passed += is_last_attempt
+                if is_last_attempt and (self._is_ordered or self._num_passed >= len(self._messages)):
                     return
-                self._wait()
+                if not is_last_attempt:
+                    self._wait()
             else:
                 self._note_there()
 
@@ -120,8 +126,9 @@ class MessageLane:
             self._send(messages)
         except TrackingError:
             if not self._is_ordered and len(self._messages) > 1:
-                self._messages.append(messages[0])
-                self._messages.drop(1)
+                with suppress(OSError):  # a full disk: it stays where it is
+                    self._messages.append(messages[0])
+                    self._messages.drop(1)
             raise
         except Exception as error:  # noqa: BLE001 - refused, whatever the reason: the thread must go on
             if len(messages) > 1:  # one of them

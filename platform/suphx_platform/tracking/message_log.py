@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ class MessageLog:
         messages = log.first(100)
         log.drop(len(messages))  # they were sent
 
-    A line is a message; ``<path>.sent`` holds how many bytes at the beginning were sent. One process at a time:
+    A line is a message; ``<path>.sent`` holds how many bytes at the beginning were sent. The file has at most twice the
+    bytes that may wait, also if it is never empty. One process at a time:
     BlockingIOError otherwise. Threads may append while another one reads and drops. Appending takes some
     microseconds: the operating system has the message then, which a killed process does not change.
     """
@@ -32,6 +34,7 @@ class MessageLog:
     def __init__(self, path: Path, *, max_bytes: int = _MAX_BYTES) -> None:
         """``max_bytes``: of messages that wait."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -74,20 +77,40 @@ class MessageLog:
         return [_message(line) for line in lines]
 
     def drop(self, count: int) -> None:
-        """Remove the first ``count`` of the messages that ``first`` returned last."""
+        """Remove the first ``count`` of the messages that ``first`` returned last.
+
+        If a full disk does not take the mark, a later start sends them again.
+        """
         with self._lock:
             self._sent += sum(self._lengths[:count])
             del self._lengths[:count]
             self._count -= count
-            if self._count == 0:  # in this order: a mark behind the end counts as 0
-                os.ftruncate(self._file, 0)
-                self._sent = self._end = 0
-            os.pwrite(self._mark, b"%020d" % self._sent, 0)
+            with suppress(OSError):
+                if self._count == 0:  # in this order: a mark behind the end counts as 0
+                    os.ftruncate(self._file, 0)
+                    self._sent = self._end = 0
+                os.pwrite(self._mark, b"%020d" % self._sent, 0)
+                if self._sent > self._max_bytes:
+                    self._compact()
 
     def close(self) -> None:
         """Let another process have the file."""
         os.close(self._file)
         os.close(self._mark)
+
+    def _compact(self) -> None:
+        """Give the file only the messages that wait. A kill between the two steps sends some messages again."""
+        new = self._path.with_name(f"{self._path.name}.new")
+        waiting = os.pread(self._file, self._end - self._sent, self._sent)
+        file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        if os.write(file, waiting) < len(waiting):  # the disk is full
+            os.close(file)
+            return
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.pwrite(self._mark, b"%020d" % 0, 0)
+        new.replace(self._path)
+        os.close(self._file)
+        self._file, self._end, self._sent = file, self._end - self._sent, 0
 
     def _read_mark(self) -> int:
         text = os.pread(self._mark, 20, 0)

@@ -10,7 +10,12 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from urllib.parse import unquote, urlsplit
 
+from suphx.credentials import has_credentials, without_credentials
+
+SERVER = "MLFLOW_TRACKING_URI"
+_USER, _PASSWORD = "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD"
 _TIMEOUT, _RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 Patience = Mapping[str, str]
 FIRST: Patience = {_TIMEOUT: "4", _RETRIES: "1"}
@@ -37,6 +42,8 @@ _AWAY = (
 )
 _REFUSALS = (400, 405, 409, 411, 413, 414, 415, 422, 431)
 """Answers of HTTP that will be the same next time."""
+_S3_REFUSALS = ("EntityTooLarge", "KeyTooLongError", "MetadataTooLarge", "MethodNotAllowed")
+"""The same of a bucket, whose status 400 may also mean a timeout or old keys."""
 _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 """Libraries below MLflow, whose errors it does not wrap."""
 
@@ -86,6 +93,20 @@ def _apply() -> None:
             del os.environ[name], _ours[name]
 
 
+def server_address() -> str:
+    """Return the address of the server that the environment names, or nothing; its user and password are moved.
+
+    MLflow takes them from variables of their own, and an address without them may be printed and stored.
+    """
+    address = os.environ.get(SERVER, "")
+    if has_credentials(address):
+        parts = urlsplit(address)
+        if _USER not in os.environ:
+            os.environ[_USER], os.environ[_PASSWORD] = unquote(parts.username or ""), unquote(parts.password or "")
+        address = os.environ[SERVER] = without_credentials(address)
+    return address
+
+
 def quiet_environment() -> dict[str, str]:
     """Return the environment in which MLflow sends no telemetry and prints nothing by itself."""
     return {
@@ -102,8 +123,11 @@ def quiet_environment() -> dict[str, str]:
 def _is_away(error: Exception) -> bool:
     code = getattr(error, "error_code", None)  # of an MlflowException
     if code is not None:
-        return code in _AWAY
-    answer = getattr(error, "response", None)  # of an HTTPError of requests
+        status = re.search(r"failed with error code (\d{3})", str(error))  # of a proxy, whose answer is no JSON
+        return code in _AWAY and not (status and int(status[1]) in _REFUSALS)
+    answer = getattr(error, "response", None)  # of an error of requests or boto3
+    if isinstance(answer, Mapping) and answer.get("Error", {}).get("Code") in _S3_REFUSALS:
+        return False
     if getattr(answer, "status_code", None) in _REFUSALS:
         return False
     return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in _CARRIERS

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_call import FILES, FIRST
+from suphx_platform.tracking.mlflow_call import FILES, FIRST, SERVER
 from suphx_platform.tracking.promotion import Promotion
-from suphx_platform.tracking.tracking import SERVER, Tracker, TrackingStore
+from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -27,6 +28,7 @@ from suphx_platform.tracking.mlflow_call import (
     mlflow_call,
     patient,
     quiet_environment,
+    server_address,
 )
 from suphx_platform.tracking.same_settings import check_same_settings
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
 KEY_TAG = "suphx.key"
 _QUEUE = ".mlflow-queue"
 """In the run's folder: what MLflow has not got yet."""
-SERVER = "MLFLOW_TRACKING_URI"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
 _MAX_DIGEST_LENGTH = 36
@@ -63,12 +64,13 @@ class Tracker:
         self.store = store
         self._outbox = outbox
         self._key = key
+        self._sitting: int | None = None
 
     @property
     def run_id(self) -> str:
         """MLflow's id of the run, which may have to be waited for; TrackingError if MLflow does not give one now."""
         if self._key not in self.store.run_ids:
-            self._outbox.flush()
+            self._outbox.flush(files=False)
         if self._key not in self.store.run_ids:
             raise TrackingError(f"MLflow has refused the run {self._key}: its warning says why")
         return self.store.run_ids[self._key]
@@ -80,10 +82,20 @@ class Tracker:
         begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
         return Tracker(self.store, self._outbox, key)
 
-    def log_metrics(self, metrics: Mapping[str, float], step: int = 0) -> None:
-        """Log numbers at ``step``."""
+    def resume(self) -> None:
+        """Note that the work goes on from a saved state, and so repeats steps.
+
+        From now on, points of ``log_metrics`` are left out if MLflow has the metric at this step or a later one already
+        from before. Numbers without a step are always logged.
+        """
+        self._sitting = time.time_ns()
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int | None = None) -> None:
+        """Log numbers at ``step``; without one, at 0 as numbers that belong to no curve."""
         now = now_milliseconds()
-        self._put("metrics", metrics=[[name, float(value), now, int(step)] for name, value in metrics.items()])
+        points = [[name, float(value), now, int(step or 0)] for name, value in metrics.items()]
+        sitting = {} if step is None or self._sitting is None else {"sitting": self._sitting}
+        self._put("metrics", metrics=points, **sitting)
 
     def log_artifact(self, path: Path) -> None:
         """Copy a file, or a folder under its own name, to the run's artifacts, as it is when it is sent.
@@ -151,7 +163,7 @@ class TrackingStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._server = os.environ.get(SERVER, "")
+        self._server = server_address()
         self._client: MlflowClient | None = None
         self._experiment: str | None = None
         self._calls = TrackingCalls(self)

@@ -20,6 +20,7 @@ class TrackingCalls:
     def __init__(self, store: TrackingStore) -> None:
         self._store = store
         self.run_ids: dict[str, str] = {}
+        self._steps: dict[str, tuple[int, dict[str, int]]] = {}
 
     def send(self, messages: Sequence[Message]) -> None:
         """Make one call for messages that belong together.
@@ -31,7 +32,10 @@ class TrackingCalls:
             case "begin":
                 self._begin(first)
             case "metrics":
-                self._log_metrics(self._run_id(first["key"]), [each for m in messages for each in m["metrics"]])
+                run_id = self._run_id(first["key"])
+                last = self._last_steps(first["key"], first["sitting"]) if "sitting" in first else {}
+                entries = [entry for message in messages for entry in message["metrics"]]
+                self._log_metrics(run_id, [entry for entry in entries if entry[3] > last.get(entry[0], -1)])
             case "tags":
                 self._set_tags(self._run_id(first["key"]), first["tags"])
             case "dataset":
@@ -53,6 +57,16 @@ class TrackingCalls:
             self.run_ids[key] = found.info.run_id
         return self.run_ids[key]
 
+    def _last_steps(self, key: str, sitting: int) -> Mapping[str, int]:
+        """Return the last step of each metric that MLflow had when the first points of this sitting were sent."""
+        known, steps = self._steps.get(key, (None, {}))
+        if known != sitting:
+            with self._store.call():
+                run = self._store.client.get_run(self._run_id(key))
+            steps = {metric.key: metric.step for metric in run.to_proto().data.metrics}
+            self._steps[key] = sitting, steps
+        return steps
+
     def _begin(self, message: Message) -> None:
         tags = dict(message["tags"])
         if message["parent"] is not None:
@@ -64,6 +78,8 @@ class TrackingCalls:
         from mlflow.entities import Metric
 
         metrics = [Metric(name, float(value), when, step) for name, value, when, step in entries]
+        if not metrics:
+            return
         with self._store.call():
             self._store.client.log_batch(run_id, metrics=metrics)
 
@@ -82,10 +98,12 @@ class TrackingCalls:
             self._store.client.log_inputs(run_id, datasets=[entry])
 
     def _log_artifact(self, run_id: str, path: Path) -> None:
+        if not path.exists():
+            raise ValueError("the file was deleted before it could be sent")
         with self._store.call(FILES):
             if path.is_dir():
                 self._store.client.log_artifacts(run_id, str(path), path.name)
-            elif path.exists():  # it may be gone when this is retried
+            else:
                 self._store.client.log_artifact(run_id, str(path))
 
 

@@ -21,7 +21,7 @@ from suphx_platform.tracking.message_log import Message, MessageLog
 _CLOSE_SECONDS = 300.0
 _MAX_METRICS = 1000
 """MLflow's own limit of one call."""
-_REFUSED = "refused.jsonl"
+_REFUSED, _MAX_REFUSED_SHOWN = "refused.jsonl", 10
 
 _log = logging.getLogger(__name__)
 
@@ -64,10 +64,11 @@ class Outbox:
                 _log.warning("figures for MLflow are lost: %s (%s)", error, self._folder)
             self._num_lost += 1
 
-    def flush(self) -> None:
-        """Wait until all messages are sent; TrackingError if MLflow does not take them now."""
+    def flush(self, *, files: bool = True) -> None:
+        """Wait until all messages, or all but ``files``, are sent; TrackingError if MLflow does not take them now."""
         self._calls.flush()
-        self._files.flush()
+        if files:
+            self._files.flush()
 
     def figures(self) -> dict[str, float]:
         """Return what is watched: messages that wait, and for how long MLflow has taken nothing."""
@@ -84,6 +85,9 @@ class Outbox:
             lane.close(max(0.0, deadline - time.monotonic()))
         lost = f" {count_text(self._num_lost, 'message was', 'messages were')} lost." if self._num_lost else ""
         left = sum(map(len, self._logs))
+        if self._num_refused > _MAX_REFUSED_SHOWN:
+            text = "MLflow has refused %s: %s has them"
+            _log.warning(text, count_text(self._num_refused, "message"), self._folder / _REFUSED)
         if left or lost:
             error = self._calls.error or self._files.error or "MLflow is slow"
             _log.warning(
@@ -108,10 +112,17 @@ class Outbox:
         """Note a message that MLflow has refused for good."""
         self._num_refused += 1
         path = self._folder / _REFUSED
-        about = message.get("path") or message.get("do")
-        _log.warning("MLflow has refused %s of %s: %s (kept in %s)", about, message.get("key"), error, path)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**message, "error": str(error)}) + "\n")
+        kept = f"kept in {path}"
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**message, "error": str(error)}) + "\n")
+        except OSError as full:
+            kept = f"lost: {full}"
+        if self._num_refused <= _MAX_REFUSED_SHOWN:
+            about = message.get("path") or message.get("do")
+            _log.warning("MLflow has refused %s of %s: %s (%s)", about, message.get("key"), error, kept)
+        if self._num_refused == _MAX_REFUSED_SHOWN:
+            _log.warning("further messages that MLflow refuses are counted at the end")
 
 
 def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
@@ -121,7 +132,7 @@ def joined_metrics(messages: Sequence[Mapping[str, object]]) -> int:
         return 1
     entries = 0
     for count, message in enumerate(messages):
-        if message["do"] != "metrics" or message["key"] != first["key"]:
+        if any(message.get(name) != first.get(name) for name in ("do", "key", "sitting")):
             return count
         values = message["metrics"]
         entries += len(values) if isinstance(values, list) else 0

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
-from urllib.parse import urlsplit, urlunsplit
 from urllib.request import ProxyHandler, build_opener
 
-from suphx_platform.tracking.mlflow_call import quiet_environment
-from suphx_platform.tracking.tracking import SERVER, TrackingStore
+from suphx_platform.tracking.mlflow_call import SERVER, quiet_environment
+from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180
 _POLL_SECONDS = 0.1
@@ -74,18 +73,12 @@ def page_address(store: TrackingStore, server: str, run_id: str | None = None) -
 
     ValueError if there is no such run, TrackingError if MLflow does not answer.
     """
-    runs = f"{without_password(server).rstrip('/')}/#/experiments/{store.experiment_id()}/runs"
+    runs = f"{server.rstrip('/')}/#/experiments/{store.experiment_id()}/runs"
     if run_id is None:
         return runs + _PAGES
     run = store.find(run_id)
     if run is None:
         close = difflib.get_close_matches(run_id, store.names(), n=3, cutoff=0.4)
         advice = f"did you mean {' or '.join(close)}?" if close else "its name is the name of its folder"
-        raise ValueError(f"no run {run_id!r} in MLflow ({without_password(store.uri)}): {advice}")
+        raise ValueError(f"no run {run_id!r} in MLflow ({store.uri}): {advice}")
     return f"{runs}/{run.info.run_id}{_PAGES}"
-
-
-def without_password(address: str) -> str:
-    """Return an address without user and password, which must not be printed."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])) if parts.netloc else address

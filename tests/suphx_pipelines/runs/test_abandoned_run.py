@@ -26,6 +26,9 @@ def test_a_killed_process_leaves_a_run_that_is_then_shown_as_killed(runs: Path) 
     assert end_abandoned(runs, store) == []
     small_run.small_runner(runs).run()
     assert set(statuses(store).values()) == {"FINISHED"}
+    (stage,) = store.client.search_runs([store.experiment_id()], "attributes.run_name = 'powers'")
+    powers = store.client.get_metric_history(stage.info.run_id, "power")
+    assert [point.step for point in powers] == [0, 1, 2, 3], "what both processes logged is there once"
 
 
 def test_a_run_with_a_process_or_without_a_folder_stays_as_it_is(runs: Path) -> None:

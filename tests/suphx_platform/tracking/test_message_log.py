@@ -109,3 +109,16 @@ def test_two_processes_cannot_have_one_log(log: MessageLog, path: Path) -> None:
     with pytest.raises(BlockingIOError):
         MessageLog(path)
     assert len(log) == 5
+
+
+def test_the_file_stays_small_also_if_it_is_never_empty(path: Path) -> None:
+    with closing(MessageLog(path, max_bytes=1000)) as log:
+        log.append(message(0))
+        for number in range(1, 500):
+            log.append(message(number))
+            assert log.first(1) == [message(number - 1)]
+            log.drop(1)
+            assert path.stat().st_size <= 2000
+        with pytest.raises(BlockingIOError):
+            MessageLog(path)
+    assert left_in(path) == [message(499)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,27 @@ def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
         monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
         with pytest.raises(TrackingError, match=rf"no answer in 1 s\).*{TIMEOUT} \(now 1 s\) or {RETRIES} \(now 0\)"):
             TrackingStore(tmp_path / "runs").reach()
+
+
+@pytest.mark.parametrize(("status", "is_away"), [(413, False), (400, False), (404, True), (429, True), (503, True)])
+def test_a_proxy_that_refuses_is_told_from_a_server_that_is_away(
+    status: int, is_away: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TIMEOUT, "5")
+    monkeypatch.setenv(RETRIES, "0")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        thread = threading.Thread(target=answer_once, args=(proxy, status))
+        thread.start()
+        with pytest.raises(Exception) as caught:
+            TrackingStore(tmp_path / "runs").reach()
+        thread.join()
+    assert isinstance(caught.value, TrackingError) is is_away
+
+
+def answer_once(proxy: socket.socket, status: int) -> None:
+    """Answer a request as a proxy does: in HTML."""
+    connection, _ = proxy.accept()
+    with suppress(OSError), connection:
+        connection.recv(1 << 16)
+        connection.sendall(f"HTTP/1.1 {status} No\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>".encode())

@@ -80,3 +80,28 @@ def test_what_mlflow_refuses_is_kept_and_the_rest_arrives(runs: Path, caplog: py
     (refused,) = (runs / "one" / ".mlflow-queue" / "refused.jsonl").read_text().splitlines()
     assert "deleted" in json.loads(refused)["error"]
     assert "MLflow has refused metrics of one/stage/1" in caplog.text
+
+
+def test_steps_that_a_resumed_run_repeats_are_in_mlflow_once(runs: Path) -> None:
+    for sitting, (first, last) in enumerate(((0, 11), (6, 16), (3, 13), (12, 20))):
+        with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
+            if sitting:
+                tracker.resume()
+            for step in range(first, last):
+                tracker.log_metrics({"loss": 100.0 * sitting + step, f"of {sitting}": 1.0}, step=step)
+            tracker.log_metrics({"seconds": sitting})
+    history = {
+        name: [(entry.step, entry.value) for entry in store.client.get_metric_history(tracker.run_id, name)]
+        for name in ("loss", "of 3", "seconds")
+    }
+    sittings = [0] * 11 + [1] * 5 + [3] * 4
+    assert history["loss"] == [(step, 100.0 * sitting + step) for step, sitting in enumerate(sittings)]
+    assert [step for step, _ in history["of 3"]] == list(range(12, 20)), "another metric has another last step"
+    assert [value for _, value in history["seconds"]] == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_file_that_is_gone_is_named(runs: Path, tmp_path: Path) -> None:
+    with closing(TrackingStore(runs)) as store, store.start("a", key="one"):
+        message = {"do": "artifact", "key": "one", "path": str(tmp_path / "gone.txt")}
+        with pytest.raises(ValueError, match="deleted before it could be sent"):
+            TrackingCalls(store).send([message])

@@ -179,6 +179,7 @@ def test_a_file_that_cannot_be_sent_holds_up_no_metric_and_no_other_file(place: 
         outbox.put(file(number))
         outbox.put(point(number + 10))
     wait_until(lambda: len(place.heard) == 5)
+    outbox.flush(files=False)
     assert [number for number in place.heard if number in (0, 12, 13)] == [0, 12, 13]
     place.away.clear()
     outbox.close()
@@ -218,3 +219,31 @@ def test_what_cannot_be_written_down_is_lost_with_one_warning(
     assert place.heard == [1]
     assert caplog.text.count("figures for MLflow are lost: 64 MiB of messages wait") == 1
     assert "2 messages were lost" in caplog.text
+
+
+def test_at_the_end_a_file_that_cannot_be_sent_leaves_the_others_to_be_sent(place: Place, folder: Path) -> None:
+    place.away = {"bad"}
+    place.is_open.clear()
+    outbox = Outbox(folder, send=place.take)
+    for number in ("bad", 1, 2):
+        outbox.put({**file(0), "number": number})
+    place.is_open.set()
+    outbox.close()
+    assert set(place.heard) == {1, 2}
+    place.away.clear()
+    Outbox(folder, send=place.take).close()
+    assert place.heard[-1] == "bad"
+
+
+def test_what_cannot_be_set_aside_ends_no_thread_and_many_refusals_are_few_warnings(
+    place: Place, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.refused = set(range(50))
+    (folder / "refused.jsonl").mkdir(parents=True)  # cannot be written, as on a full disk
+    outbox = Outbox(folder, send=place.take)
+    for number in range(52):
+        outbox.put(point(number))
+    outbox.close()
+    assert place.heard == [50, 51]
+    assert caplog.text.count("MLflow has refused metrics of run: no such metric (lost: ") == 10
+    assert "MLflow has refused 50 messages" in caplog.text

@@ -14,7 +14,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_ui import page_address, serve_ui, without_password
+from suphx_platform.tracking.tracking_ui import page_address, serve_ui
 from tests.free_port import free_port
 
 
@@ -37,11 +37,6 @@ def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
     with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
         page_address(store, "http://127.0.0.1:5000", "labtop-1")
-
-
-def test_passwords_are_not_printed() -> None:
-    assert without_password("https://me:secret@mlflow.example.org/x") == "https://mlflow.example.org/x"
-    assert without_password("sqlite:////runs/mlflow.db") == "sqlite:////runs/mlflow.db"
 
 
 def test_a_mistyped_run_is_one_line(runs: Path, capfd: pytest.CaptureFixture[str]) -> None:

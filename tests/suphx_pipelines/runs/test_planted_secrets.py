@@ -1,0 +1,88 @@
+"""Secrets are planted wherever a user may put them, and looked for in everything that a run prints and leaves."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from suphx_cli import cli
+from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.runs.runner import Runner
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
+
+SECRET = "planted-0451"
+WITH_SECRET = f"me:{SECRET}@"
+
+
+def files_with_the_secret(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+
+
+@pytest.fixture
+def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put secrets into the environment; nothing answers at the address."""
+    for name in ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN"):
+        monkeypatch.setenv(name, SECRET)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", SECRET)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", f"http://{WITH_SECRET}127.0.0.1:9")
+
+
+@pytest.mark.usefixtures("_planted")
+def test_a_run_leaves_no_secret_in_its_folder_in_mlflow_or_on_the_screen(
+    runs: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["suphx", "run", "small", "--agent", f"http://{WITH_SECRET}host"])
+
+    def fail(context: Context) -> dict[str, float]:
+        context.warn(f"http://{WITH_SECRET}host is slow")
+        context.tracker.log_metrics({"a": 1.0})
+        Storage(StorageConfig(address="s3://bucket/x", max_attempts=1)).newest_path("a")
+        return {}
+
+    runner = Runner(SmallRecipe(), [Stage(name="fail", run=fail)], runs=runs, records=None, console=Console())
+    with pytest.raises(OSError, match="no answer") as caught:
+        runner.run()
+    printed = capfd.readouterr()
+    assert "http://host is slow" in printed.err
+    assert SECRET not in printed.out + printed.err + caplog.text + str(caught.value)
+    assert (runner.folder / "run.json").is_file()
+    assert files_with_the_secret(runs) == []
+
+
+@pytest.mark.parametrize("key", ["storage.endpoint_url", "storage.address"])
+@pytest.mark.parametrize("options", [[], ["--json"], ["--debug"]])
+def test_a_recipe_with_a_password_is_refused_without_naming_it(
+    key: str, options: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runs = tmp_path / "runs"
+    setting = f"{key}=s3://{WITH_SECRET}bucket"
+    assert cli.main(["run", "laptop", "--runs", str(runs), "--set", setting, *options]) == 1
+    printed = capfd.readouterr()
+    assert "contains a user or a password" in printed.err
+    assert SECRET not in printed.out + printed.err
+    assert not runs.exists()
+
+
+def test_the_password_of_mlflows_address_is_moved_to_its_own_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{closed.getsockname()[1]}"
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://me%40x:{SECRET}%2F1@{host}")
+        monkeypatch.delenv("MLFLOW_TRACKING_USERNAME", raising=False)
+        monkeypatch.delenv("MLFLOW_TRACKING_PASSWORD", raising=False)
+        store = TrackingStore(tmp_path)
+        assert store.uri == os.environ["MLFLOW_TRACKING_URI"] == f"http://{host}"
+        assert os.environ["MLFLOW_TRACKING_USERNAME"] == "me@x"
+        assert os.environ["MLFLOW_TRACKING_PASSWORD"] == f"{SECRET}/1"
+        with pytest.raises(OSError, match="connection refused") as caught:
+            store.reach()
+    assert SECRET not in str(caught.value)
