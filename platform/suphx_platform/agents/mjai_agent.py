@@ -87,7 +87,7 @@ class MjaiAgent:
             try:
                 actions[i] = action_of_reply(reply, table["legal"], int(table["drawn"]))
             except ValueError as error:
-                raise program.refuse(reply, error) from error
+                raise program.refuse(error) from error
         return actions
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:

@@ -232,8 +232,9 @@ def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> 
         assert row["average_placement"] == 5 - result["agents"][name]["average_placement"]
 
 
-def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path) -> None:
+def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An outside program kills the process that plays with it, once, after another process saved its games."""
+    monkeypatch.setenv("SUPHX_BUBBLEWRAP", "0")
     save_random(runs / "a-1" / "reinforcement")
     wish = tmp_path / "wish"
     wish.write_text(str(runs / "*" / "leaderboard" / "games" / "*.json"))

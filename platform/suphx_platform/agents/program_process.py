@@ -1,0 +1,81 @@
+"""Starts an outside program with as few rights as possible, and ends it with all processes that it has started.
+
+It gets a few environment variables (no credentials), a process group of its own and limits of memory, open files and
+file sizes. Where bubblewrap (``bwrap``) is installed and may create namespaces, it also has no network, a read-only
+file system but for a folder for temporary files, and no view of other processes and the usual folders of credentials;
+not with ``SUPHX_BUBBLEWRAP=0``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+_VARIABLES = (
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "VIRTUAL_ENV", "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS",
+)  # fmt: skip
+_CREDENTIALS = (".aws", ".azure", ".config", ".docker", ".gnupg", ".kube", ".mlflow", ".ssh")
+"""Folders below the home folder that are empty for a program in bubblewrap."""
+_LIMITS = {"d": 8 << 20, "f": 2 << 20, "n": 1024, "c": 0}
+"""Options of ulimit: memory of a process (8 GiB, in KiB), its files (1 GiB, in blocks of 512 bytes), open files, core.
+
+Memory is that of private writable pages (``-d``), so that nets which only reserve addresses can be loaded.
+"""
+_SCRATCH = "/dev/shm"
+_SCRATCH_SIZE = 1 << 30
+SWITCH = "SUPHX_BUBBLEWRAP"
+"""The environment variable that turns bubblewrap off: 0."""
+_PROBE_SECONDS = 10.0
+
+
+def start_process(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a program with pipes to its standard input, output and error; OSError if there is no shell."""
+    limits = "; ".join(f"ulimit -{option} {limit} 2>/dev/null" for option, limit in _LIMITS.items())
+    return subprocess.Popen(
+        [*sandbox(), "/bin/sh", "-c", f'{limits}; exec "$@"', "sh", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env={name: os.environ[name] for name in _VARIABLES if name in os.environ},
+        start_new_session=True,
+    )
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program with its whole process group, and close its pipes."""
+    if process.returncode is None:  # else its number may be that of another process by now
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def sandbox() -> tuple[str, ...]:
+    """Return the words before a command that put it into bubblewrap; none where that does not work or is off."""
+    program = shutil.which("bwrap")
+    return () if program is None or os.environ.get(SWITCH) == "0" else _bubblewrap(program)
+
+
+@cache
+def _bubblewrap(program: str) -> tuple[str, ...]:
+    """Return the words, or none where ``program`` may not create namespaces."""
+    hidden = [folder for name in _CREDENTIALS if (folder := Path.home() / name).is_dir()]
+    words = (
+        *(program, "--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"),
+        *(word for folder in hidden for word in ("--tmpfs", str(folder))),
+        *("--size", str(_SCRATCH_SIZE), "--tmpfs", _SCRATCH, "--setenv", "TMPDIR", _SCRATCH),
+        *("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--"),
+    )
+    try:
+        works = subprocess.run([*words, "/bin/true"], capture_output=True, timeout=_PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    return words if works.returncode == 0 else ()
