@@ -35,13 +35,10 @@ from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.parts.engine_counts import EngineCounts
 from suphx_platform.parts.inference_engine_config import InferenceEngineConfig
 from suphx_platform.parts.parameter_server import PolicyVersion
+from suphx_platform.parts.request_batcher import Reply, Request, RequestBatcher
 
 UNLEARNED_VERSION = -1
 """The version of weights that no learner made, in outputs: the weak policy's, and those of heads that do not learn."""
-
-
-Request = Sequence[Observations]
-Reply = list[PolicyOutputs]
 
 
 class PendingReply(Protocol):
@@ -90,7 +87,7 @@ class InferenceEngine:
             for head in range(len(HEAD_NAMES)):
                 learns = head in self._heads
                 self._nets[head, policy] = self._make(policy_set.nets[head]) if learns else self._nets[head, LATEST]
-        self._groups = _Groups(config.max_batch_size, config.wait_seconds)
+        self._batcher = RequestBatcher(config.max_batch_size, config.wait_seconds)
         self._nets_in_use = threading.Lock()  # weights change between two groups, never within one
 
     @property
@@ -108,12 +105,12 @@ class InferenceEngine:
 
     def answer(self, request: Request) -> Reply:
         """Return the outputs to a request, part by part; may be called from several threads at a time."""
-        return self._groups.answer(request, self._answer_group)
+        return self._batcher.answer(request, self._answer_group)
 
     @property
     def waiting_seconds(self) -> float:
         """How long the oldest request without a reply has been waiting."""
-        return self._groups.waiting_seconds
+        return self._batcher.waiting_seconds
 
     def _answer_group(self, requests: Sequence[Request]) -> list[Reply]:
         if self._thread is None:
@@ -224,78 +221,6 @@ def engine_thread(torch_threads: int) -> Executor:
     """Return a thread to compute in, with so many threads of torch (0: as they are)."""
     prepare = partial(torch.set_num_threads, torch_threads) if torch_threads else None
     return ThreadPoolExecutor(1, thread_name_prefix="inference", initializer=prepare)
-
-
-class _Groups:
-    """Batches concurrent requests: the first caller waits for others, answers all requests, and wakes the others."""
-
-    def __init__(self, max_rows: int, wait_seconds: float) -> None:
-        self._max_rows = max_rows
-        self._wait_seconds = wait_seconds
-        self._changed = threading.Condition()
-        self._waiting: list[tuple[Request, Future[Reply]]] = []
-        self._open: dict[Future[Reply], float] = {}
-        self._has_leader = False
-
-    @property
-    def waiting_seconds(self) -> float:
-        with self._changed:
-            return time.monotonic() - min(self._open.values()) if self._open else 0.0
-
-    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
-        future: Future[Reply] = Future()
-        with self._changed:
-            self._waiting.append((request, future))
-            self._open[future] = time.monotonic()
-            self._changed.notify_all()
-        while not future.done():
-            group = self._lead(future)
-            if group:
-                self._finish(group, answer_together)
-        with self._changed:
-            del self._open[future]
-        return future.result()
-
-    def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:
-        """Become the leader, or wait until somebody else has answered; return the group to answer, if any."""
-        with self._changed:
-            self._changed.wait_for(lambda: future.done() or not self._has_leader)
-            if future.done():
-                return []
-            self._has_leader = True
-            end = time.monotonic() + self._wait_seconds
-            while self._num_rows() < self._max_rows and (left := end - time.monotonic()) > 0:
-                self._changed.wait(left)
-            group: list[tuple[Request, Future[Reply]]] = []
-            rows = 0
-            while self._waiting and (not group or rows < self._max_rows):
-                group.append(self._waiting.pop(0))
-                rows += _num_rows(group[-1][0])
-            return group
-
-    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
-        try:
-            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
-                future.set_result(reply)
-        except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
-            for _, future in group:
-                if not future.done():
-                    future.set_exception(error)
-        finally:
-            with self._changed:
-                self._has_leader = False
-                self._changed.notify_all()
-
-    def _num_rows(self) -> int:
-        return sum(_num_rows(request) for request, _ in self._waiting)
-
-
-class _AnswerTogether(Protocol):
-    def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
-
-
-def _num_rows(request: Request) -> int:
-    return sum(len(part.rows) for part in request)
 
 
 def _sampled_outputs(actions: np.ndarray, log_probs: np.ndarray, version: int, *, is_choice: bool) -> PolicyOutputs:

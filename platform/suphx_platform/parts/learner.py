@@ -35,7 +35,7 @@ KlColumns = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 class LearnerWorkers(Protocol):
-    """Who makes the steps of a learner: this process, or several. All workers have the same weights."""
+    """Computes the steps of a learner, in this process or in several. All workers have the same weights."""
 
     def learn(self, parts: Sequence[Sequence[Step]]) -> list[list[Figures]]:
         """Make the steps of each worker, with the gradients of all; return the figures of each.
@@ -128,8 +128,8 @@ class Learner:
         teachers: Sequence[PolicyNet] = (),
         new_workers: NewWorkers = LocalWorker,
     ) -> None:
-        """``nets``: where learning begins, one for each head that learns; ``teachers``: nets of the same heads that see
-        hidden tiles, if ``config.distillation`` has a weight; ``new_workers``: makes whoever computes the updates.
+        """``nets``: the initial nets, one for each head that learns; ``teachers``: nets of the same heads that see hidden
+        tiles, if ``config.distillation`` has a weight; ``new_workers``: makes the workers that compute the updates.
 
         Raises ValueError if teachers are missing, and what ``new_workers`` raises.
         """

@@ -41,7 +41,7 @@ class PolicyVersion:
 
 
 class ParameterServer:
-    """Consumes: weights of the learner. Produces: versions for whoever asks. Waits for: nothing."""
+    """Consumes: weights of the learner. Produces: versions for engines and simulators. Waits for: nothing."""
 
     def __init__(self, config: ParameterServerConfig, first: Any, *, num_older: int) -> None:
         """``first``: the weights that the run begins with, as version 0; ``num_older``: how many old ones are kept."""
@@ -83,7 +83,7 @@ class ParameterServer:
         return {name: self._latest.number - number for name, number in self._fetched.items()}
 
     def restore(self, latest: PolicyVersion, older: list[PolicyVersion]) -> None:
-        """Go on with these versions; ValueError if that would go back."""
+        """Resume with these versions; ValueError if ``latest`` is older than the present one."""
         if latest.number < self._latest.number:
             raise ValueError(f"version {latest.number} is older than {self._latest.number}: versions never go back")
         self._latest, self._older = latest, list(older)

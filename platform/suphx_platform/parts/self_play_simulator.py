@@ -39,7 +39,7 @@ _FIRST_STEPS = 90  # about a deal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatorContext:
-    """What tells one simulator of a run from another."""
+    """The settings of one simulator: those of its run, and its own ``index``."""
 
     encoder: str
     heads: tuple[int, ...]
@@ -50,7 +50,7 @@ class SimulatorContext:
     has_costs: bool = False
     """Discards are kept with what each legal one costs at once (suphx/games/riichi/selfplay/deal_in.py)."""
     oracle: OracleConfig = field(default_factory=OracleConfig)
-    """How much of it their nets see."""
+    """How much of the hidden tiles the nets of those heads see."""
     updates_per_version: int = 1
     index: int = 0
     """0 to MAX_SIMULATORS - 1, each once in a run."""
@@ -65,7 +65,7 @@ class SimulatorContext:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of some steps."""
+    """The result of some steps."""
 
     decisions: list[Decisions]
     """Of deals that ended; one part for each head that learns, perhaps empty."""
@@ -145,13 +145,13 @@ class SelfPlaySimulator:
         return {f"{prefix}{name}": value for prefix, part in self._parts() for name, value in part.state().items()}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
-        """Go on from a ``state`` of an equal simulator; its open observations are sent again."""
+        """Resume from a ``state`` of an equal simulator; its open observations are sent again."""
         self._open.clear()
         for prefix, part in self._parts():
             part.restore({name.removeprefix(prefix): v for name, v in state.items() if name.startswith(prefix)})
 
     def _parts(self) -> Iterator[tuple[str, TableGroup | Reward]]:
-        """Yield whatever has a state, each with what its names begin with in that of the simulator."""
+        """Yield the prefix of the names in the saved state, and the part whose state has these names."""
         for number in range(_NUM_HALVES):
             yield f"{number}.", self._halves[number]
             yield f"reward.{number}.", self._rewards[number]

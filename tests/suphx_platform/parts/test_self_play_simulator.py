@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx_platform.parts.inference_engine import Reply, Request
+from suphx_platform.parts.request_batcher import Reply, Request
 from suphx_platform.parts.self_play_simulator import MAX_SIMULATORS, Played, SelfPlaySimulator, SimulatorContext
 from suphx_platform.parts.simulator_config import SimulatorConfig
 from tests.models.small_predictor import PREDICTION

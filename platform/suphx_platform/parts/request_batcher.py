@@ -1,0 +1,95 @@
+"""Batches the concurrent requests to an inference engine, so that each net is called once for many simulators.
+
+>>> batcher = RequestBatcher(max_rows=512, wait_seconds=0.001)
+>>> reply = batcher.answer(request, answer_together)  # in several threads at a time
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+from suphx.experience.observation import Observations, PolicyOutputs
+
+Request = Sequence[Observations]
+"""What one simulator asks at a time, one part for each head."""
+Reply = list[PolicyOutputs]
+"""The outputs to a request, part by part."""
+
+
+class RequestBatcher:
+    """Batches concurrent requests: the first caller waits for others, answers all requests, and wakes the others."""
+
+    def __init__(self, max_rows: int, wait_seconds: float) -> None:
+        """A batch is answered when it has ``max_rows`` rows, or after ``wait_seconds``."""
+        self._max_rows = max_rows
+        self._wait_seconds = wait_seconds
+        self._changed = threading.Condition()
+        self._waiting: list[tuple[Request, Future[Reply]]] = []
+        self._open: dict[Future[Reply], float] = {}
+        self._has_leader = False
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How long the oldest request without a reply has been waiting."""
+        with self._changed:
+            return time.monotonic() - min(self._open.values()) if self._open else 0.0
+
+    def answer(self, request: Request, answer_together: _AnswerTogether) -> Reply:
+        """Return the reply to ``request``; one of the waiting callers calls ``answer_together`` for its whole batch."""
+        future: Future[Reply] = Future()
+        with self._changed:
+            self._waiting.append((request, future))
+            self._open[future] = time.monotonic()
+            self._changed.notify_all()
+        while not future.done():
+            group = self._lead(future)
+            if group:
+                self._finish(group, answer_together)
+        with self._changed:
+            del self._open[future]
+        return future.result()
+
+    def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:
+        """Become the leader, or wait until somebody else has answered; return the group to answer, if any."""
+        with self._changed:
+            self._changed.wait_for(lambda: future.done() or not self._has_leader)
+            if future.done():
+                return []
+            self._has_leader = True
+            end = time.monotonic() + self._wait_seconds
+            while self._num_rows() < self._max_rows and (left := end - time.monotonic()) > 0:
+                self._changed.wait(left)
+            group: list[tuple[Request, Future[Reply]]] = []
+            rows = 0
+            while self._waiting and (not group or rows < self._max_rows):
+                group.append(self._waiting.pop(0))
+                rows += _num_rows(group[-1][0])
+            return group
+
+    def _finish(self, group: list[tuple[Request, Future[Reply]]], answer_together: _AnswerTogether) -> None:
+        try:
+            for (_, future), reply in zip(group, answer_together([request for request, _ in group]), strict=True):
+                future.set_result(reply)
+        except BaseException as error:  # noqa: BLE001 - it is raised again at every caller of the group
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+        finally:
+            with self._changed:
+                self._has_leader = False
+                self._changed.notify_all()
+
+    def _num_rows(self) -> int:
+        return sum(_num_rows(request) for request, _ in self._waiting)
+
+
+class _AnswerTogether(Protocol):
+    def __call__(self, requests: Sequence[Request], /) -> list[Reply]: ...
+
+
+def _num_rows(request: Request) -> int:
+    return sum(len(part.rows) for part in request)
