@@ -128,7 +128,7 @@ class Learner:
         teachers: Sequence[PolicyNet] = (),
         new_workers: NewWorkers = LocalWorker,
     ) -> None:
-        """``nets``: the initial nets, one for each head that learns; ``teachers``: nets of the same heads that see hidden
+        """``nets``: initial nets, one for each head that learns; ``teachers``: nets of the same heads that see hidden
         tiles, if ``config.distillation`` has a weight; ``new_workers``: makes the workers that compute the updates.
 
         Raises ValueError if teachers are missing, and what ``new_workers`` raises.
