@@ -38,7 +38,8 @@ from suphx_platform.parts.parameter_server import PolicyVersion
 from suphx_platform.parts.request_batcher import Reply, Request, RequestBatcher
 
 UNLEARNED_VERSION = -1
-"""The version of weights that no learner made, in outputs: the weak policy's, and those of heads that do not learn."""
+"""Version in outputs of weights that no learner made: of the weak policy, and of heads that do not learn."""
+_COLUMNS = ("rows", "masks", "policies", "uniforms")  # of Observations
 
 
 class PendingReply(Protocol):
@@ -258,13 +259,11 @@ def _empty_outputs(n: int) -> PolicyOutputs:
 def _joined(parts: list[Observations]) -> Observations:
     if len(parts) == 1:
         return parts[0]
-    names = ("rows", "masks", "policies", "uniforms")
-    return Observations(parts[0].head, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Observations(parts[0].head, *(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
 
 
 def _rows_of(observations: Observations, indices: np.ndarray) -> Observations:
-    names = ("rows", "masks", "policies", "uniforms")
-    return Observations(observations.head, *(getattr(observations, name)[indices] for name in names))
+    return Observations(observations.head, *(getattr(observations, name)[indices] for name in _COLUMNS))
 
 
 def _slice(outputs: PolicyOutputs, part: slice) -> PolicyOutputs:
