@@ -6,6 +6,7 @@ chosen round by round from all games so far (rating/lineup_choice.py), those of 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -56,11 +57,13 @@ def play_tournament(
 
     ``before`` are the games of earlier nights and ``anchor`` the digest of the agent whose strength is fixed: both
     decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
-    what ``kept`` has of the same games is not played again. The result does not depend on ``workers``. ValueError for
+    what ``kept`` has of the same games is not played again. The result does not depend on ``workers``, nor on the order
+    of ``players``: they count in the order of their digests. ValueError for
     fewer than four players, an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
         raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
+    players = sorted(players, key=lambda player: player.digest)
     earlier, games = list(before), list[RatedGame]()
     walls = wall_seeds(seed, num_hanchans // GAMES_PER_WALL)
     digests = [player.digest for player in players]
@@ -92,9 +95,14 @@ def _task(lineup: Four, number: int, walls: range, players: Sequence[Player]) ->
     return GameTask(
         seating=np.array([np.array(lineup)[np.roll(order, rotation)] for rotation in range(SEATS)]),
         seeds=(walls[number],) * SEATS,
-        key=f"wall-{number + 1}-lineup-{'-'.join(map(str, lineup))}",
+        key=f"wall-{number + 1}-lineup-{_digest(players[agent].digest for agent in lineup)}",
         title=f"{', '.join(players[agent].name for agent in lineup)} on wall {number + 1} of {len(walls)}",
     )
+
+
+def _digest(agents: Iterable[str]) -> str:
+    """Return a short name of a lineup that follows from who plays, not from the places in the pool."""
+    return hashlib.sha256("\n".join(agents).encode()).hexdigest()[:16]
 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:

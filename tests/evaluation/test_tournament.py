@@ -72,6 +72,17 @@ def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: lis
     assert len(placements_of(games, "random")) == ratings["random"].hanchans
 
 
+def test_the_order_of_the_players_changes_nothing(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path)
+    assert play(16, seed=20, kept=kept) == play(16, seed=20, players=PLAYERS[::-1])
+    shares: list[float] = []
+    play_tournament(
+        PLAYERS[2:] + PLAYERS[:2], num_hanchans=16, seed=20, anchor="ukeire", rules=tonpuu(), kept=kept,
+        progress=shares.append,
+    )  # fmt: skip
+    assert (len(kept), shares) == (4, [4.0] * 4), "all games were there"
+
+
 def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list[RatedGame], tmp_path: Path) -> None:
     kept = KeptResults(tmp_path / "games")
     first = play(24, before=games, kept=kept)

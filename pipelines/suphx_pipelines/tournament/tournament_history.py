@@ -8,8 +8,9 @@ in the pool of that night, any of them can be played again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,22 +53,39 @@ def read_games(path: Path) -> list[RatedGame]:
     return games
 
 
-def games_of_earlier_nights(name: str, run_id: str, runs: Path, storage: StorageConfig) -> list[RatedGame]:
+def games_of_earlier_nights(
+    name: str, run_id: str, runs: Path, storage: StorageConfig, say: Callable[[str], None]
+) -> list[RatedGame]:
     """Return the games of all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
-    The order does not depend on where they were found. Raises OSError if the storage does not answer.
+    The order does not depend on where they were found. ``say`` is told of nights that were played with another version
+    of the game's code: they count. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
+    others: list[str] = []
+
+    def read(run: str, path: Path) -> None:
+        games.update(read_games(path))
+        if read_json(path)["engine"] != _engine_digest():
+            others.append(run)
+
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
     for run, path in found.items():
         if run != run_id:
-            games |= set(read_games(path))
+            read(run, path)
     for stored in _stored_runs(name, storage):
         if stored not in found and stored != run_id:
             with TemporaryDirectory(prefix="suphx-games-") as space:
                 Storage(storage).load_newest(f"{stored}/{LEADERBOARD}", Path(space))
                 path = Path(space) / GAMES_NAME
-                games |= set(read_games(path)) if path.is_file() else set()
+                if path.is_file():
+                    read(stored, path)
+    if others:
+        say(
+            f"{len(others)} earlier nights were played with another version of the game's code ({min(others)} to "
+            f"{max(others)}): their games count. If a rule or a baseline plays differently since, give the tournament "
+            "a new name, so that ratings begin anew"
+        )
     return sorted(games)
 
 
@@ -81,10 +99,11 @@ def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
             yield run
 
 
+@cache
 def _engine_digest() -> str:
     """Return a digest of the code of the game."""
     digest = hashlib.sha256()
-    folder = Path(str(files("suphx.games")))
+    folder = Path(str(files("suphx.games.riichi")))
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()

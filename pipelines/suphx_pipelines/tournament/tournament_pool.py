@@ -105,7 +105,7 @@ def run(context: Context) -> dict[str, float]:
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
     runs, run_id = context.folder.parents[1], context.folder.parent.name
-    earlier = games_of_earlier_nights(recipe.name, run_id, runs, recipe.storage)
+    earlier = games_of_earlier_nights(recipe.name, run_id, runs, recipe.storage, context.console.say)
     write_json(context.folder / HISTORY_NAME, games_json(earlier, {}))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 

@@ -8,12 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
 from suphx_pipelines.tournament import tournament_pool
+from suphx_pipelines.tournament.tournament_history import (
+    GAMES_NAME,
+    LEADERBOARD,
+    games_json,
+    games_of_earlier_nights,
+)
 from suphx_pipelines.tournament.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import StorageConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -65,3 +74,22 @@ def test_a_fault_of_the_disk_leaves_nobody_out(runs: Path, tmp_path: Path) -> No
     (tmp_path / "pool" / "agents").write_text("a file where the folder should be")
     with pytest.raises(NotADirectoryError):
         settle(tmp_path / "pool", runs, PoolConfig(newest=1, newest_from=str(runs)))
+
+
+def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) -> None:
+    games = [RatedGame(wall, ("a", "b", "c", "d"), (1, 2, 3, 4)) for wall in range(3)]
+    for run, game in zip(("nightly-1", "nightly-2", "nightly-3"), games, strict=True):
+        values = games_json([game], {})
+        other = {} if run == "nightly-2" else {"engine": "0" * 64}
+        path = tmp_path / run / LEADERBOARD / GAMES_NAME
+        path.parent.mkdir(parents=True)
+        write_json(path, values | other)
+    said: list[str] = []
+    assert games_of_earlier_nights("nightly", "", tmp_path, StorageConfig(), said.append) == games
+    (text,) = said
+    assert text.startswith(
+        "2 earlier nights were played with another version of the game's code (nightly-1 to nightly-3)"
+    )
+    said.clear()
+    assert games_of_earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append) == []
+    assert said == []
