@@ -19,7 +19,7 @@ from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.games.riichi import Rules, tenhou
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches
-from suphx.selfplay.rollouts.rollout import Game
+from suphx.selfplay.rollouts.rollout import Game, NoteForfeit
 
 USUAL_DEALS = 10
 """Deals of a hanchan, about."""
@@ -148,6 +148,7 @@ def _play(
     num_tables: int,
     has_draw_lanes: bool,
     progress: Callable[[float], None],
+    note_forfeit: NoteForfeit,
 ) -> Iterator[GameBranches]:
     seeds = (game.seed for game in games)
     candidate, baseline = agents[_CANDIDATE], agents[_BASELINE]

@@ -34,6 +34,8 @@ Play = Callable[..., Iterable[Any]]
 
 _SLOW_TABLES = 64
 """At most so many games side by side with slow nets: a killed match loses the games in progress."""
+_FORFEITS = "forfeits"
+"""In a summary that is kept: agents that could not play a game to its end, and why."""
 MAX_WALL_SEED = 1 << 20
 _WALL_SEED_BASE = 1 << 40
 """Keeps the walls of matches apart from those of training games."""
@@ -76,6 +78,7 @@ def play_tasks(
     progress: Callable[[float], None] | None = None,
     max_tables: int | None = None,
     records: Path | None = None,
+    note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
 ) -> Iterator[tuple[int, Summary]]:
     """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
@@ -84,7 +87,8 @@ def play_tasks(
     for one task. New summaries are kept before they are yielded. ``progress`` is called with parts of games; their sum
     is the number of games when all tasks are yielded. ``max_tables`` limits the games that a process plays side by
     side: those in progress are lost if the caller stops. ``records`` is a folder for the games that are played now: a
-    table of records for each task. ValueError for an unknown agent. ChildProcessError if one of
+    table of records for each task. ``note_forfeit`` gets the number of an agent that could not play a game to its end,
+    and why, before the summary with this game is yielded. ValueError for an unknown agent. ChildProcessError if one of
     the processes dies; the tasks that the others have begun are yielded before.
     """
     progress = progress or (lambda games: None)
@@ -96,7 +100,7 @@ def play_tasks(
             missing.append(place)
         else:
             progress(len(task.seeds))
-            yield place, known
+            yield place, _without_forfeits(known, note_forfeit)
     if not missing:
         return
     todo = [tasks[place] for place in missing]
@@ -118,7 +122,7 @@ def play_tasks(
         place = missing[number]
         if kept is not None:
             kept.write(tasks[place].key, summary)
-        yield place, summary
+        yield place, _without_forfeits(summary, note_forfeit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,11 @@ class _Playing:
                 begun.append((place, task))
                 yield from list_games(task.seating, task.seeds)
 
+        forfeits: dict[str, list[tuple[int, str]]] = {}
+
+        def note_forfeit(game: Game, seat: int, reason: str) -> None:
+            forfeits.setdefault(game.id, []).append((game.seats[seat], reason))
+
         finished: list[Any] = []
         for game in self.play(
             agents,
@@ -153,6 +162,7 @@ class _Playing:
             num_tables=self.num_tables,
             has_draw_lanes=self.has_draw_lanes,
             progress=progress,
+            note_forfeit=note_forfeit,
         ):
             finished.append(game)
             place, task = begun[0]
@@ -160,8 +170,18 @@ class _Playing:
                 begun.popleft()
                 if self.records is not None:
                     write_records(finished, self.records / f"{task.key}.tsv.xz", "mjlog")
-                yield place, self.summarise(finished)
+                summary = self.summarise(finished)
+                if forfeits:
+                    summary[_FORFEITS] = [each for log in finished for each in forfeits.pop(log.id, ())]
+                yield place, summary
                 finished = []
+
+
+def _without_forfeits(summary: Summary, note_forfeit: Callable[[int, str], None]) -> Summary:
+    """Return a summary as its task's function made it, and tell of the forfeits in its games."""
+    for agent, reason in summary.get(_FORFEITS, ()):
+        note_forfeit(agent, reason)
+    return {name: value for name, value in summary.items() if name != _FORFEITS}
 
 
 def _share(tasks: Sequence[GameTask], workers: int, agents: Sequence[Agent]) -> int:

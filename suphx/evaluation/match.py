@@ -9,12 +9,13 @@ the clusters of the bootstrap, since the four games of a wall are not independen
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.evaluation.forfeits import Forfeits
 from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, Seating, check_hanchans, few_games_note
@@ -57,6 +58,8 @@ class MatchReport:
     """The same in points for each hanchan; positive is better."""
     seating: Seating = "1v3"
     """Candidates against baselines at a table."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of CANDIDATE and BASELINE: games that they could not play to the end."""
 
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
@@ -88,6 +91,7 @@ class MatchReport:
                 "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
             },
             "seating": self.seating,
+            "forfeits": self.forfeits.to_json((_CANDIDATE_NAME, _BASELINE_NAME)),
             "baseline_statistics": self.baseline_statistics.to_json(),
         }
 
@@ -118,6 +122,7 @@ def play_match(
     """
     check_hanchans(num_hanchans)
     measure = points_measure(points)
+    forfeits = Forfeits()
     walls = wall_seeds(seed, num_hanchans // SEATS)
     parts = dict(
         play_walls(
@@ -131,6 +136,7 @@ def play_match(
             kept=kept,
             records=records,
             progress=progress,
+            note_forfeit=forfeits.note,
         )
     )
     rows, baseline_rows = np.concatenate([parts[first] for first in sorted(parts)], axis=1)
@@ -148,6 +154,7 @@ def play_match(
         points=points,
         points_difference=_difference(rows, measure, seating, clusters),
         seating=seating,
+        forfeits=forfeits,
     )
 
 
@@ -165,6 +172,7 @@ def play_walls(
     load: LoadAgent = load_agent,
     kept: KeptResults | None = None,
     records: Path | None = None,
+    note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
 ) -> Generator[tuple[int, I32], None, None]:
     """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
 
@@ -189,6 +197,7 @@ def play_walls(
         kept=kept,
         records=records,
         progress=progress,
+        note_forfeit=note_forfeit,
     ):
         yield firsts[place], np.array(summary["rows"], np.int32)
 

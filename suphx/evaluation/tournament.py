@@ -52,14 +52,16 @@ def play_tournament(
     load: LoadAgent = load_agent,
     progress: Callable[[float], None] = lambda games: None,
     kept: KeptResults | None = None,
+    note_forfeit: Callable[[str, str], None] = lambda digest, reason: None,
 ) -> list[RatedGame]:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) and return them, wall by wall.
 
     ``before`` are the games of earlier nights and ``anchor`` the digest of the agent whose strength is fixed: both
     decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
     what ``kept`` has of the same games is not played again. The result does not depend on ``workers``, nor on the order
-    of ``players``: they count in the order of their digests. ValueError for
-    fewer than four players, an unknown agent or a wrong number, ChildProcessError if a process dies.
+    of ``players``: they count in the order of their digests. ``note_forfeit`` gets the digest of an agent that could
+    not play a game to its end, and why. ValueError for fewer than four players, an unknown agent or a wrong number,
+    ChildProcessError if a process dies.
     """
     if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
         raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
@@ -82,6 +84,7 @@ def play_tournament(
                 load=load,
                 kept=kept,
                 progress=progress,
+                note_forfeit=lambda agent, reason: note_forfeit(digests[agent], reason),
             )
         )
         for place, task in enumerate(tasks):

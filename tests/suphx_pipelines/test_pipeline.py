@@ -129,7 +129,7 @@ def test_a_small_run_on_real_records_ends_with_five_nets_a_match_and_a_report(ru
     assert summary["source"] == "given"
     assert summary["games"] + summary["quarantined"] >= 60
     page = result.report.read_text()
-    assert "Test accuracy beside the paper" in page
+    assert "next to Table 3 of the paper" in page
     assert "A game to look at" in page
 
 

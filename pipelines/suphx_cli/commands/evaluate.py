@@ -156,6 +156,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         if args.deals is not None:
             _check_deals(args.deals, agent)
     with console.activity("importing"):
+        from suphx.evaluation.match import MatchReport
+        from suphx.evaluation.sequential.sequential_match import SequentialReport
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.kernels.kernel_warmup import compile_kernels
         from suphx_platform.tracking.tracking import TrackingStore
@@ -168,6 +170,9 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         console.error("The match is not saved: the same command plays it from the beginning.")
         raise
     console.say(report.verdict())
+    if isinstance(report, MatchReport | SequentialReport):
+        for sentence in report.forfeits.sentences(("the candidate", "the baseline")):
+            console.warn(sentence)
     if args.keep_games is not None:
         console.say(f"Records of the games are in {args.keep_games}: suphx view {args.keep_games} shows the first.")
     return {**report.to_json(), "seconds": shown["seconds"]} if console.is_json else shown

@@ -162,11 +162,11 @@ def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int
 def _matches_table(result: Result) -> str:
     has_many = len(_by_baseline(result)) > 1
     rows = [
-        (number(match["updates"]), difference(match["difference"], 2), interval(match["interval"]), _change(match),
-         number(match["hanchans"]), *([_opponent(match)] if has_many else []))
+        (number(match["updates"]), *([_opponent(match)] if has_many else []), difference(match["difference"], 2),
+         interval(match["interval"]), _change(match), number(match["hanchans"]))
         for match in reversed(result["matches"])
     ]  # fmt: skip
-    columns = ("updates", "difference", "95 % interval", "change", "hanchans", *(["opponent"] if has_many else []))
+    columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "change", "hanchans")
     table = report_page.table(columns, rows, about=_MATCHES)
     return f"<div>{table}</div>" if rows else ""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.forfeits import Forfeits
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.stable_rank import stable_rank
@@ -33,6 +34,7 @@ def run(context: Context) -> dict[str, float]:
     if num_games < SEATS * len(pool.entrants):
         least = SEATS * len(pool.entrants)
         raise ValueError(f"leaderboard.hanchans is {num_games} for {len(pool.entrants)} agents: use at least {least}")
+    forfeits, numbers = Forfeits(), {entrant.digest: number for number, entrant in enumerate(pool.entrants)}
     before, anchor = read_games(folder / HISTORY_NAME), _anchor(pool, recipe.leaderboard.anchor)
     with games_of(context, num_games) as (kept, progress):
         games = play_tournament(
@@ -46,11 +48,16 @@ def run(context: Context) -> dict[str, float]:
             load=load_any_agent,
             progress=progress,
             kept=kept,
+            note_forfeit=lambda digest, reason: forfeits.note(numbers[digest], reason),
         )
+    for sentence in forfeits.sentences([entrant.name for entrant in pool.entrants]):
+        context.warn(sentence)
     names = {entrant.digest: entrant.name for entrant in pool.entrants}
     facts = {"night": recipe.night, "draw_lanes": recipe.draw_lanes}
     write_json(context.folder / GAMES_NAME, facts | games_json(games, names))
     rows = _table(pool, [*before, *games], anchor)
+    lost = forfeits.to_json([entrant.name for entrant in pool.entrants])
+    rows = [{**row, **lost.get(row["name"], {"forfeits": 0})} for row in rows]
     walls = len({game.wall for game in games})
     table = {"agents": rows, "walls": walls, "earlier_hanchans": len(before), "anchor": recipe.leaderboard.anchor}
     write_json(context.folder / tournament_report.TABLE_NAME, table)

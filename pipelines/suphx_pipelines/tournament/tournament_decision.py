@@ -31,6 +31,8 @@ def run(context: Context) -> dict[str, float]:
         return {"is_won": decision["is_won"]}
     report = _play(context, candidate, opponent)
     names = {"candidate": best, "baseline": decision["opponent"]}
+    for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
+        context.warn(sentence)
     decision |= {
         "test": {key: value for key, value in report.to_json().items() if key != "fresh_match"} | names,
         "match": None if report.fresh is None else report.fresh.to_json() | names,

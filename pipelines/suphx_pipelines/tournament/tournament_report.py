@@ -137,12 +137,14 @@ def _leaderboard(table: Mapping[str, Any]) -> str:
     )
     columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
                "placement": "average placement", "stable_rank": "stable rank (dan)",
-               "champion": "against the champion"}  # fmt: skip
+               "champion": "against the champion", "forfeits": "forfeited games"}  # fmt: skip
     cells = [_cells(row) for row in rows]
     shown = [key for key in columns if any(row[key] != "–" for row in cells)]
     about = "Average placement: 2.50 is that of equal players, lower is better."
     if "champion" in shown:
         about += " Against the champion: difference of placements in their common games, with a 95 % interval."
+    if "forfeits" in shown:
+        about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played."
     return body + report_page.table(
         ("agent", *(columns[key] for key in shown)),
         [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],
@@ -187,6 +189,7 @@ def _cells(row: Row) -> dict[str, str]:
         "hanchans": number(row["hanchans"]),
         "placement": decimal(row["average_placement"], 3),
         "stable_rank": stable_rank(row["stable_rank"], row.get("stable_rank_interval")),
+        "forfeits": number(row["forfeits"]) if row["forfeits"] else "–",
         "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
     }
 

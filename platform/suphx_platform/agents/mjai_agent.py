@@ -6,11 +6,12 @@ sees: the others' hands and draws are ``?``.
 
 from __future__ import annotations
 
+import logging
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-
-import numpy as np
 
 from suphx.games.riichi import (
     CLAIM,
@@ -24,9 +25,11 @@ from suphx.games.riichi import (
     start_event,
 )
 from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import BaselineAgent
 from suphx_platform.agents.mjai_program import Event, MjaiProgram
 
 MOVE_SECONDS = 10.0
+_log = logging.getLogger(__name__)
 _TABLES = 4  # so that there are at most 16 processes at a time
 
 
@@ -42,7 +45,11 @@ class _Player:
 
 
 class MjaiAgent:
-    """Plays with a program; where only one action is legal the program is not asked."""
+    """Plays with a program; where only one action is legal the program is not asked.
+
+    A program that crashes, is late, or answers what cannot be played is ended: its seat passes and discards what it
+    draws until the game is over, and the game is a forfeit of this agent.
+    """
 
     max_tables = _TABLES
 
@@ -60,6 +67,11 @@ class MjaiAgent:
         self._move_seconds = move_seconds
         self._players: dict[tuple[int, int], _Player] = {}
         self._recorder: GameRecorder | None = None
+        self._forfeits: dict[tuple[int, int], str] = {}
+        self._has_forfeited = False
+        self._start_seconds: float | None = None
+        """Less than usual when a program has never answered: the next ones would not either."""
+        self._fallback = BaselineAgent("tsumogiri")
 
     def follow(self, recorder: GameRecorder) -> None:
         """Begin with new games."""
@@ -71,31 +83,49 @@ class MjaiAgent:
         for player in self._players.values():
             player.program.close()
         self._players.clear()
+        self._forfeits.clear()
+
+    def forfeits(self, index: int) -> dict[int, str]:
+        """Return seat -> why, of the seats in the game at table ``index`` that a program did not play to the end."""
+        return {seat: reason for (table, seat), reason in self._forfeits.items() if table == index}
 
     def act(self, tables: Records, indices: I64) -> I16:
-        """Return a legal action for each table. ValueError if a program does not answer as it should."""
-        actions = np.zeros(indices.shape, np.int16)
+        """Return a legal action for each table."""
+        actions = self._fallback.act(tables, indices)
         asked = []
         for i, index in enumerate(indices.tolist()):
             table = tables[index]
-            if table["num_legal"] == 1:
-                actions[i] = np.flatnonzero(table["legal"])[0]
-            else:
-                asked.append((i, table, self._ask(table, index)))
-        for i, table, program in asked:
-            reply = program.receive()
-            try:
-                actions[i] = action_of_reply(reply, table["legal"], int(table["drawn"]))
-            except ValueError as error:
-                raise program.refuse(error) from error
+            place = index, int(table["actor"])
+            if table["num_legal"] > 1 and place not in self._forfeits:
+                with self._forfeiting(place):
+                    asked.append((i, place, self._ask(table, index)))
+        for i, place, program in asked:
+            with self._forfeiting(place):
+                actions[i] = _answer(program, tables[place[0]])
         return actions
+
+    @contextmanager
+    def _forfeiting(self, place: tuple[int, int]) -> Iterator[None]:
+        """End the program at a table and seat if it cannot go on, and note why."""
+        try:
+            yield
+        except ValueError as error:
+            if not self._has_forfeited:
+                self._has_forfeited = True
+                _log.warning("%s; from now on this seat discards what it draws", error)
+            self._forfeits[place] = str(error)
+            player = self._players.pop(place, None)
+            if player is not None:
+                player.program.close()
+                if not player.program.has_answered:
+                    self._start_seconds = self._move_seconds
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:
         seat = int(table["actor"])  # type: ignore[index]  # a record outside of kernels
         player = self._players.get((index, seat))
         events: list[Event] = []
         if player is None:
-            player = _Player(MjaiProgram(self._command, seat, self._move_seconds))
+            player = _Player(MjaiProgram(self._command, seat, self._move_seconds, self._start_seconds))
             self._players[index, seat] = player
             events = [start_event("0123", int(table["num_winds"])) | {"id": seat}]  # type: ignore[index]
         is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)  # type: ignore[index]
@@ -112,3 +142,12 @@ class MjaiAgent:
         now = list(running_kyoku_events(running, seat, is_own_turn=is_own_turn))
         known, player.num_kyokus, player.num_events = player.num_events, len(finished), len(now)
         return [*before, *now][known:]
+
+
+def _answer(program: MjaiProgram, table: Table) -> int:
+    """Return the action that a program answers; ValueError if it is late, or the answer cannot be played."""
+    reply = program.receive()
+    try:
+        return action_of_reply(reply, table["legal"], int(table["drawn"]))  # type: ignore[index]
+    except ValueError as error:
+        raise program.refuse(error) from error

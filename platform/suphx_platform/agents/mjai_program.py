@@ -37,11 +37,13 @@ class MjaiProgram:
     program.close()
     """
 
-    def __init__(self, command: str, seat: int, move_seconds: float) -> None:
-        """Start it; ValueError if it cannot be started."""
+    def __init__(self, command: str, seat: int, move_seconds: float, start_seconds: float | None = None) -> None:
+        """Start it; ValueError if it cannot be started. ``start_seconds``: for the first answer."""
         self._name = f"mjai:{command} (seat {seat})"
         self._move_seconds = move_seconds
-        self._limit = max(START_SECONDS, move_seconds)
+        self._limit = max(START_SECONDS, move_seconds) if start_seconds is None else start_seconds
+        self.has_answered = False
+        """Whether it has sent an answer in time, sensible or not."""
         self._unsent = self._rest = self._line = self._said = b""
         try:
             self._process = start_process([*shlex.split(command), str(seat)])
@@ -59,6 +61,7 @@ class MjaiProgram:
         """Return the answer to what was sent last; ValueError if it is late, none, or the program has ended."""
         line = self._line = self._read_line(time.monotonic() + self._limit)
         self._limit = self._move_seconds
+        self.has_answered = True
         try:
             reply = json.loads(line)
         except RecursionError as error:

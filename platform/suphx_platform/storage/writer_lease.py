@@ -35,7 +35,7 @@ class WriterLease:
             before = self._taken(name)
             epoch = 1 + max(map(_epoch, before), default=0)
             try:
-                self._store.put_new(f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}", json.dumps(me).encode())
+                self._store.put_new(self._key(name, epoch), json.dumps(me).encode())
             except FileExistsError:  # another one was faster: come after it
                 continue
             self._epochs[name] = epoch
@@ -44,8 +44,8 @@ class WriterLease:
 
     def check(self, name: str) -> None:
         """FileExistsError if another process has become the writer of ``name`` since."""
-        newest = max(map(_epoch, self._taken(name)), default=0)
-        if newest > self._epochs[name]:
+        taken = self._taken(name)
+        if self._key(name, self._epochs[name]) not in taken or max(map(_epoch, taken)) > self._epochs[name]:
             raise FileExistsError(
                 f"{self._address}/{name} has another writer since this one began: let only one of them work on {name}"
             )
@@ -54,6 +54,9 @@ class WriterLease:
         """Remove all marks of a name whose versions are removed."""
         self._store.delete(self._taken(name))
         self._epochs.pop(name, None)
+
+    def _key(self, name: str, epoch: int) -> str:
+        return f"{name}/{_FOLDER}/{epoch:0{_DIGITS}}"
 
     def _taken(self, name: str) -> list[str]:
         return self._store.keys(f"{name}/{_FOLDER}/")

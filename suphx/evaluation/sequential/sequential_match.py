@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from suphx.evaluation.forfeits import Forfeits
 from suphx.evaluation.game_workers import MAX_WALL_SEED, LoadAgent, wall_seeds
 from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match import CANDIDATE, I32, MatchReport, play_match, play_walls
@@ -75,6 +76,8 @@ class SequentialReport:
     outcome: SequentialOutcome
     fresh: MatchReport | None
     """Played only after a pass: its difference is the one to publish."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """Of candidate (0) and baseline (1), in the games before the decision and in those that had begun then."""
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
@@ -114,6 +117,7 @@ class SequentialReport:
             "expected_hanchans": outcome.expected_hanchans,
             "always_valid_interval": intervals[config.decides],
             "always_valid_intervals": intervals,
+            "forfeits": self.forfeits.to_json(("candidate", "baseline")),
             "fresh_match": None if self.fresh is None else self.fresh.to_json(),
         }
 
@@ -146,6 +150,7 @@ def play_sequential_match(
     watch = MatchWatch(config, last_look(max_hanchans))
     how: dict[str, Any] = {"seating": config.seating, "workers": workers, "rules": rules}
     how |= {"has_draw_lanes": has_draw_lanes, "load": load, "progress": progress}
+    forfeits = Forfeits()
     blocks = play_walls(
         (candidate, baseline),
         wall_seeds(seed, watch.max_walls),
@@ -153,6 +158,7 @@ def play_sequential_match(
         max_tables=_MAX_TABLES,
         kept=kept,
         records=records,
+        note_forfeit=forfeits.note,
         **how,
     )
     with closing(blocks):  # ends the processes
@@ -174,7 +180,13 @@ def play_sequential_match(
             **how,
         )
     return SequentialReport(
-        candidate=candidate, baseline=baseline, seed=seed, config=config, outcome=watch.outcome(), fresh=fresh
+        candidate=candidate,
+        baseline=baseline,
+        seed=seed,
+        config=config,
+        outcome=watch.outcome(),
+        fresh=fresh,
+        forfeits=forfeits,
     )
 
 

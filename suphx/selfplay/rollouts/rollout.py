@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -37,6 +37,10 @@ class GameFollower(Protocol):
         """End with these games, whether or not they are over."""
         ...
 
+    def forfeits(self, index: int) -> Mapping[int, str]:
+        """Return seat -> why, of the seats in the game at table ``index`` that it could not play to the end."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Game:
@@ -48,6 +52,10 @@ class Game:
     """Of the wall; equal seeds give equal walls."""
     id: str
     """Of the log."""
+
+
+NoteForfeit = Callable[[Game, int, str], None]
+"""Gets a game that has ended, a seat whose agent could not play it to the end, and why."""
 
 
 def play_games(
@@ -91,20 +99,22 @@ def play_stream(
     num_tables: int = DEFAULT_TABLES,
     has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
+    note_forfeit: NoteForfeit = lambda game, seat, reason: None,
 ) -> Iterator[GameLog]:
     """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
 
     At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
     agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own places
     of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
-    with parts of games while they are played; their sum is the number of games.
+    with parts of games while they are played; their sum is the number of games. ``note_forfeit`` is called before the
+    log of its game is yielded.
     """
     followers = [agent for agent in agents if isinstance(agent, GameFollower)]
     num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
     if num_tables < 1:
         return
     simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
-    pool = _GamePool(agents, games, simulator, GameParts(num_tables, progress))
+    pool = _GamePool(agents, games, simulator, GameParts(num_tables, progress), note_forfeit)
     if not followers:
         yield from pool.play()
         return
@@ -149,8 +159,11 @@ class _GamePool:
         games: Iterator[Game],
         simulator: Simulator,
         parts: GameParts,
+        note_forfeit: NoteForfeit,
     ) -> None:
         self._agents = agents
+        self._followers = [agent for agent in agents if isinstance(agent, GameFollower)]
+        self._note_forfeit = note_forfeit
         self._games = enumerate(games)
         self._simulator = simulator
         self.recorder = GameRecorder(simulator)
@@ -209,6 +222,9 @@ class _GamePool:
         self._parts.count(ended, is_over)
         for i in ended[is_over].tolist():
             number, game = self._running.pop(i)
+            for follower in self._followers:
+                for seat, reason in follower.forfeits(i).items():
+                    self._note_forfeit(game, seat, reason)
             first, second, third, fourth = (self._agents[seat].name for seat in game.seats)
             self._finished[number] = self.recorder.finish(i, game.id, (first, second, third, fourth))
         return bool(is_over.any())

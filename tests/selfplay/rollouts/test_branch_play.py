@@ -106,6 +106,9 @@ class Follower(BaselineAgent):
     def leave(self) -> None:
         raise AssertionError("nobody tells it")
 
+    def forfeits(self, index: int) -> dict[int, str]:
+        raise AssertionError("nobody asks it")
+
 
 def test_an_agent_that_follows_whole_games_is_refused() -> None:
     with pytest.raises(ValueError, match="ukeire follows whole games and cannot play a single deal again"):

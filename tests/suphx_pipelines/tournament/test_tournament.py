@@ -291,17 +291,23 @@ def test_the_games_of_earlier_nights_come_from_the_storage_where_the_runs_are_go
     assert sum(row["hanchans"] for row in table["agents"]) == 4 * 40
 
 
-def test_an_outside_program_may_play_whatever_its_name(runs: Path, tmp_path: Path) -> None:
+def test_an_outside_program_may_play_whatever_its_name_and_its_forfeits_are_shown(runs: Path, tmp_path: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     program = tmp_path / ("very long " * 20) / ("folder " * 30) / BOT.name
     program.parent.mkdir(parents=True)
     shutil.copy(BOT, program)
-    bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' lowest"
+    bot = f"mjai:{sys.executable} -S '{program.parent}/../{program.parent.name}//{program.name}' thrower"
     recipe = replace(SMALL, pool=PoolConfig(newest=1, agents=("ukeire", "random", bot)))
     result = play(runs, recipe)
     assert result["agents"][bot]["hanchans"] == 20
     assert result["agents"][bot]["rating"] < result["agents"]["ukeire"]["rating"]
-    assert html.escape(bot) in Path(result["report"]).read_text()
+    page = Path(result["report"]).read_text(encoding="utf-8")
+    assert html.escape(bot) in page
+    assert "forfeited games" in page
+    table = read_json(runs / str(result["run_id"]) / "leaderboard" / "table.json")
+    assert {row["name"]: row["forfeits"] for row in table["agents"] if row["forfeits"]} == {bot: 20}
+    (warning,) = read_json(runs / str(result["run_id"]) / "leaderboard" / "warnings.json")["warnings"]
+    assert f"{bot} could not play 20 games to the end" in warning
 
 
 def test_too_few_agents_are_refused(runs: Path) -> None:

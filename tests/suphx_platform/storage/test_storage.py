@@ -183,6 +183,22 @@ def test_of_two_processes_the_later_one_goes_on_and_the_earlier_one_is_told(
     assert later._store.keys(f"{NAME}/") == []
 
 
+def test_a_writer_that_was_replaced_stays_so_when_all_versions_were_deleted(
+    config: StorageConfig, tmp_path: Path
+) -> None:
+    folder = fill(tmp_path / "a", "any")
+    for _ in range(2):
+        earlier = Storage(config)
+        earlier.save(NAME, folder, number=1)
+    later = Storage(config)
+    later.delete(NAME)  # the stage is run again from the beginning
+    later.save(NAME, folder, number=1)
+    with pytest.raises(FileExistsError, match="has another writer since this one began"):
+        earlier.save(NAME, folder, number=2)
+    later.save(NAME, folder, number=3)
+    assert [version.number for version in later.versions(NAME)] == [1, 3]
+
+
 def test_the_last_and_the_best_are_kept_and_the_rest_removed(
     config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
