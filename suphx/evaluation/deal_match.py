@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
-from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import Rules, tenhou
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.branch_play import GameBranches, play_branches

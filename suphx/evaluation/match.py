@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.forfeits import Forfeits
-from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
-from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, Seating, check_hanchans, few_games_note
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
+from suphx.evaluation.workers.forfeits import Forfeits
+from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games

@@ -13,11 +13,11 @@ from itertools import chain
 
 import numpy as np
 
-from suphx.evaluation.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
-from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
 from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, places_of_scores, tenhou
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent

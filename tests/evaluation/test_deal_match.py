@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation import deal_match, game_workers
+from suphx.evaluation import deal_match
 from suphx.evaluation.deal_match import DealReport, play_deal_match
-from suphx.evaluation.kept_results import KeptResults
+from suphx.evaluation.workers import game_workers
+from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
 

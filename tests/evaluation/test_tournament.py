@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from suphx.evaluation import tournament
-from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.tournament import Player, head_to_head, placements_of, play_tournament
+from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
 PLAYERS = [

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.loop.metrics_file import METRICS_FILE

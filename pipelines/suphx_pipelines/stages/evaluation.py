@@ -8,9 +8,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext

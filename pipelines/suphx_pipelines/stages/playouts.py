@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import play_match
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import load_policy_set

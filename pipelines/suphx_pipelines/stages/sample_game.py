@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
-from suphx.evaluation.game_workers import MAX_WALL_SEED
 from suphx.evaluation.match import first_game
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.games.riichi import HEAD_NAMES, recorded_decisions, sample_game, viewer_game
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import ask_agent

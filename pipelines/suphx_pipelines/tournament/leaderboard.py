@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from suphx.evaluation.forfeits import Forfeits
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.tournament import SEATS, Player, head_to_head, placements_of, play_tournament
+from suphx.evaluation.workers.forfeits import Forfeits
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.tournament_games import games_of, wall_seed

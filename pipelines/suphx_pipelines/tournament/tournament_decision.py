@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from suphx.evaluation.sequential.sequential_match import SequentialOutcome, SequentialReport, play_sequential_match
+from suphx.evaluation.sequential.match_watch import SequentialOutcome
+from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.tournament_games import games_of, wall_seed

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx_pipelines.tournament.tournament_pool import Context
 
 

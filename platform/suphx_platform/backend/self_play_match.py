@@ -18,11 +18,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from suphx.evaluation.deal_match import DealReport, hanchans_of, play_deal_match
-from suphx.evaluation.game_workers import MAX_WALL_SEED
-from suphx.evaluation.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.choice import BASELINES

@@ -1,5 +1,5 @@
 """Matches that stop as soon as they are decided.
 
 Start in sequential_test.py (when to stop) and confidence_sequence.py (an interval that may be looked at any time), then
-sequential_match.py (the games); docs/evaluation.md explains the figures.
+sequential_match.py (the games) and match_watch.py; docs/evaluation.md explains the figures.
 """

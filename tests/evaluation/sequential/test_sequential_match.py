@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation import game_workers
-from suphx.evaluation.kept_results import KeptResults
 from suphx.evaluation.match_config import MeasureName, Seating
+from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
-from suphx.evaluation.sequential.sequential_match import MatchWatch, SequentialReport, play_sequential_match
+from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
+from suphx.evaluation.workers import game_workers
+from suphx.evaluation.workers.kept_results import KeptResults
 
 pytestmark = pytest.mark.usefixtures("short_games")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from suphx.evaluation.match import I32
+from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
-from suphx.evaluation.sequential.sequential_match import MatchWatch
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY, Decision
 from suphx.kernel.record import I64
 

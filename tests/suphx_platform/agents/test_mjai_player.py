@@ -22,7 +22,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 class PlayerInThisProcess:
     """Stands where MjaiAgent starts a program; the agent's address is the program's command line."""
 
-    def __init__(self, command: str, seat: int, move_seconds: float) -> None:
+    def __init__(self, command: str, seat: int, move_seconds: float, start_seconds: float | None) -> None:
         self._player = MjaiPlayer(load_agent(command), seat)
 
     def send(self, events: list[Event]) -> None:

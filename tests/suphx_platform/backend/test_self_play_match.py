@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.kept_results import GAMES_FOLDER
+from suphx.evaluation.workers.kept_results import GAMES_FOLDER
 from suphx_platform.backend.self_play_match import (
     MatchOrder,
     MatchOutcome,

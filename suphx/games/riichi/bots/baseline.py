@@ -74,12 +74,17 @@ def choose_scripted(t: Table, suits: Suits, baseline: int) -> int:
 
 @jit
 def choose_tsumogiri(t: Table) -> int:
-    """Discard what was drawn, claim nothing, win whenever possible."""
+    """Discard what was drawn, claim nothing, win whenever possible.
+
+    After a claim, which another agent has made for this seat, nothing was drawn: the first legal discard.
+    """
     if t.legal[TSUMO]:
         return TSUMO
     if t.legal[RON]:
         return RON
-    return TSUMOGIRI if t.legal[TSUMOGIRI] else PASS
+    if t.legal[TSUMOGIRI]:
+        return TSUMOGIRI
+    return PASS if t.legal[PASS] else choose_random(t, 0)
 
 
 @jit

@@ -71,6 +71,8 @@ def test_tsumogiri_wins_and_otherwise_discards_what_it_drew() -> None:
     deal = Deal([FAR, "33m", "", ""], draws="3m")
     deal.discard(0, "3m")
     assert choose_tsumogiri(deal.tables[0]) == PASS
+    deal.act(1, PON)  # by the agent that sat here before
+    assert deal.table["legal"][choose_tsumogiri(deal.tables[0])]
 
 
 def test_ukeire_wins_declares_riichi_and_nine_terminals() -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from suphx.evaluation.kept_results import KeptResults
-from suphx.evaluation.worker_processes import Work, run_tasks, tick
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.evaluation.workers.worker_processes import Work, run_tasks, tick
 from suphx.games.riichi import Rules, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent

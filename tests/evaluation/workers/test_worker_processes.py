@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from suphx.evaluation.worker_processes import run_tasks
-from tests.evaluation.file_task import start
+from suphx.evaluation.workers.worker_processes import run_tasks
+from tests.evaluation.workers.file_task import start
 from tests.repository import REPOSITORY
 
 FIRST_PROCESS = """
 import sys
 from pathlib import Path
-from suphx.evaluation.worker_processes import run_tasks
-from tests.evaluation.file_task import start
+from suphx.evaluation.workers.worker_processes import run_tasks
+from tests.evaluation.workers.file_task import start
 
 if __name__ == "__main__":
     list(run_tasks([("stay", Path(sys.argv[1]))] * 2, start, (), workers=2))
