@@ -65,12 +65,12 @@ class SeatTables:
 
     def _load_opponents(self) -> None:
         loaded: dict[str, Agent] = {}
-        for place, name in enumerate(self.config.opponents, start=1):
+        for offset, name in enumerate(self.config.opponents, start=1):
             if name in BASELINES:
-                self._scripts[place] = BASELINES.index(name)
+                self._scripts[offset] = BASELINES.index(name)
             else:
                 loaded[name] = loaded.get(name) or load_agent(name)
-                self._agents[place] = loaded[name]
+                self._agents[offset] = loaded[name]
 
     def start(self, indices: I64, seeds: NDArray[np.integer], seats: NDArray[np.integer]) -> None:
         """Start a game at the tables ``indices``, and play on to the first decision of its player.
@@ -114,12 +114,12 @@ class SeatTables:
         tables = self.simulator.tables
         play_to_seats(tables, self._suits, indices, self.seats, self._scripts, self._settled)
         while self._agents:
-            places = (tables["actor"][indices] - self.seats[indices]) % 4
-            is_waiting = (places > 0) & (self.seats[indices] != EVERY_SEAT) & ~self.is_over(indices)
+            offsets = (tables["actor"][indices] - self.seats[indices]) % 4
+            is_waiting = (offsets > 0) & (self.seats[indices] != EVERY_SEAT) & ~self.is_over(indices)
             if not is_waiting.any():
                 return
-            for place, agent in self._agents.items():
-                asked = indices[is_waiting & (places == place)]
+            for offset, agent in self._agents.items():
+                asked = indices[is_waiting & (offsets == offset)]
                 if asked.size:
                     actions = agent.act(tables, asked).astype(np.int64)
                     advance_tables(tables, self._suits, asked, actions, self._settled)

@@ -100,7 +100,7 @@ def play_deal_match(
     walls = wall_seeds(seed, hanchans_of(num_deals))
     tasks = [_task(candidate, baseline, walls, first) for first in range(0, len(walls), _GAMES_PER_TASK)]
     games: dict[int, list[list[list[int]]]] = {}
-    for place, summary in play_tasks(
+    for index, summary in play_tasks(
         (candidate, baseline),
         ("candidate", "baseline"),
         tasks,
@@ -113,8 +113,8 @@ def play_deal_match(
         kept=kept,
         progress=progress,
     ):
-        games[place] = summary["games"]
-    deals = [np.array(deal) for place in range(len(tasks)) for deal in games[place]]
+        games[index] = summary["games"]
+    deals = [np.array(deal) for index in range(len(tasks)) for deal in games[index]]
     columns = np.concatenate(deals)
     own, other, differs = columns.reshape(len(columns), 3, SEATS).swapaxes(0, 1)
     clusters = np.repeat(np.arange(len(deals)), [SEATS * len(game) for game in deals])

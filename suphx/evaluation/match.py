@@ -116,7 +116,7 @@ def play_match(
 
     Both are addresses for ``load``. ``points`` are those of first to fourth place, for the difference in points.
     ``progress`` is called with parts of games while they are played; what ``kept`` has of the same match is not played
-    again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own places of the wall
+    again. Walls follow from ``seed``. With ``has_draw_lanes`` every seat draws from its own positions of the wall
     (docs/evaluation.md). ``records`` is a folder for the games that are played now.
     ValueError for an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
@@ -184,7 +184,7 @@ def play_walls(
     firsts = range(0, len(walls), size)
     tasks = [_task(agents, walls, slice(first, first + size), seating) for first in firsts]
     # In a match an agent goes by its part: both may be the same.
-    for place, summary in play_tasks(
+    for index, summary in play_tasks(
         agents,
         (_CANDIDATE_NAME, _BASELINE_NAME),
         tasks,
@@ -199,7 +199,7 @@ def play_walls(
         progress=progress,
         note_forfeit=note_forfeit,
     ):
-        yield firsts[place], np.array(summary["rows"], np.int32)
+        yield firsts[index], np.array(summary["rows"], np.int32)
 
 
 def _difference(rows: I32, measure: Measure, seating: Seating, clusters: NDArray[np.int64]) -> PairedDifference:

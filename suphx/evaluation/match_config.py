@@ -31,7 +31,7 @@ class MatchConfig:
     """How the riichi, chow, pong and kong nets decide between yes and no (docs/agents.md); sampled: discards are drawn
     too."""
     draw_lanes: bool = True
-    """Whether each seat draws from its own places of the wall, so that fewer games are needed (docs/evaluation.md)."""
+    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
 

@@ -25,7 +25,7 @@ def candidate_seats(seating: Seating, wall_number: int) -> NDArray[np.bool_]:
         return ~np.eye(4, dtype=np.bool_)
     seats = np.zeros((4, 4), np.bool_)
     skipped = wall_number % len(_PARTNERS)
-    for number, partners in enumerate(way for place, way in enumerate(_PARTNERS) if place != skipped):
+    for number, partners in enumerate(way for index, way in enumerate(_PARTNERS) if index != skipped):
         seats[2 * number, partners] = True
         seats[2 * number + 1] = ~seats[2 * number]
     return seats

@@ -87,8 +87,8 @@ def play_tournament(
                 note_forfeit=lambda agent, reason: note_forfeit(digests[agent], reason),
             )
         )
-        for place, task in enumerate(tasks):
-            games += _rated_games(task, summaries[place], digests)
+        for index, task in enumerate(tasks):
+            games += _rated_games(task, summaries[index], digests)
     return games
 
 
@@ -104,7 +104,7 @@ def _task(lineup: Four, number: int, walls: range, players: Sequence[Player]) ->
 
 
 def _digest(agents: Iterable[str]) -> str:
-    """Return a short name of a lineup that follows from who plays, not from the places in the pool."""
+    """Return a short name of a lineup that follows from who plays, not from their order in the pool."""
     return hashlib.sha256("\n".join(agents).encode()).hexdigest()[:16]
 
 

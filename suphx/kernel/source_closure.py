@@ -44,26 +44,26 @@ def closure(path: Path, roots: Sequence[Path]) -> set[str]:
     """Return ``path`` and every file below ``roots`` that it imports, directly or through others."""
     found: set[str] = set()
     waiting = [str(path)]
-    places = tuple(map(str, roots))
+    folders = tuple(map(str, roots))
     while waiting:
         current = waiting.pop()
         if current not in found:
             found.add(current)
-            waiting += _direct(current, places)
+            waiting += _direct(current, folders)
     return found
 
 
 def closure_digest(path: Path, roots: Sequence[Path]) -> str:
     """Return hexadecimal digits that change when any file of the closure changes, appears or disappears."""
-    places = sorted((str(root) for root in roots), key=len, reverse=True)
-    files = sorted((_name_below(places, file), _content(file)[0]) for file in closure(path, roots))
+    folders = sorted((str(root) for root in roots), key=len, reverse=True)
+    files = sorted((_name_below(folders, file), _content(file)[0]) for file in closure(path, roots))
     return hashlib.sha256(repr(files).encode()).hexdigest()
 
 
 def closure_digests(path: Path, roots: Sequence[Path]) -> dict[str, str]:
     """Return name below its root -> hexadecimal SHA-256, for every file of the closure."""
-    places = sorted((str(root) for root in roots), key=len, reverse=True)
-    return {_name_below(places, file).lstrip(os.sep): _content(file)[0] for file in closure(path, roots)}
+    folders = sorted((str(root) for root in roots), key=len, reverse=True)
+    return {_name_below(folders, file).lstrip(os.sep): _content(file)[0] for file in closure(path, roots)}
 
 
 def imported_packages(path: Path, roots: Sequence[Path]) -> set[str]:
@@ -82,13 +82,13 @@ def forget() -> None:
         remembered.cache_clear()
 
 
-def _name_below(places: Sequence[str], file: str) -> str:
-    return next((file[len(place) :] for place in places if file.startswith(place + os.sep)), file)
+def _name_below(folders: Sequence[str], file: str) -> str:
+    return next((file[len(folder) :] for folder in folders if file.startswith(folder + os.sep)), file)
 
 
 @cache
-def _direct(path: str, places: tuple[str, ...]) -> list[str]:
-    files = {file for name in _names(path) for place in places for file in _module_files(name, place)}
+def _direct(path: str, folders: tuple[str, ...]) -> list[str]:
+    files = {file for name in _names(path) for folder in folders for file in _module_files(name, folder)}
     return sorted(files.union(*(_relative_files(name, path) for name in _names(path) if name.startswith("."))))
 
 
@@ -104,30 +104,29 @@ def _relative_files(name: str, path: str) -> list[str]:
     return _existing(str(folder)) + _files_below(below, str(folder))
 
 
-def _module_files(name: str, place: str) -> list[str]:
+def _module_files(name: str, folder: str) -> list[str]:
     """Return the files that importing ``name`` runs: those of its packages and its own; ``a.*`` is all of package a."""
-    return _files_below(name, place) if name.partition(".")[0] in _modules_in(place) else []
+    return _files_below(name, folder) if name.partition(".")[0] in _modules_in(folder) else []
 
 
-def _files_below(name: str, place: str) -> list[str]:
+def _files_below(name: str, folder: str) -> list[str]:
     *packages, last = name.split(".")
     files: list[str] = []
     for package in packages:
-        place = f"{place}/{package}"
-        files += _existing(place)
+        folder = f"{folder}/{package}"
+        files += _existing(folder)
     if last == "*":
-        return files + list(map(str, Path(place).glob("*.py")))
-    lazy = {module for name, module in _lazy_names(place) if name == last}
-    lazy |= {f"{last}.{module}" for _, module in _lazy_names(f"{place}/{last}")}
-    return (
-        files + _existing(f"{place}/{last}") + [file for module in sorted(lazy) for file in _files_below(module, place)]
-    )
+        return files + list(map(str, Path(folder).glob("*.py")))
+    lazy = {module for name, module in _lazy_names(folder) if name == last}
+    lazy |= {f"{last}.{module}" for _, module in _lazy_names(f"{folder}/{last}")}
+    below = [file for module in sorted(lazy) for file in _files_below(module, folder)]
+    return files + _existing(f"{folder}/{last}") + below
 
 
 @cache
-def _lazy_names(place: str) -> list[tuple[str, str]]:
-    """Return (name, module below the package) for the names that the package ``place`` loads when first used."""
-    stub = Path(place, "__init__.pyi")
+def _lazy_names(folder: str) -> list[tuple[str, str]]:
+    """Return (name, module below the package) for the names that the package ``folder`` loads when first used."""
+    stub = Path(folder, "__init__.pyi")
     if not stub.is_file():
         return []
     imported = imported_names(stub.read_text(encoding="utf-8"))
@@ -136,16 +135,16 @@ def _lazy_names(place: str) -> list[tuple[str, str]]:
 
 
 @cache
-def _modules_in(place: str) -> set[str]:
+def _modules_in(folder: str) -> set[str]:
     """Return the top-level modules of a root; where packages are installed, only those of this project."""
-    if Path(place).name in _INSTALLED:
-        return {name for name in _PROJECT if os.path.isdir(f"{place}/{name}")}  # noqa: PTH112
-    return {name.partition(".")[0] for name in os.listdir(place)}  # noqa: PTH208  # here and below: Path is ten times slower
+    if Path(folder).name in _INSTALLED:
+        return {name for name in _PROJECT if os.path.isdir(f"{folder}/{name}")}  # noqa: PTH112
+    return {name.partition(".")[0] for name in os.listdir(folder)}  # noqa: PTH208  # here and below: Path is ten times slower
 
 
 @cache
-def _existing(place: str) -> list[str]:
-    return [path for path in (f"{place}.py", f"{place}/__init__.py") if os.path.isfile(path)]  # noqa: PTH113
+def _existing(folder: str) -> list[str]:
+    return [path for path in (f"{folder}.py", f"{folder}/__init__.py") if os.path.isfile(path)]  # noqa: PTH113
 
 
 @cache

@@ -42,8 +42,8 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
     shown = _first_of_each_reason(quarantine)
     lines += ["", "The first of each reason:" if quarantine.count > len(shown) else "They are:"]
     for entry in shown:
-        place = f"{entry.file}, {entry.position}" if entry.position else entry.file
-        lines.append(f"  {place}: {entry.reason}")
+        where = f"{entry.file}, {entry.position}" if entry.position else entry.file
+        lines.append(f"  {where}: {entry.reason}")
     if written_to is not None:
         lines.append(f"All are listed in {written_to}")
     return lines

@@ -97,7 +97,7 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
         "--no-draw-lanes",
         action="store_true",
         help="draw tiles in the order of the wall, as in ordinary games. By default each seat draws from its own "
-        "places of the wall, so that fewer games are needed",
+        "positions of the wall, so that fewer games are needed",
     )
     parser.add_argument(
         "--keep-games",

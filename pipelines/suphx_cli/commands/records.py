@@ -159,5 +159,5 @@ def _nothing_read(quarantine: Quarantine) -> str:
     if not quarantine.entries:
         return "the files are empty"
     first = quarantine.entries[0]
-    place = f"{first.file}, {first.position}" if first.position else first.file
-    return f"none of {quarantine.count:,} records can be used; the first: {place}: {first.reason}; {first.remedy}"
+    where = f"{first.file}, {first.position}" if first.position else first.file
+    return f"none of {quarantine.count:,} records can be used; the first: {where}: {first.reason}; {first.remedy}"

@@ -108,8 +108,8 @@ class StagePlanner:
         digest = digest_json([stage.name, inputs])
         work = self._find(stage.name, digest)
         if work is None:
-            place = self._find_elsewhere(stage, digest, upstream)
-            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=place)
+            location = self._find_elsewhere(stage, digest, upstream)
+            return PlannedStage(inputs=inputs, digest=digest, sources=code.sources, elsewhere=location)
         if work.is_of(stage.name, digest):
             return PlannedStage(inputs=work.inputs, digest=work.digest, sources=code.sources, work=work)
         change = _change_text(work, inputs, code)

@@ -35,7 +35,7 @@ def load_config(cls: type[C], path: Path, overrides: Sequence[tuple[str, str]] =
     table = read_table(path)
     for key, text in overrides:
         _set(table, key, text)
-    return typing.cast(C, _build(cls, table, _Place(str(path), "")))
+    return typing.cast(C, _build(cls, table, _Location(str(path), "")))
 
 
 def read_table(path: Path) -> Table:
@@ -113,15 +113,15 @@ class _Override:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Location:
     """Where a value stands, for error messages."""
 
     file: str
     key: str
     override: _Override | None = None
 
-    def inside(self, key: str) -> _Place:
-        return _Place(self.file, f"{self.key}.{key}" if self.key else key)
+    def inside(self, key: str) -> _Location:
+        return _Location(self.file, f"{self.key}.{key}" if self.key else key)
 
     def error(self, text: str) -> ValueError:
         if self.override is not None:
@@ -164,39 +164,39 @@ def _set(table: Table, key: str, text: str) -> None:
     table[last] = _Override(key, text)
 
 
-def _build(cls: type[Any], table: Table, place: _Place, base: Any = None) -> Any:
+def _build(cls: type[Any], table: Table, location: _Location, base: Any = None) -> Any:
     """Return an instance of ``cls``; what the table leaves out is as in ``base``, else as the class has it."""
     hints = typing.get_type_hints(cls)
     fields = {field.name: field for field in recipe_fields(cls)}
     for key, value in table.items():
         if key not in fields:
-            there = _Place(place.file, place.inside(key).key, _override_in(value))
-            raise there.error(_unknown_key(cls, key, place))
+            there = _Location(location.file, location.inside(key).key, _override_in(value))
+            raise there.error(_unknown_key(cls, key, location))
     values = {}
     for name, field in fields.items():
         if name in table:
-            values[name] = _convert(hints[name], table[name], place.inside(name), _default_of(field, base))
+            values[name] = _convert(hints[name], table[name], location.inside(name), _default_of(field, base))
         elif base is not None:
             values[name] = getattr(base, name)
         elif field.default is MISSING and field.default_factory is MISSING:
             if not _is_optional(hints[name]):
-                raise place.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
+                raise location.inside(name).error(f"this key is missing: add it ({type_name(hints[name])})")
             values[name] = None
     fixed = (field.name for field in dataclasses.fields(cls) if base is not None and field.name not in fields)
     try:
         return cls(**values, **{name: getattr(base, name) for name in fixed})
     except ValueError as error:
-        raise place.error(str(error)) from error
+        raise location.error(str(error)) from error
 
 
-def _unknown_key(cls: type[Any], key: str, place: _Place) -> str:
-    """Return why ``key`` is no key of the table at ``place``, and what to write instead."""
+def _unknown_key(cls: type[Any], key: str, location: _Location) -> str:
+    """Return why ``key`` is no key of the table at ``location``, and what to write instead."""
     set_by = next((field.metadata["set_by"] for field in dataclasses.fields(cls) if field.name == key), None)
     if set_by is not None:
         return f"this is not a key of a recipe: {set_by}"
     meant = _meant_key(cls, key)
     keys = ", ".join(field.name for field in recipe_fields(cls))
-    return f"there is no such key: {f'use {keys}' if meant is None else f'did you mean {place.inside(meant).key}?'}"
+    return f"there is no such key: {f'use {keys}' if meant is None else f'did you mean {location.inside(meant).key}?'}"
 
 
 def _override_in(value: Any) -> _Override | None:
@@ -232,34 +232,36 @@ def _default_of(field: dataclasses.Field[Any], base: Any) -> Any:
     return None if field.default_factory is MISSING else field.default_factory()
 
 
-def _convert(hint: Any, value: Any, place: _Place, default: Any = None) -> Any:
+def _convert(hint: Any, value: Any, location: _Location, default: Any = None) -> Any:
     if isinstance(value, _Override):
-        place = dataclasses.replace(place, override=value)
+        location = dataclasses.replace(location, override=value)
         value = _typed(hint, value.text)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         if not isinstance(value, dict):
             keys = ", ".join(field.name for field in recipe_fields(hint))
-            remedy = f"set {place.key}.KEY, with KEY one of {keys}" if place.override else f"write [{place.key}]"
-            raise place.error(f"{value!r} is a value: this is a table, {remedy}")
-        return _build(hint, value, place, default)
+            remedy = (
+                f"set {location.key}.KEY, with KEY one of {keys}" if location.override else f"write [{location.key}]"
+            )
+            raise location.error(f"{value!r} is a value: this is a table, {remedy}")
+        return _build(hint, value, location, default)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        return _convert(next(a for a in arguments if a is not type(None)), value, place, default)
+        return _convert(next(a for a in arguments if a is not type(None)), value, location, default)
     if origin is tuple and isinstance(value, list):
-        return tuple(_convert(arguments[0], item, place) for item in value)
+        return tuple(_convert(arguments[0], item, location) for item in value)
     if origin is dict and isinstance(value, dict):
-        return {key: _convert(arguments[1], item, place.inside(key)) for key, item in value.items()}
+        return {key: _convert(arguments[1], item, location.inside(key)) for key, item in value.items()}
     if origin is typing.Literal and type(value) is str and value in arguments:
         return value
     if hint is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
     if hint in (bool, int, str) and type(value) is hint:
         return value
-    example = (
-        f""": write --set '{place.key}={_list_example(arguments[0])}'""" if origin is tuple and place.override else ""
-    )
+    example = ""
+    if origin is tuple and location.override:
+        example = f": write --set '{location.key}={_list_example(arguments[0])}'"
     hint_text = did_you_mean(value, arguments) if origin is typing.Literal and type(value) is str else ""
-    raise place.error(f"{value!r} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
+    raise location.error(f"{value!r} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
 
 
 def _typed(hint: Any, text: str) -> Any:

@@ -89,7 +89,7 @@ class TournamentRecipe:
     """A tournament is played once per night; repeating the same recipe returns the same result. Empty: today's date
     (UTC)."""
     draw_lanes: bool = True
-    """Whether each seat draws from its own places of the wall, so that fewer games are needed (docs/evaluation.md)."""
+    """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
     pool: PoolConfig = field(default_factory=PoolConfig)

@@ -105,8 +105,8 @@ def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) 
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
-            place = f"kyoku {first.kyoku}, step {first.step}"
-            quarantine.add(log.id, place, first.what, kind=AGAINST_THE_RULES)
+            position = f"kyoku {first.kyoku}, step {first.step}"
+            quarantine.add(log.id, position, first.what, kind=AGAINST_THE_RULES)
         else:
             yield log
 

@@ -28,7 +28,7 @@ from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.stop_request import StopRequest
 from suphx_platform.console.table_text import duration_text
-from suphx_platform.supervised.data_parallel import checkpoint_place, train_on_workers
+from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
 RULES_VERSION = "tenhou-1"
@@ -125,8 +125,8 @@ def _train(
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
     if recipe.data_parallel.needs_ray:
-        place = checkpoint_place(recipe.storage, context.storage_name, context.folder)
-        return train_on_workers(job, context.folder, recipe.data_parallel, place, report=report)
+        location = checkpoint_location(recipe.storage, context.storage_name, context.folder)
+        return train_on_workers(job, context.folder, recipe.data_parallel, location, report=report)
     try:
         return train_head(job, context.folder, report=report, keep=context.keep, watch=watch)
     except StoppedError as stopped:

@@ -45,13 +45,13 @@ def check_agent(address: str) -> None:
     if is_program(address):
         return
     wrapper, nets = split_wrapper(address)
-    place, _ = split_address(nets)
-    if place.startswith(_REMOTE):
+    location, _ = split_address(nets)
+    if location.startswith(_REMOTE):
         return
-    if place in BASELINES:
-        if wrapper or nets != place:
+    if location in BASELINES:
+        if wrapper or nets != location:
             raise ValueError(
-                f"{address!r} is no agent, as {place} has no nets: use {place}, or a folder of checkpoints"
+                f"{address!r} is no agent, as {location} has no nets: use {location}, or a folder of checkpoints"
             )
         return
     check_nets(nets)

@@ -53,33 +53,33 @@ class AgentSource:
         wrapper, nets = split_wrapper(address)
         if wrapper:
             return wrapper + self.fetch(nets, folder)
-        place, words = split_address(address)
-        if place.startswith(model_registry.PREFIX):
-            model_registry.fetch_model(self._store, place, folder)
-        elif place.startswith(BUCKET):
-            bucket, _, name = place.removeprefix(BUCKET).strip("/").partition("/")
+        location, words = split_address(address)
+        if location.startswith(model_registry.PREFIX):
+            model_registry.fetch_model(self._store, location, folder)
+        elif location.startswith(BUCKET):
+            bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
             fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name, folder)
         else:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
 
-    def newest(self, place: str, count: int) -> list[FoundCheckpoint]:
+    def newest(self, location: str, count: int) -> list[FoundCheckpoint]:
         """Return the newest ``count`` checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
-        if place.startswith(BUCKET):
-            place = place.rstrip("/")
-            found = list(stored_checkpoints(Storage(replace(self._storage, address=place))))
-            found = [replace(each, address=f"{place}/{each.name}") for each in found]
+        if location.startswith(BUCKET):
+            location = location.rstrip("/")
+            found = list(stored_checkpoints(Storage(replace(self._storage, address=location))))
+            found = [replace(each, address=f"{location}/{each.name}") for each in found]
         else:
-            found = list(checkpoints_of_runs(Path(place)))
+            found = list(checkpoints_of_runs(Path(location)))
         return sorted(found, key=lambda each: (each.saved, each.name), reverse=True)[:count]
 
 
 def checkpoints_of_runs(runs: Path) -> Iterator[FoundCheckpoint]:
     """Yield the stages ``<run id>/<stage>`` of a folder of runs that have all five nets."""
     discard = HEAD_NAMES[0]
-    places = [path.parent for path in runs.glob(f"*/*/{checkpoint_name(discard)}")]
-    places += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
-    for folder in sorted(set(places)):
+    folders = [path.parent for path in runs.glob(f"*/*/{checkpoint_name(discard)}")]
+    folders += [path.parent.parent for path in runs.glob(f"*/*/{discard}/{checkpoint_name(discard)}")]
+    for folder in sorted(set(folders)):
         if not has_nets(folder):  # of a stage that has not learned them all yet
             continue
         files = [find_checkpoint(folder, head, is_weak=False) for head in HEAD_NAMES]

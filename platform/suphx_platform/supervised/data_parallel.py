@@ -38,7 +38,7 @@ _MAX_UNSENT = 2
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointPlace:
+class CheckpointLocation:
     """Where Ray Train keeps its checkpoints while a training is under way; every worker must be able to reach it."""
 
     path: str
@@ -54,12 +54,12 @@ class CheckpointPlace:
             self.filesystem.delete_dir(f"{self.path}/{_CHECKPOINTS_FOLDER}")
 
 
-def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> CheckpointPlace:
-    """Return the place called ``name`` in the storage; without a storage, the local ``folder``."""
+def checkpoint_location(storage: StorageConfig, name: str, folder: Path) -> CheckpointLocation:
+    """Return the location called ``name`` in the storage; without a storage, the local ``folder``."""
     if not storage.address:
-        return CheckpointPlace(str(folder.resolve()))
+        return CheckpointLocation(str(folder.resolve()))
     if not storage.is_bucket:
-        return CheckpointPlace(str(Path(storage.address).resolve() / name))
+        return CheckpointLocation(str(Path(storage.address).resolve() / name))
     for key, value in S3_SETTINGS.items():  # here and, through ray_session, on the workers
         os.environ.setdefault(key, value)
     from pyarrow.fs import S3FileSystem
@@ -68,22 +68,22 @@ def checkpoint_place(storage: StorageConfig, name: str, folder: Path) -> Checkpo
     scheme, _, host = endpoint.rpartition("://")
     options = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
     filesystem = S3FileSystem(force_virtual_addressing=storage.addressing_style == "virtual", **options)
-    return CheckpointPlace(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", filesystem)
+    return CheckpointLocation(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", filesystem)
 
 
 def train_on_workers(
     job: HeadTraining,
     folder: Path,
     config: DataParallelConfig,
-    place: CheckpointPlace,
+    location: CheckpointLocation,
     *,
     report: Callable[[Report], None] | None = None,
 ) -> dict[str, Any]:
     """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
 
-    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie at ``place``, from which the same
-    call goes on after a kill. The games that ``job`` reads must lie at the same path on every worker. Raises what a
-    worker raised once ``max_failures`` is used up.
+    ``folder`` gets the same files at the end. Until then Ray Train's checkpoints lie at ``location``, from which the
+    same call goes on after a kill. The games that ``job`` reads must lie at the same path on every worker. Raises what
+    a worker raised once ``max_failures`` is used up.
     """
     import ray.train
     from ray.train.torch import TorchConfig, TorchTrainer
@@ -104,8 +104,8 @@ def train_on_workers(
             ),
             run_config=ray.train.RunConfig(
                 name=_CHECKPOINTS_FOLDER,
-                storage_path=place.path,
-                storage_filesystem=place.filesystem,
+                storage_path=location.path,
+                storage_filesystem=location.filesystem,
                 failure_config=ray.train.FailureConfig(max_failures=config.max_failures),
                 checkpoint_config=ray.train.CheckpointConfig(num_to_keep=_KEPT_CHECKPOINTS),
             ),
@@ -116,7 +116,7 @@ def train_on_workers(
             raise next(iter(error.worker_failures.values()), error) from error
         assert result.checkpoint is not None  # every worker ends with one
         result.checkpoint.to_directory(str(folder))
-    place.remove()
+    location.remove()
     metrics: dict[str, Any] = json.loads((folder / METRICS_FILE).read_text(encoding="utf-8"))
     return metrics
 

@@ -28,7 +28,7 @@ _DEVIATIONS = 2.0
 
 
 def choose_lineups(games: Iterable[RatedGame], agents: Sequence[str], num_walls: int, *, anchor: str) -> list[Four]:
-    """Return the lineup of each of the next ``num_walls`` walls: four different places in ``agents``, ascending.
+    """Return the lineup of each of the next ``num_walls`` walls: four different indices into ``agents``, ascending.
 
     ``agents`` are the digests of those who can play; others may be in ``games``. The same set of games gives the same
     lineups. ValueError for fewer than four agents.

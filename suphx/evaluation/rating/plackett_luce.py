@@ -104,5 +104,6 @@ def _choice_chances(strengths: F64) -> F64:
     return chances
 
 
-def _sums(places: I64, values: NDArray[np.float64], size: int) -> F64:
-    return np.bincount(places.ravel(), values.ravel(), minlength=size).astype(np.float64)  # whole numbers without games
+def _sums(indices: I64, values: NDArray[np.float64], size: int) -> F64:
+    sums = np.bincount(indices.ravel(), values.ravel(), minlength=size)
+    return sums.astype(np.float64)  # integers without games

@@ -33,7 +33,7 @@ class GameTable:
     walls: I64
     """int64 [games]: number of the wall, from 0 on."""
     orders: I64
-    """int64 [games, 4]: the agents (places in ``agents``) that came first to fourth."""
+    """int64 [games, 4]: the agents (indices into ``agents``) that came first to fourth."""
 
     @property
     def num_walls(self) -> int:

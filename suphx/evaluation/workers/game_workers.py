@@ -1,8 +1,8 @@
 """Games of matches and tournaments, spread over processes: who sits where on which wall, in tasks.
 
 >>> addresses, names = ["ukeire", "runs/a/supervised"], ["baseline", "candidate"]
->>> for place, summary in play_tasks(addresses, names, tasks, summarise=count, rules=tenhou(), workers=2):
-...     print(tasks[place].title, summary)
+>>> for index, summary in play_tasks(addresses, names, tasks, summarise=count, rules=tenhou(), workers=2):
+...     print(tasks[index].title, summary)
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class GameTask:
     """Games that one process plays and whose summary is kept as one."""
 
     seating: I64
-    """int64 [n, 4]: the agent at each seat, as its place among the agents."""
+    """int64 [n, 4]: the agent at each seat, as its index among the agents."""
     seeds: tuple[int, ...]
     """Of the wall of each game; equal seeds give equal walls."""
     key: str
@@ -80,7 +80,7 @@ def play_tasks(
     records: Path | None = None,
     note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
 ) -> Iterator[tuple[int, Summary]]:
-    """Yield the place of each task and the summary of its games: first what is ``kept``, then whatever ends first.
+    """Yield the index of each task and the summary of its games: first what is ``kept``, then whatever ends first.
 
     The summaries do not depend on ``workers``, the number of processes. ``addresses`` are for ``load``; in the logs
     the agents have ``names``. ``play`` plays games of several tasks side by side; ``summarise`` gets what it yields
@@ -94,16 +94,16 @@ def play_tasks(
     progress = progress or (lambda games: None)
     agents = _load(addresses, names, load)  # here first: a wrong address is an error of this process
     missing = []
-    for place, task in enumerate(tasks):
+    for index, task in enumerate(tasks):
         known = None if kept is None else kept.read(task.key)
         if known is None:
-            missing.append(place)
+            missing.append(index)
         else:
             progress(len(task.seeds))
-            yield place, _without_forfeits(known, note_forfeit)
+            yield index, _without_forfeits(known, note_forfeit)
     if not missing:
         return
-    todo = [tasks[place] for place in missing]
+    todo = [tasks[index] for index in missing]
     workers = min(workers, len(todo))
     num_tables = min(_share(todo, workers, agents), max_tables or DEFAULT_TABLES)
     how = _Playing(rules, has_draw_lanes, play, summarise, num_tables, records)
@@ -119,10 +119,10 @@ def play_tasks(
             progress=progress,
         )
     for number, summary in results:
-        place = missing[number]
+        index = missing[number]
         if kept is not None:
-            kept.write(tasks[place].key, summary)
-        yield place, _without_forfeits(summary, note_forfeit)
+            kept.write(tasks[index].key, summary)
+        yield index, _without_forfeits(summary, note_forfeit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,12 @@ class _Playing:
     def play_tasks(
         self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
     ) -> Iterator[tuple[int, Summary]]:
-        """Yield the place of each task and its summary; tasks are taken when there are tables for their games."""
+        """Yield the index of each task and its summary; tasks are taken when there are tables for their games."""
         begun: deque[tuple[int, GameTask]] = deque()
 
         def games() -> Iterator[Game]:
-            for place, task in tasks:
-                begun.append((place, task))
+            for index, task in tasks:
+                begun.append((index, task))
                 yield from list_games(task.seating, task.seeds)
 
         forfeits: dict[str, list[tuple[int, str]]] = {}
@@ -165,7 +165,7 @@ class _Playing:
             note_forfeit=note_forfeit,
         ):
             finished.append(game)
-            place, task = begun[0]
+            index, task = begun[0]
             if len(finished) == len(task.seeds):
                 begun.popleft()
                 if self.records is not None:
@@ -173,7 +173,7 @@ class _Playing:
                 summary = self.summarise(finished)
                 if forfeits:
                     summary[_FORFEITS] = [each for log in finished for each in forfeits.pop(log.id, ())]
-                yield place, summary
+                yield index, summary
                 finished = []
 
 

@@ -1,7 +1,7 @@
 """Tasks for processes of which some may die: results as they come, and which tasks a process had when it died.
 
->>> for place, result in run_tasks(tasks, load_agents, (addresses,), workers=2, describe=lambda task: task.title):
-...     keep(place, result)
+>>> for index, result in run_tasks(tasks, load_agents, (addresses,), workers=2, describe=lambda task: task.title):
+...     keep(index, result)
 
 A process may work on several tasks at a time: it takes the next one whenever it has room for it.
 ``concurrent.futures`` reports neither which tasks a dead process had nor how it ended, and discards what the others
@@ -28,7 +28,7 @@ from suphx.worker_interrupt import starting_workers
 T = TypeVar("T")
 R = TypeVar("R")
 Work = Callable[[Iterator[tuple[int, T]]], Iterator[tuple[int, R]]]
-"""Takes tasks with their places as it has room for them; yields the place of each finished task and its result."""
+"""Takes tasks with their indices as it has room for them; yields the index of each finished task and its result."""
 Start = Callable[..., Work[T, R]]
 """Called once in each process. A function of a module, because a new process imports it."""
 
@@ -64,7 +64,7 @@ def run_tasks(
     describe: Callable[[T], str] = repr,
     progress: Callable[[float], None] | None = None,
 ) -> Generator[tuple[int, R], None, None]:
-    """Yield the place of each task and its result as ``workers`` processes finish them.
+    """Yield the index of each task and its result as ``workers`` processes finish them.
 
     Each process calls ``start(*arguments)`` once. When one dies or a task raises an error, no other task is begun, the
     other processes finish those that they have, which are yielded too, and then: ChildProcessError says how the process
@@ -78,7 +78,7 @@ def run_tasks(
         while busy := [worker for worker in crew if not worker.is_done]:
             ready = wait([worker.pipe for worker in busy])
             for worker in (worker for worker in busy if worker.pipe in ready):
-                answer = worker.take(lambda place: describe(tasks[place]))
+                answer = worker.take(lambda index: describe(tasks[index]))
                 if isinstance(answer, _Wish):
                     worker.give(waiting.popleft() if waiting and failure is None else None)
                 elif isinstance(answer, _Tick):
@@ -114,7 +114,7 @@ class _Worker(Generic[T, R]):
         return not self._gets_more and not self._places
 
     def give(self, task: tuple[int, T] | None) -> None:
-        """Give it a task with its place; None: there is none any more."""
+        """Give it a task with its index; None: there is none any more."""
         if task is None:
             self._gets_more = False
         else:
@@ -123,7 +123,7 @@ class _Worker(Generic[T, R]):
             self.pipe.send(task)
 
     def take(self, describe: Callable[[int], str]) -> tuple[int, R] | Exception | _Tick | _Wish:
-        """Return the next answer: the place of a finished task and its result, or something else of these."""
+        """Return the next answer: the index of a finished task and its result, or something else of these."""
         try:
             answer: tuple[int, R] | Exception | _Tick | _Wish = self.pipe.recv()
         except (EOFError, OSError):

@@ -188,8 +188,8 @@ def load_agent(address: str, *, device: str = "cpu") -> Agent:
     """
     if address in BASELINES:
         return BaselineAgent(address)
-    place, words = split_address(address)
-    folder = Path(place)
+    location, words = split_address(address)
+    folder = Path(location)
     if not folder.is_dir():
         raise ValueError(
             f"{address!r} is no agent: name a baseline ({', '.join(BASELINES)}) or a folder with a checkpoint for each "

@@ -15,17 +15,17 @@ WORDS = (WEAK, *get_args(Answers))
 
 
 def split_address(address: str) -> tuple[str, set[str]]:
-    """Return the place and the options after its colon; a colon before anything else belongs to the place.
+    """Return the location and the options after its colon; a colon before anything else belongs to the location.
 
     ValueError for options that exclude each other.
     """
-    place, _, text = address.rpartition(":")
+    location, _, text = address.rpartition(":")
     words = set(text.split(","))
-    if not place or not words <= set(WORDS):
+    if not location or not words <= set(WORDS):
         return address, set()
     if len(words - {WEAK}) > 1:
         raise ValueError(f"{address!r} has two ways to answer: use one of {', '.join(get_args(Answers))}")
-    return place, words
+    return location, words
 
 
 def find_checkpoint(folder: Path, head: str, *, is_weak: bool) -> Path:

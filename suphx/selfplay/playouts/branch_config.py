@@ -22,7 +22,7 @@ class BranchConfig:
     discard_share: float = 0.3
     """Share of the uncertain discards that are played out. They are many, and one of them matters less than a call."""
     has_draw_lanes: bool = True
-    """Every seat draws from its own places of the wall, so that a call does not change what the others draw."""
+    """Every seat draws from its own positions of the wall, so that a call does not change what the others draw."""
     num_walls: int = 4
     """Orders of the undrawn tiles in which every answer is tried: the one of the game, and others at random."""
     rollout_policy: RolloutPolicy = "ukeire"

@@ -52,9 +52,9 @@ def play_branches(
     """Play a hanchan of ``baseline`` for each of ``seeds`` with all branches, and yield them in that order.
 
     At most ``num_games`` are played side by side; a seed is taken from ``seeds`` when the next game can begin.
-    With ``has_draw_lanes`` every seat draws from its own places of the wall, so that branches have more in common with
-    the game (docs/evaluation.md). ``progress`` is called with parts of games, whose sum is their number. ValueError
-    for an agent that must follow whole games.
+    With ``has_draw_lanes`` every seat draws from its own positions of the wall, so that branches have more in common
+    with the game (docs/evaluation.md). ``progress`` is called with parts of games, whose sum is their number.
+    ValueError for an agent that must follow whole games.
     """
     for agent in (candidate, baseline):
         if isinstance(agent, GameFollower):
@@ -88,7 +88,7 @@ class _BranchPool:
         self._has_branch = np.zeros((num_games, SEATS), np.bool_)
         self._start_scores = np.zeros((num_games, SEATS), np.int32)
         self._numbers = np.zeros(num_games, np.int64)
-        """Of the game at each place, in the order of the seeds."""
+        """Of the game at each slot, in the order of the seeds."""
         self._deals: list[list[_Deal]] = [[] for _ in range(num_games)]
         self._finished: dict[int, GameBranches] = {}
         """By the number of the game, until those before it are finished."""
@@ -104,14 +104,14 @@ class _BranchPool:
                 next_number += 1
 
     def _begin_games(self, free: I64) -> None:
-        """Begin games at the places ``free`` while there are any."""
+        """Begin games at the slots ``free`` while there are any."""
         begun = list(zip(free.tolist(), self._seeds, strict=False))
         if not begun:
             return
-        places = np.array([place for place, _ in begun], np.int64)
-        self._numbers[places] = [number for _, (number, _) in begun]
-        self._simulator.reset([seed for _, (_, seed) in begun], _TABLES * places)
-        self._start_scores[places] = self._tables["scores"][_TABLES * places]
+        slots = np.array([slot for slot, _ in begun], np.int64)
+        self._numbers[slots] = [number for _, (number, _) in begun]
+        self._simulator.reset([seed for _, (_, seed) in begun], _TABLES * slots)
+        self._start_scores[slots] = self._tables["scores"][_TABLES * slots]
 
     def _decide(self, waiting: I64) -> None:
         """Make one decision at each of the tables ``waiting``; begin a branch where the candidate differs."""
@@ -153,9 +153,9 @@ class _BranchPool:
         if game_is_over.any():
             self._finish_games(ended[game_is_over])
 
-    def _finish_games(self, places: I64) -> None:
-        for place in places.tolist():
-            columns = zip(*self._deals[place], strict=True)
-            self._finished[int(self._numbers[place])] = GameBranches(*(np.stack(column) for column in columns))
-            self._deals[place] = []
-        self._begin_games(places)
+    def _finish_games(self, slots: I64) -> None:
+        for slot in slots.tolist():
+            columns = zip(*self._deals[slot], strict=True)
+            self._finished[int(self._numbers[slot])] = GameBranches(*(np.stack(column) for column in columns))
+            self._deals[slot] = []
+        self._begin_games(slots)

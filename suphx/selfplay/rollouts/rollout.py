@@ -47,7 +47,7 @@ class Game:
     """A game to play."""
 
     seats: tuple[int, int, int, int]
-    """The agent at each seat, as its place among the agents."""
+    """The agent at each seat, as its index among the agents."""
     seed: int
     """Of the wall; equal seeds give equal walls."""
     id: str
@@ -104,8 +104,8 @@ def play_stream(
     """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
 
     At most ``num_tables`` games are played side by side. A game is taken from ``games`` when a table is free, so that
-    agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own places
-    of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
+    agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own
+    positions of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
     with parts of games while they are played; their sum is the number of games. ``note_forfeit`` is called before the
     log of its game is yielded.
     """
@@ -181,10 +181,10 @@ class _GamePool:
         begun = dict(zip(free, self._games, strict=False)) if free else {}
         if begun:
             self._running |= begun
-            places = np.array(list(begun), np.int64)
-            self._seats[places] = [game.seats for _, game in begun.values()]
-            self._simulator.reset([game.seed for _, game in begun.values()], places)
-            self.recorder.begin_kyokus(places)
+            tables = np.array(list(begun), np.int64)
+            self._seats[tables] = [game.seats for _, game in begun.values()]
+            self._simulator.reset([game.seed for _, game in begun.values()], tables)
+            self.recorder.begin_kyokus(tables)
         return bool(self._running)
 
     def play(self, *, refills: bool = True) -> Iterator[GameLog]:

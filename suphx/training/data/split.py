@@ -57,10 +57,10 @@ def split_by_game(game_ids: Sequence[str], game_of_kyoku: NDArray[np.integer], c
     num_games = len(game_ids)
     if num_games < 3:
         raise ValueError(f"{num_games} games cannot be split into training, validation and test: give at least 3")
-    place = np.array([game_hash(game_id) for game_id in game_ids])
-    order = np.argsort(place, kind="stable")
-    num_test = max(1, int(np.sum(place < config.test_fraction)))
-    until_validation = int(np.sum(place < config.test_fraction + config.validation_fraction))
+    hashes = np.array([game_hash(game_id) for game_id in game_ids])
+    order = np.argsort(hashes, kind="stable")
+    num_test = max(1, int(np.sum(hashes < config.test_fraction)))
+    until_validation = int(np.sum(hashes < config.test_fraction + config.validation_fraction))
     num_validation = min(max(1, until_validation - num_test), num_games - num_test - 1)
     side = np.zeros(num_games, np.int8)
     side[order[:num_test]] = 2
@@ -86,8 +86,8 @@ def first_games(
     games = np.unique(game_of_kyoku[kyokus])
     if not 1 <= num_games <= len(games):
         raise ValueError(f"{num_games} training games are asked for, but there are {len(games)}: use 1 to {len(games)}")
-    place = np.array([game_hash(game_ids[game]) for game in games.tolist()])
-    chosen = games[np.argsort(place, kind="stable")[:num_games]]
+    hashes = np.array([game_hash(game_ids[game]) for game in games.tolist()])
+    chosen = games[np.argsort(hashes, kind="stable")[:num_games]]
     return kyokus[np.isin(game_of_kyoku[kyokus], chosen)]
 
 

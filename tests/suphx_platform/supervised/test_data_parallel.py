@@ -24,7 +24,7 @@ from suphx.games.riichi.features.samples import Samples
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadTraining, Report, train_head
 from suphx_platform.on_ray.ray_session import ray_session
-from suphx_platform.supervised.data_parallel import CheckpointPlace, train_on_workers
+from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
 from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
@@ -84,7 +84,7 @@ def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_pat
     go.touch()
     reports: list[Report] = []
     found = train_on_workers(
-        training(DiesOnce(go)), tmp_path / "ray", TWO, CheckpointPlace(str(tmp_path / "kept")), report=reports.append
+        training(DiesOnce(go)), tmp_path / "ray", TWO, CheckpointLocation(str(tmp_path / "kept")), report=reports.append
     )
     assert not go.exists(), "no worker was killed"
     spawn(train_without_ray, (tmp_path,), nprocs=2)  # type: ignore[no-untyped-call]
@@ -99,9 +99,9 @@ def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_pat
 @pytest.mark.ray
 def test_a_killed_driver_goes_on_when_it_is_started_again(tmp_path: Path) -> None:
     folder = tmp_path / "killed"
-    names = "TWO, CheckpointPlace, Path, train_on_workers, training"
+    names = "TWO, CheckpointLocation, Path, train_on_workers, training"
     program = f"from tests.suphx_platform.supervised.test_data_parallel import {names}\n"
-    program += f"train_on_workers(training(), Path({str(folder)!r}), TWO, CheckpointPlace({str(folder)!r}))"
+    program += f"train_on_workers(training(), Path({str(folder)!r}), TWO, CheckpointLocation({str(folder)!r}))"
     driver = subprocess.Popen([sys.executable, "-c", program], cwd=REPOSITORY)
     while not list(folder.glob("workers/checkpoint_*")):
         assert driver.poll() is None, "the driver ended before its first checkpoint"
@@ -122,7 +122,7 @@ def test_the_error_of_a_worker_is_raised_here(tmp_path: Path) -> None:
     data = head_data()
     without = replace(data, split=replace(data.split, train=np.array([7])))
     with pytest.raises(ValueError, match="1 games cannot be shared among 2 workers"):
-        train_on_workers(job(data=without), tmp_path, replace(TWO, max_failures=0), CheckpointPlace(str(tmp_path)))
+        train_on_workers(job(data=without), tmp_path, replace(TWO, max_failures=0), CheckpointLocation(str(tmp_path)))
 
 
 @pytest.mark.parametrize("field", ["num_workers", "cpus_per_worker"])

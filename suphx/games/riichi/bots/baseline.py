@@ -41,21 +41,21 @@ _BLOCK = 24  # actions that choose_random counts at once; divides NUM_ACTIONS
 @jit
 def choose_random(t: Table, number: int) -> int:
     """Return the legal action that ``number`` (any non-negative integer) falls on."""
-    place = number % t.num_legal
+    rest = number % t.num_legal
     first = 0
     for _ in range(NUM_ACTIONS // _BLOCK):
         count = 0
         for action in range(first, first + _BLOCK):
             count += t.legal[action]
-        if place < count:
+        if rest < count:
             break
-        place -= count
+        rest -= count
         first += _BLOCK
     # Without a branch: an action that is chosen at random cannot be predicted.
     chosen = first
     for action in range(first, first + _BLOCK):
-        place -= t.legal[action]
-        chosen += place >= 0
+        rest -= t.legal[action]
+        chosen += rest >= 0
     return chosen
 
 

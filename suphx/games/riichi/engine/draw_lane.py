@@ -1,9 +1,9 @@
-"""Draw lanes: every seat draws from its own places of the wall, so that a call does not move what the others draw.
+"""Draw lanes: every seat draws from its own positions of the wall, so that a call does not move what the others draw.
 
 In an ordinary game a call shifts all later draws: from then on each seat draws what another one would have drawn. With
-draw lanes the seat r places after the dealer takes as its draw d (from 0 on) the tile at place r + 4 d of the live
-wall. If that tile is gone or belongs to the dead wall, it takes the next tile that is not; after the last place comes
-the first one. Each kan moves the last undrawn tile into the dead wall, so the number of draws does not change.
+draw lanes the seat r seats after the dealer takes as its draw d (from 0 on) the tile at position r + 4 d of the live
+wall. If that tile is gone or belongs to the dead wall, it takes the next tile that is not; after the last position
+comes the first one. Each kan moves the last undrawn tile into the dead wall, so the number of draws does not change.
 
 Who draws where follows from what all seats have seen, and undrawn tiles are exchangeable: the law of the game is the
 same as without lanes (docs/evaluation.md).
@@ -29,7 +29,7 @@ _DRAWN = -1
 def reorder_draws(t: Table) -> None:
     """Bring the undrawn tiles into drawing order after a call or a kan of ``t.turn``; the next seat draws next."""
     first = t.next_draw - DEALT
-    tiles = np.full(NUM_DRAWS, _DRAWN, np.int16)  # by place
+    tiles = np.full(NUM_DRAWS, _DRAWN, np.int16)  # by position
     for i in range(first, NUM_DRAWS):
         tiles[t.draw_places[i]] = t.wall[DEALT + i]
     end = _end_of_live_wall(tiles, t.num_kans)
@@ -37,28 +37,28 @@ def reorder_draws(t: Table) -> None:
     seat = t.turn
     for i in range(first, first + tiles_left(t)):
         seat = (seat + 1) % 4
-        place = (seat - dealer_of(t)) % 4 + 4 * draws[seat]
-        while place >= end or tiles[place] == _DRAWN:
-            place = place + 1 if place < end else 0
-        _put(t, i, tiles, place)
+        position = (seat - dealer_of(t)) % 4 + 4 * draws[seat]
+        while position >= end or tiles[position] == _DRAWN:
+            position = position + 1 if position < end else 0
+        _put(t, i, tiles, position)
         draws[seat] += 1
-    place = end
+    position = end
     for i in range(first + tiles_left(t), NUM_DRAWS):
-        while tiles[place] == _DRAWN:
-            place += 1
-        _put(t, i, tiles, place)
+        while tiles[position] == _DRAWN:
+            position += 1
+        _put(t, i, tiles, position)
 
 
 @jit
-def _put(t: Table, i: int, tiles: I16, place: int) -> None:
-    t.wall[DEALT + i] = tiles[place]
-    t.draw_places[i] = place
-    tiles[place] = _DRAWN
+def _put(t: Table, i: int, tiles: I16, position: int) -> None:
+    t.wall[DEALT + i] = tiles[position]
+    t.draw_places[i] = position
+    tiles[position] = _DRAWN
 
 
 @jit
 def _end_of_live_wall(tiles: I16, num_kans: int) -> int:
-    """Return the place behind the live wall: the last ``num_kans`` undrawn tiles belong to the dead wall."""
+    """Return the position behind the live wall: the last ``num_kans`` undrawn tiles belong to the dead wall."""
     end = NUM_DRAWS
     while num_kans > 0:
         end -= 1

@@ -35,7 +35,7 @@ class Simulator:
     ) -> None:
         """Make ``num_tables`` empty tables; with ``stops_at_kyoku_end`` a finished deal waits for ``next_kyoku``.
 
-        With ``has_draw_lanes`` every seat draws from its own places of the wall (draw_lane.py).
+        With ``has_draw_lanes`` every seat draws from its own positions of the wall (draw_lane.py).
         """
         if num_tables < 1:
             raise ValueError(f"num_tables is {num_tables}: a simulator needs at least one table")
@@ -50,18 +50,18 @@ class Simulator:
 
         ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
         """
-        places = np.arange(len(self.tables)) if indices is None else indices
+        chosen = np.arange(len(self.tables)) if indices is None else indices
         all_seeds = np.array(list(seeds), np.int64)
-        if all_seeds.shape != places.shape:
-            raise ValueError(f"{all_seeds.size} seeds for {places.size} tables: give one a table")
+        if all_seeds.shape != chosen.shape:
+            raise ValueError(f"{all_seeds.size} seeds for {chosen.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-        tables = self.tables[places]
+        tables = self.tables[chosen]
         apply_rules(tables, self.rules)
         tables["wall_seed"] = all_seeds
         tables["has_draw_lanes"] = self._has_draw_lanes
         _start_games(tables, self._suits, self.rules.start_points)
-        self.tables[places] = tables
+        self.tables[chosen] = tables
 
     def waiting(self) -> I64:
         """Return the indices of the tables that wait for a decision of their ``actor``."""

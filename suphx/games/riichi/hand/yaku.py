@@ -244,11 +244,11 @@ def _nine_gates(hand: I8, all_kinds: int, has_no_meld: bool, win_kind: int) -> i
 
 
 @jit
-def _can_hold(reading: I8, place: int, kind: int) -> bool:
-    """Tell whether the winning tile can have completed the pair (-1) or the concealed set ``place``."""
-    if place < 0:
+def _can_hold(reading: I8, completed: int, kind: int) -> bool:
+    """Tell whether the winning tile can have completed the pair (-1) or the concealed set number ``completed``."""
+    if completed < 0:
         return reading[0] == kind
-    code = reading[1 + place]
+    code = reading[1 + completed]
     if code >= TRIPLET:
         return code - TRIPLET == kind
     return code <= kind <= code + 2 and kind // 9 == code // 9
@@ -256,10 +256,10 @@ def _can_hold(reading: I8, place: int, kind: int) -> bool:
 
 @jit
 def _reading_total(
-    reading: I8, sets: I8, place: int, win_kind: int, shape: int, circumstances: int, is_closed: bool,
+    reading: I8, sets: I8, completed: int, win_kind: int, shape: int, circumstances: int, is_closed: bool,
     seat_wind: int, round_wind: int, rules: int, dora: int,
 ) -> tuple[int, int, int, int]:  # fmt: skip
-    """Add what depends on the place of the winning tile: concealed triplets, pinfu, fu."""
+    """Add what depends on what the winning tile completed: concealed triplets, pinfu, fu."""
     is_tsumo = circumstances & IS_TSUMO != 0
     concealed_triplets = 0
     num_runs = 0
@@ -269,7 +269,7 @@ def _reading_total(
             num_runs += 1
             continue
         is_concealed = sets[i, 2] == 0 or sets[i, 2] == ANKAN_MELD
-        if sets[i, 2] == 0 and i == place and not is_tsumo:
+        if sets[i, 2] == 0 and i == completed and not is_tsumo:
             is_concealed = False
         concealed_triplets += is_concealed
         worth = 2 if is_simple(sets[i, 1]) else 4
@@ -282,12 +282,12 @@ def _reading_total(
     fu += 2 * ((pair == seat_wind) + (pair == round_wind) + (pair >= 31))
     if pair == seat_wind == round_wind and not rules & DOUBLE_WIND_PAIR_4:
         fu -= 2
-    wait = _wait_fu(reading, place, win_kind)
+    wait = _wait_fu(reading, completed, win_kind)
     yaku = shape
     if concealed_triplets == 3:
         yaku |= 1 << yaku_number.SANANKOU
     elif concealed_triplets == 4:
-        yaku |= 1 << yaku_number.SUUANKOU_TANKI if place < 0 else 1 << yaku_number.SUUANKOU
+        yaku |= 1 << yaku_number.SUUANKOU_TANKI if completed < 0 else 1 << yaku_number.SUUANKOU
     if is_closed and num_runs == 4 and fu == 20 and wait == 0 and (not is_tsumo or rules & PINFU_TSUMO):
         return _total(yaku | 1 << yaku_number.PINFU, True, rules, dora, 20 if is_tsumo else 30)
     fu += wait
@@ -302,11 +302,11 @@ def _reading_total(
 
 
 @jit
-def _wait_fu(reading: I8, place: int, win_kind: int) -> int:
+def _wait_fu(reading: I8, completed: int, win_kind: int) -> int:
     """Return 2 for a pair, middle or edge wait, else 0."""
-    if place < 0:
+    if completed < 0:
         return 2
-    code = reading[1 + place]
+    code = reading[1 + completed]
     if code >= TRIPLET:
         return 0
     position = win_kind - code

@@ -206,28 +206,28 @@ def _give(t: Table, seat: int, face: int) -> None:
 def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
     """Lay the rest of the hidden tiles where nobody has drawn, and all other tiles where it was drawn."""
     next_id = used
-    for place in range(t.next_draw, DORA + 2):
-        if not _is_shown(t, place):
-            t.wall[place] = ids[next_id]
+    for position in range(t.next_draw, DORA + 2):
+        if not _is_shown(t, position):
+            t.wall[position] = ids[next_id]
             next_id += 1
     for i in range(t.num_kans, 4):
         t.wall[RINSHAN[i]] = ids[next_id]
         next_id += 1
-    # Of the visible tiles the turned indicators lie in the wall already; the others fill the places drawn from.
-    place = 0
+    # Of the visible tiles the turned indicators lie in the wall already; the others fill the positions drawn from.
+    position = 0
     for n in range(NUM_TILES):
         is_over = n < used or n >= num_hidden
         for i in range(t.num_dora):
             is_over &= dora_indicator(t.wall, i) != ids[n]
         if is_over:
-            t.wall[place if place < t.next_draw else RINSHAN[place - t.next_draw]] = ids[n]
-            place += 1
+            t.wall[position if position < t.next_draw else RINSHAN[position - t.next_draw]] = ids[n]
+            position += 1
 
 
 @jit
-def _is_shown(t: Table, place: int) -> bool:
-    """Tell whether a place of the wall is a turned indicator."""
-    return place <= DORA and (DORA - place) % 2 == 0 and (DORA - place) // 2 < t.num_dora
+def _is_shown(t: Table, position: int) -> bool:
+    """Tell whether a position of the wall is a turned indicator."""
+    return position <= DORA and (DORA - position) % 2 == 0 and (DORA - position) // 2 < t.num_dora
 
 
 @jit

@@ -94,11 +94,11 @@ def draw_tenpai(table: TenpaiTable, suits: Suits, weights: TenpaiWeights, num_me
     num_orphans = weights.node[_ORPHANS, _first_end(table, ORPHANS, 1)] if num_melds == 0 else 0
     while True:
         hand[:] = 0
-        place = draw_large_number(state, total)
-        if place >= num_special:
+        number = draw_large_number(state, total)
+        if number >= num_special:
             _draw_standard(table, weights, num_melds, hand, state)
             return True
-        if place < num_orphans:
+        if number < num_orphans:
             _draw_path(table, ORPHANS, weights.ways, 0, weights.node[_ORPHANS], 0, hand, state)
             return True
         _draw_path(table, SEVEN_PAIRS, weights.ways, 0, weights.node[_SEVEN_PAIRS], 0, hand, state)
@@ -122,15 +122,15 @@ def _count_special(table: TenpaiTable, weights: TenpaiWeights, num_melds: int) -
 
 
 @jit
-def _weigh(table: TenpaiTable, automaton: int, ways: I64, first_place: int, node: I64) -> None:
-    """Fill the weights ``node`` of an automaton that reads places from ``first_place`` on in ``ways``."""
+def _weigh(table: TenpaiTable, automaton: int, ways: I64, first_position: int, node: I64) -> None:
+    """Fill the weights ``node`` of an automaton that reads positions from ``first_position`` on in ``ways``."""
     first = table.first_node[automaton]
     node[0] = 1
     for i in range(1, table.first_node[automaton + 1] - first):
-        place = first_place + table.place[first + i]
+        position = first_position + table.position[first + i]
         total = 0
         for edge in range(table.first_edge[first + i], table.first_edge[first + i + 1]):
-            total += node[table.origin[edge]] * ways[place, table.digit[edge]]
+            total += node[table.origin[edge]] * ways[position, table.digit[edge]]
         node[i] = total
 
 
@@ -146,18 +146,18 @@ def _draw_standard(table: TenpaiTable, weights: TenpaiWeights, num_melds: int, h
 
 @jit
 def _draw_path(
-    table: TenpaiTable, automaton: int, ways: I64, first_place: int, node: I64, end: int, digits: I8, state: I64
+    table: TenpaiTable, automaton: int, ways: I64, first_position: int, node: I64, end: int, digits: I8, state: I64
 ) -> None:
-    """Walk back from an end to where reading begins and note the digit of each place."""
+    """Walk back from an end to where reading begins and note the digit of each position."""
     first = table.first_node[automaton]
     num_ends = 1 if automaton in (SEVEN_PAIRS, ORPHANS) else NUM_FORMS
     now = _first_end(table, automaton, num_ends) + end
     while now > 0:
-        place = first_place + table.place[first + now]
+        position = first_position + table.position[first + now]
         left = draw_large_number(state, node[now])
         for edge in range(table.first_edge[first + now], table.first_edge[first + now + 1]):
-            left -= node[table.origin[edge]] * ways[place, table.digit[edge]]
+            left -= node[table.origin[edge]] * ways[position, table.digit[edge]]
             if left < 0:
-                digits[place] = table.digit[edge]
+                digits[position] = table.digit[edge]
                 now = table.origin[edge]
                 break

@@ -1,6 +1,6 @@
 """The table behind tenpai_hand.py: finite automata that read how many tiles of each kind a tenpai hand holds.
 
-An automaton reads one digit a place (the number of tiles of a kind) and ends in a node that says what was read. Each
+An automaton reads one digit a position (the number of tiles of a kind) and ends in a node that says what was read. Each
 has few nodes, because beginnings with the same continuations share one. So all tenpai hands can be counted, and one of
 them drawn, by a walk over some thousand edges instead of over millions of hands.
 
@@ -47,8 +47,8 @@ class TenpaiTable:
     """All automata, one after another; the nodes of each are numbered from its first one, where its reading begins."""
 
     first_node: I16 = field("i2", NUM_AUTOMATA + 1)
-    place: I8 = field("i1", NUM_NODES)
-    """By node: which place was read last; for suits counted from their first kind, for suits together the suit."""
+    position: I8 = field("i1", NUM_NODES)
+    """By node: which position was read last; for suits counted from their first kind, for suits together the suit."""
     first_edge: I16 = field("i2", NUM_NODES + 1)
     """By node: its edges lie from here to the first one of the next node."""
     origin: U16 = field("u2", NUM_EDGES)
@@ -61,10 +61,10 @@ TENPAI_TABLE = record_dtype(TenpaiTable)
 
 
 class _Automaton(NamedTuple):
-    places: Sequence[int]
+    positions: Sequence[int]
     """In the order of reading."""
     steps: Sequence[I64]
-    """By place, (nodes before it, digits): the node after it, or -1; there is one node before the first place."""
+    """By position, (nodes before it, digits): the node after it, or -1; there is one node before the first position."""
     num_ends: int
 
 
@@ -90,14 +90,14 @@ def build_tenpai_table() -> Records:
             TERMINALS_AND_HONOURS, 3, [(m, p) for m in range(2) for p in range(2)], _add_orphan, [(0, 0), (1, 1)]
         ),
     )
-    first_nodes, places, edges = [0], list[int](), list[list[tuple[int, int]]]()
+    first_nodes, positions, edges = [0], list[int](), list[list[tuple[int, int]]]()
     for automaton in automata:
-        _append(automaton, places, edges)
-        first_nodes.append(len(places))
+        _append(automaton, positions, edges)
+        first_nodes.append(len(positions))
     tables: Records = np.zeros(1, TENPAI_TABLE)
     table = tables[0]
     table["first_node"] = first_nodes
-    table["place"] = places
+    table["position"] = positions
     table["first_edge"] = np.cumsum([0, *map(len, edges)])
     table["origin"], table["digit"] = np.array([edge for node in edges for edge in node]).T
     return tables
@@ -148,7 +148,11 @@ def _add_orphan(read: tuple[int, int], number: int) -> tuple[int, int]:
 
 
 def _read_by_rule(
-    places: Sequence[int], num_digits: int, states: Sequence[S], rule: Callable[[S, int], S | None], ends: Sequence[S]
+    positions: Sequence[int],
+    num_digits: int,
+    states: Sequence[S],
+    rule: Callable[[S, int], S | None],
+    ends: Sequence[S],
 ) -> _Automaton:
     """Return the automaton that goes on by ``rule`` from the first of ``states``, never to others than these.
 
@@ -158,9 +162,9 @@ def _read_by_rule(
     after = [[rule(state, digit) for digit in range(num_digits)] for state in states]
     step = np.array([[-1 if state is None else index.get(state, -1) for state in row] for row in after])
     if len(ends) == len(states):
-        return _Automaton(places, [step[:1], *[step] * (len(places) - 1)], len(states))
+        return _Automaton(positions, [step[:1], *[step] * (len(positions) - 1)], len(states))
     last = np.where(np.isin(step, [index[end] for end in ends]), 0, -1)
-    return _Automaton(places, [step[:1], *[step] * (len(places) - 2), last], 1)
+    return _Automaton(positions, [step[:1], *[step] * (len(positions) - 2), last], 1)
 
 
 def _read_suit(forms: I64) -> _Automaton:
@@ -180,17 +184,17 @@ def _read_suit(forms: I64) -> _Automaton:
     return _Automaton(range(len(steps) - 1, -1, -1), steps[::-1], NUM_FORMS)
 
 
-def _append(automaton: _Automaton, places: list[int], edges: list[list[tuple[int, int]]]) -> None:
-    """Append place and edges, (origin, digit) each, of every node."""
-    places.append(-1)
+def _append(automaton: _Automaton, positions: list[int], edges: list[list[tuple[int, int]]]) -> None:
+    """Append position and edges, (origin, digit) each, of every node."""
+    positions.append(-1)
     edges.append([])
     origin = 0
-    for number, (place, step) in enumerate(zip(automaton.places, automaton.steps, strict=True)):
+    for number, (position, step) in enumerate(zip(automaton.positions, automaton.steps, strict=True)):
         is_last = number == len(automaton.steps) - 1
         num_after = automaton.num_ends if is_last else len(automaton.steps[number + 1])
         into: list[list[tuple[int, int]]] = [[] for _ in range(num_after)]
         for before, digit in np.argwhere(step >= 0).tolist():
             into[step[before, digit]].append((origin + before, digit))
-        places += [place] * num_after
+        positions += [position] * num_after
         edges += into
         origin += len(step)

@@ -45,7 +45,7 @@ class BranchTables:
     """TABLE [m]: as they were at the decision."""
     actions: I16
     """int16 [m]: the answer, done first."""
-    places: I64
+    positions: I64
     """int64 [m]: to which of the n x k answers each belongs, counted along the rows."""
     num_rows: int
     num_choices: int
@@ -58,8 +58,8 @@ class BranchTables:
         lines, seats = np.arange(len(ends)), self.tables["actor"].astype(np.int64)
         gains = ends["scores"][lines, seats] - self.tables["scores"][lines, seats]
         count = self.num_rows * self.num_choices
-        num_orders = np.maximum(np.bincount(self.places, minlength=count), 1)
-        means = np.bincount(self.places, weights=gains, minlength=count) / num_orders
+        num_orders = np.maximum(np.bincount(self.positions, minlength=count), 1)
+        means = np.bincount(self.positions, weights=gains, minlength=count) / num_orders
         return means.reshape(self.num_rows, self.num_choices).astype(np.float32)
 
 
@@ -100,10 +100,10 @@ def branch(
     row = _fill_actions(tables, head, indices, candidates, choices, actions)
     if row >= 0:
         raise ValueError(f"row {row}: one of the answers {choices[row].tolist()} is not legal")
-    places = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
-    copies: Records = np.zeros(len(places), TABLE)
+    positions = np.repeat(np.flatnonzero(actions.ravel() != NO_BRANCH), num_walls)
+    copies: Records = np.zeros(len(positions), TABLE)
     _fill_copies(tables, indices, actions, num_walls, np.zeros(1, TABLE), copies)
-    return BranchTables(copies, actions.ravel()[places], places, *choices.shape)
+    return BranchTables(copies, actions.ravel()[positions], positions, *choices.shape)
 
 
 @jit
@@ -170,24 +170,24 @@ def _play_scripted(tables: Records, suits: Suits, actions: I16) -> None:
 def shuffle_undrawn(t: Table, ids: I64, state: I64) -> None:
     """Bring all tiles of the wall that nobody has drawn or seen into random order; ``ids`` (136,) is overwritten."""
     count = 0
-    for place in range(t.next_draw, 136):
-        if _is_undrawn(t, place):
-            ids[count] = t.wall[place]
+    for position in range(t.next_draw, 136):
+        if _is_undrawn(t, position):
+            ids[count] = t.wall[position]
             count += 1
     shuffle(ids[:count], state)
     count = 0
-    for place in range(t.next_draw, 136):
-        if _is_undrawn(t, place):
-            t.wall[place] = ids[count]
+    for position in range(t.next_draw, 136):
+        if _is_undrawn(t, position):
+            t.wall[position] = ids[count]
             count += 1
 
 
 @jit
-def _is_undrawn(t: Table, place: int) -> bool:
-    """Tell whether the tile at ``place``, behind all ordinary draws so far, is neither drawn nor an open indicator."""
+def _is_undrawn(t: Table, position: int) -> bool:
+    """Tell whether the tile at ``position``, behind all ordinary draws, is neither drawn nor an open indicator."""
     is_undrawn = True
     for i in range(t.num_kans):
-        is_undrawn &= place != RINSHAN[i]
+        is_undrawn &= position != RINSHAN[i]
     for i in range(t.num_dora):
-        is_undrawn &= place != DORA - 2 * i
+        is_undrawn &= position != DORA - 2 * i
     return is_undrawn

@@ -61,7 +61,7 @@ class GroupConfig:
     has_costs: bool = False
     """Decisions of the discard net are kept with what each discard costs at once (deal_in.py)."""
     has_draw_lanes: bool = False
-    """Every seat draws from its own places of the wall (engine/draw_lane.py)."""
+    """Every seat draws from its own positions of the wall (engine/draw_lane.py)."""
     first_steps: int = 1
     """Over so many steps tables begin one after another, or all deals would end, and hand out decisions, at once."""
 

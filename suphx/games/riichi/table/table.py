@@ -71,7 +71,7 @@ class Table(Result, RuleValues):
 
     # hanchan
     wall_seed: int = field("i8")  # of the simulator's walls
-    has_draw_lanes: int = field("i1")  # every seat draws from its own places of the wall (engine/draw_lane.py)
+    has_draw_lanes: int = field("i1")  # every seat draws from its own positions of the wall (engine/draw_lane.py)
     num_kyoku: int = field("i4")  # dealt so far
     kyoku: int = field("i1")  # 0 = East 1, 4 = South 1, 8 = West 1
     honba: int = field("i2")

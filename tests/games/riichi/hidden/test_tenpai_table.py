@@ -41,10 +41,10 @@ def suits_read() -> dict[tuple[int, str], set[Suit]]:
     read: list[set[Suit]] = [{(0,) * 9}]
     for node in range(first + 1, last):
         edges = range(table.first_edge[node], table.first_edge[node + 1])
-        place = int(table.place[node])
+        position = int(table.position[node])
         read.append(
             {
-                (*suit[:place], int(table.digit[edge]), *suit[place + 1 :])
+                (*suit[:position], int(table.digit[edge]), *suit[position + 1 :])
                 for edge in edges
                 for suit in read[table.origin[edge]]
             }

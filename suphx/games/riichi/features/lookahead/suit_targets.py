@@ -48,7 +48,7 @@ class SuitTargets:
     words: I64 = field("i8", _NUM_WORDS)
     """Every target once."""
     ranks: I32 = field("i4", 9, TABLE_TILES + 1, 5)
-    """By place (of honours from 2 on), tiles left and count: how many codes have a smaller count at that place."""
+    """By position (of honours from 2 on), tiles left and count: how many codes have a smaller count there."""
     first: I32 = field("i4", _NUM_SUIT_CODES + _NUM_HONOUR_CODES)
     """By rank: where its targets begin in ``near``."""
     ends: U16 = field("u2", _NUM_SUIT_CODES + _NUM_HONOUR_CODES, NUM_GROUPS)
@@ -146,9 +146,9 @@ def rank_suit(targets: SuitTargets, hand: I8, suit: int) -> int:
     """Return the rank of suit 0-2, or of the honours (3), of a hand, int8 (34,): up to TABLE_TILES tiles of it."""
     rank = _NUM_SUIT_CODES if suit == 3 else 0
     tiles = TABLE_TILES
-    for place in range(2 if suit == 3 else 0, 9):
-        count = hand[27 + place - 2 if suit == 3 else 9 * suit + place]
-        rank += targets.ranks[place, tiles, count]
+    for position in range(2 if suit == 3 else 0, 9):
+        count = hand[27 + position - 2 if suit == 3 else 9 * suit + position]
+        rank += targets.ranks[position, tiles, count]
         tiles -= count
     return rank
 

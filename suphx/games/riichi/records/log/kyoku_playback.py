@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_PLACES, STICK
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_POSITIONS, STICK
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.table.action import (
     ANKAN,
@@ -203,7 +203,7 @@ class _Playback:
         yield Ended(
             hands=tuple(tuple(sorted(hand)) for hand in self._hands),
             melds=tuple(tuple(melds) for melds in self._melds),
-            indicators=tuple(self._wall[place] for place in INDICATOR_PLACES[: self._num_dora]),
+            indicators=tuple(self._wall[position] for position in INDICATOR_POSITIONS[: self._num_dora]),
             winning_tile=self._last,
             turn=self._turn,
             riichi_seats=frozenset(self._riichi),
@@ -213,8 +213,8 @@ class _Playback:
 
     def _dealt(self, seat: int) -> list[int]:
         step = (seat - self._turn) % 4
-        places = [16 * block + 4 * step + i for block in range(3) for i in range(4)] + [48 + step]
-        return [self._wall[place] for place in places]
+        positions = [16 * block + 4 * step + i for block in range(3) for i in range(4)] + [48 + step]
+        return [self._wall[position] for position in positions]
 
     def _own_turn(self, seat: int, action: int) -> Iterator[Event]:
         if action <= TSUMOGIRI:
@@ -235,14 +235,14 @@ class _Playback:
         yield from self._turn_over(self._due_now)
         self._due_now = 0
         if self._stage == _KAN:
-            place = RINSHAN[self._num_rinshan]
+            position = RINSHAN[self._num_rinshan]
             self._num_rinshan += 1
         else:
-            place = DEALT + self._num_live
+            position = DEALT + self._num_live
             self._num_live += 1
-            self._need(seat, action, place < LAST_DRAW)
+            self._need(seat, action, position < LAST_DRAW)
         self._need(seat, action, seat == self._turn)
-        self._drawn = self._last = self._wall[place]
+        self._drawn = self._last = self._wall[position]
         self._hands[seat].append(self._drawn)
         self._stage = _OWN_TURN
         yield Drew(seat, self._drawn)
@@ -333,7 +333,7 @@ class _Playback:
     def _turn_over(self, count: int) -> Iterator[Event]:
         for _ in range(count):
             self._num_dora += 1
-            yield TurnedDora(self._wall[INDICATOR_PLACES[self._num_dora - 1]])
+            yield TurnedDora(self._wall[INDICATOR_POSITIONS[self._num_dora - 1]])
 
     def _pick(self, seat: int, action: int, faces: list[int]) -> list[int]:
         """Return one held id for each face, never the tile just drawn."""

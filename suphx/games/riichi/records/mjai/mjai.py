@@ -92,9 +92,9 @@ def parse_mjai(text: str, game_id: str, *, is_fragment_allowed: bool = False) ->
     except RecordError:
         raise
     except RecursionError as error:
-        raise RecordError("JSON is nested too deeply", f"{reader.place}, line {number}") from error
+        raise RecordError("JSON is nested too deeply", f"{reader.position}, line {number}") from error
     except ValueError as error:
-        raise RecordError(str(error), f"{reader.place}, line {number}") from error
+        raise RecordError(str(error), f"{reader.position}, line {number}") from error
 
 
 def _json_object(line: str) -> JsonObject:
@@ -113,7 +113,7 @@ class _GameReader:
     """Consumes mjai events in order; ``finish`` gives the game."""
 
     def __init__(self, game_id: str) -> None:
-        self.place = "the head"
+        self.position = "the head"
         self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
         self._kyoku: _KyokuReader | None = None
         self._scores = [Rules().start_points] * 4
@@ -145,11 +145,11 @@ class _GameReader:
     def finish(self, is_fragment_allowed: bool) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_ended and not is_fragment_allowed:
-            raise RecordError("the record ends without end_game: it is truncated", self.place, NO_END)
+            raise RecordError("the record ends without end_game: it is truncated", self.position, NO_END)
         if self._kyoku is not None and self._kyoku.builder.is_over:
             self._finish_kyoku()
         if not self._log.kyokus:
-            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+            raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
 
@@ -177,7 +177,7 @@ class _GameReader:
         if "oya" in event and _seat(event, "oya") != kyoku % 4:
             raise ValueError(f"oya is not seat {kyoku % 4}, the dealer of this kyoku")
         honba = _integer(event, "honba", 0, 999)
-        self.place = f"kyoku {kyoku} honba {honba}"
+        self.position = f"kyoku {kyoku} honba {honba}"
         scores = _points(event, "scores") if "scores" in event else self._scores
         if self._log.kyokus and scores != self._scores:
             raise ValueError(f"the kyoku starts with {scores}, but the one before ended with {self._scores}")

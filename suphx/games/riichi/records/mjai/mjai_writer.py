@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_PLACES, URA_PLACES
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_POSITIONS, URA_POSITIONS
 from suphx.games.riichi.records.log.kyoku_playback import (
     Called,
     CameBack,
@@ -96,7 +96,7 @@ def _start(kyoku: KyokuLog) -> _JsonObject:
     return {
         "type": "start_kyoku",
         "bakaze": "ESW"[kyoku.kyoku // 4],
-        "dora_marker": _name(wall[INDICATOR_PLACES[0]]),
+        "dora_marker": _name(wall[INDICATOR_POSITIONS[0]]),
         "kyoku": kyoku.kyoku % 4 + 1,
         "honba": kyoku.honba,
         "kyotaku": kyoku.kyotaku,
@@ -145,7 +145,7 @@ def _end(end: Ended, kyoku: KyokuLog) -> list[_JsonObject]:
     if code != WIN_RESULT:
         draw = {"type": "ryukyoku", "reason": _REASON_OF_RESULT[code], "deltas": result["deltas"].tolist()}
         return [draw | {"tenpais": [bool(value) for value in result["tenpai"]]}]
-    ura = [int(kyoku.wall[place]) for place in URA_PLACES[: len(end.indicators)]]
+    ura = [int(kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
     return [
         {
             "type": "hora",

@@ -99,14 +99,14 @@ def parse_mjlog(text: str, game_id: str, seed: str | None = None, *, is_fragment
         raise
     except ValueError as error:
         offset = len(text) - sum(len(token[0]) for token in tokens[index:])
-        raise RecordError(str(error), f"{reader.place}, tag {index + 1}, character {offset}") from error
+        raise RecordError(str(error), f"{reader.position}, tag {index + 1}, character {offset}") from error
 
 
 class _GameReader:
     """Consumes tags in order; ``finish`` gives the game."""
 
     def __init__(self, game_id: str, seed: str | None, is_fragment_allowed: bool) -> None:
-        self.place = "the head"
+        self.position = "the head"
         self._is_fragment_allowed = is_fragment_allowed
         self._log = GameLog(id=game_id, rules=Rules(), names=("", "", "", ""))
         self._walls = SeededWalls(seed)
@@ -144,11 +144,11 @@ class _GameReader:
     def finish(self) -> GameLog:
         """Return the game, or raise if it is not whole."""
         if not self._is_closed:
-            raise RecordError("the record ends without </mjloggm>: it is truncated", self.place, NO_END)
+            raise RecordError("the record ends without </mjloggm>: it is truncated", self.position, NO_END)
         if self._log.final_scores is None and not self._is_fragment_allowed:
-            raise RecordError("the record ends before the game: the last kyoku has no owari", self.place, NO_END)
+            raise RecordError("the record ends before the game: the last kyoku has no owari", self.position, NO_END)
         if not self._log.kyokus:
-            raise RecordError("the record has no finished kyoku", self.place, NO_KYOKU)
+            raise RecordError("the record has no finished kyoku", self.position, NO_KYOKU)
         self._log.seed_problem = self._walls.problem
         self._log.rules = replace(self._log.rules, tenpai_ends_game=does_tenpai_end_game(self._log))
         return self._log
@@ -221,7 +221,7 @@ class _GameReader:
             raise ValueError(f"kyoku {kyoku} is not East 1 to West 4, or its dealer is not seat {kyoku % 4}")
         if first_die > 5 or second_die > 5:
             raise ValueError(f"dice {first_die}, {second_die} are not 0 to 5")
-        self.place = f"kyoku {kyoku} honba {honba}"
+        self.position = f"kyoku {kyoku} honba {honba}"
         self._walls.start_kyoku(is_start_of_game=not (kyoku or honba), shuffle=attributes.get("shuffle", ""))
         scores = points_in(attributes, "ten")
         if self._builder is not None and scores != self._builder.scores:
@@ -313,7 +313,7 @@ class _GameReader:
         """Compare honba, sticks and scores of an end tag with what went before."""
         _, kyotaku = numbers_in(attributes, "ba", 0, 999, 2)
         if attribute(attributes, "sc").count(",") == _NUM_SC_WITH_CHIPS - 1:
-            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.place, CHIPS)
+            raise ForeignRecord("a game with chips: sc has 16 numbers instead of 8", self.position, CHIPS)
         scores = numbers_in(attributes, "sc", -_MAX_POINTS, _MAX_POINTS, _NUM_SC)[::2]
         self._compare_scores([100 * value for value in scores])
         if not self._running.is_over and kyotaku != self._running.kyotaku:

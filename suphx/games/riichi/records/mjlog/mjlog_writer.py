@@ -14,7 +14,7 @@ import numpy as np
 
 from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import INDICATOR_PLACES, URA_PLACES
+from suphx.games.riichi.records.log.kyoku_builder import INDICATOR_POSITIONS, URA_POSITIONS
 from suphx.games.riichi.records.log.kyoku_playback import (
     Called,
     CameBack,
@@ -145,7 +145,7 @@ class _KyokuWriter:
             first = 4 * ((seat - kyoku.kyoku) % 4)
             blocks = [wall[start + first : start + first + 4] for start in (0, 16, 32)]
             hands.append([*blocks[0], *blocks[1], *blocks[2], wall[48 + first // 4]])
-        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[INDICATOR_PLACES[0]]))
+        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[INDICATOR_POSITIONS[0]]))
         text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(hands))
         return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
 
@@ -196,7 +196,7 @@ class _KyokuWriter:
         parts += [f'machi="{machi}" ten="{_ten(result, index, seat == self._kyoku.kyoku % 4)}"']
         parts += [_yaku(result, index, is_open), f'doraHai="{_join(end.indicators)}"']
         if seat in end.riichi_seats:
-            ura = [int(self._kyoku.wall[place]) for place in URA_PLACES[: len(end.indicators)]]
+            ura = [int(self._kyoku.wall[position]) for position in URA_POSITIONS[: len(end.indicators)]]
             parts.append(f'doraHaiUra="{_join(ura)}"')
         parts.append(f'who="{seat}" fromWho="{loser}"' + (f' paoWho="{liable}"' if liable >= 0 else ""))
         return " ".join(parts)

@@ -29,8 +29,8 @@ _CUT_OFF = frozenset((expat.errors.codes[expat.errors.XML_ERROR_UNCLOSED_TOKEN],
 def read_xml_tokens(text: str) -> list[Token]:
     """Return the tags of a record, in the form of ``mjlog_text.read_tokens``.
 
-    A record that ends before its last tag gives the tags that it has. RecordError with the place for anything else that
-    is not well-formed, for a document type, for text between the tags, and for a tag in a tag.
+    A record that ends before its last tag gives the tags that it has. RecordError with the offset for anything else
+    that is not well-formed, for a document type, for text between the tags, and for a tag in a tag.
     """
     return _TagReader(text).read()
 
@@ -47,7 +47,7 @@ class _TagReader:
         self._parser.CharacterDataHandler = self._text
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._depth = 0
-        self._tags: list[tuple[int, str, Attributes, str]] = []  # place, name, attributes, slash
+        self._tags: list[tuple[int, str, Attributes, str]] = []  # offset, name, attributes, slash
 
     def read(self) -> list[Token]:
         """Return the tags."""
@@ -55,8 +55,8 @@ class _TagReader:
             self._parser.Parse(self._data, True)
         except expat.ExpatError as error:
             if not self._is_cut_off(error):
-                place = self._parser.ErrorByteIndex
-                raise self._error(place, f"{self._shown(place)} is not a tag ({_plain(error)})") from error
+                offset = self._parser.ErrorByteIndex
+                raise self._error(offset, f"{self._shown(offset)} is not a tag ({_plain(error)})") from error
         ends = [tag[0] for tag in self._tags[1:]] + [len(self._data)]
         return [self._token(*tag, end) for tag, end in zip(self._tags, ends, strict=True)]
 
@@ -65,24 +65,24 @@ class _TagReader:
         is_at_end = self._parser.ErrorByteIndex >= len(self._data)
         return bool(self._tags) and (is_at_end or error.code in _CUT_OFF)
 
-    def _token(self, place: int, name: str, attributes: Attributes, slash: str, end: int) -> Token:
-        whole = self._data[place:end].decode("utf-8", "replace")
+    def _token(self, offset: int, name: str, attributes: Attributes, slash: str, end: int) -> Token:
+        whole = self._data[offset:end].decode("utf-8", "replace")
         tile = _TILE_TAG.fullmatch(name)
         if tile and slash:
             return whole, tile[1], tile[2], "", {}, slash
         return whole, "", "", name, attributes, slash
 
     def _start(self, name: str, attributes: Attributes) -> None:
-        place = self._parser.CurrentByteIndex
+        offset = self._parser.CurrentByteIndex
         self._depth += 1
         if self._depth > 2:
-            raise self._error(place, f"tag {name:.{_MAX_SHOWN}} is inside tag {self._tags[-1][1]:.{_MAX_SHOWN}}")
+            raise self._error(offset, f"tag {name:.{_MAX_SHOWN}} is inside tag {self._tags[-1][1]:.{_MAX_SHOWN}}")
         length = sum(map(len, attributes)) + sum(map(len, attributes.values()))
         if length > MAX_TAG_LENGTH:
             raise self._error(
-                place, f"tag {name:.{_MAX_SHOWN}} has {length:,} characters: at most {MAX_TAG_LENGTH:,} are read"
+                offset, f"tag {name:.{_MAX_SHOWN}} has {length:,} characters: at most {MAX_TAG_LENGTH:,} are read"
             )
-        self._tags.append((place, name, attributes, "/" if self._depth == 2 else ""))
+        self._tags.append((offset, name, attributes, "/" if self._depth == 2 else ""))
 
     def _end(self, name: str) -> None:
         self._depth -= 1
@@ -91,19 +91,19 @@ class _TagReader:
 
     def _text(self, text: str) -> None:
         if not text.isspace():
-            place = self._parser.CurrentByteIndex
-            raise self._error(place, f"{text.strip()[:_MAX_SHOWN]!r} is not a tag")
+            offset = self._parser.CurrentByteIndex
+            raise self._error(offset, f"{text.strip()[:_MAX_SHOWN]!r} is not a tag")
 
     def _doctype(self, name: str, system_id: str | None, public_id: str | None, has_subset: int) -> None:
         if name.lower() == "html":
             raise RecordError("it is a web page, not a record", "the start", NOT_A_RECORD)
         raise self._error(self._parser.CurrentByteIndex, "the record has a document type: remove its <!DOCTYPE …>")
 
-    def _shown(self, place: int) -> str:
-        return repr(self._data[place : place + 4 * _MAX_SHOWN].decode("utf-8", "replace")[:_MAX_SHOWN])
+    def _shown(self, offset: int) -> str:
+        return repr(self._data[offset : offset + 4 * _MAX_SHOWN].decode("utf-8", "replace")[:_MAX_SHOWN])
 
-    def _error(self, place: int, reason: str) -> RecordError:
-        characters = self._num_skipped + len(self._data[:place].decode("utf-8", "replace"))
+    def _error(self, offset: int, reason: str) -> RecordError:
+        characters = self._num_skipped + len(self._data[:offset].decode("utf-8", "replace"))
         return RecordError(reason, f"character {characters}")
 
 

@@ -25,7 +25,7 @@ def hand_faces(table: Any, seat: int) -> list[int]:
 
 
 def shown_meld(table: Any, seat: int, index: int) -> dict[str, Any]:
-    """Return a meld as it lies on the table: ``{"faces", "taken": place or None, "is_hidden", "is_added"}``.
+    """Return a meld as it lies on the table: ``{"faces", "taken": position or None, "is_hidden", "is_added"}``.
 
     The taken tile is where the seat is that it came from. ``is_added``: a kan whose fourth tile was added to a pon.
     """
@@ -40,6 +40,6 @@ def shown_meld(table: Any, seat: int, index: int) -> dict[str, Any]:
         return {"faces": faces, "taken": None, "is_hidden": True, "is_added": False}
     same = [face for face in faces if face == claimed] or [f for f in faces if kind_of_face(f) == kind_of_face(claimed)]
     faces.remove(same[0])
-    place = {3: 0, 2: 1, 1: len(faces)}[(int(table["meld_from"][seat, index]) - seat) % SEATS]
-    shown = [*faces[:place], same[0], *faces[place:]]
-    return {"faces": shown, "taken": place, "is_hidden": False, "is_added": meld == KAKAN_MELD}
+    position = {3: 0, 2: 1, 1: len(faces)}[(int(table["meld_from"][seat, index]) - seat) % SEATS]
+    shown = [*faces[:position], same[0], *faces[position:]]
+    return {"faces": shown, "taken": position, "is_hidden": False, "is_added": meld == KAKAN_MELD}

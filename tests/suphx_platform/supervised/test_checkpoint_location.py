@@ -9,19 +9,19 @@ import pytest
 
 from suphx.training.supervised.supervised import Report
 from suphx_platform.storage.storage import StorageConfig
-from suphx_platform.supervised.data_parallel import checkpoint_place, train_on_workers
+from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.suphx_platform.storage.s3_server import S3Server
 from tests.training.lowest_legal import SHORT, job
 
 
 def test_without_a_storage_checkpoints_are_in_the_stages_folder(tmp_path: Path) -> None:
-    assert checkpoint_place(StorageConfig(), "run-1/discard", tmp_path).path == str(tmp_path)
+    assert checkpoint_location(StorageConfig(), "run-1/discard", tmp_path).path == str(tmp_path)
 
 
 def test_with_a_folder_as_storage_they_are_under_their_name(tmp_path: Path) -> None:
-    place = checkpoint_place(StorageConfig(address=str(tmp_path)), "run-1/discard", tmp_path / "other")
-    assert place.path == str(tmp_path / "run-1" / "discard")
+    location = checkpoint_location(StorageConfig(address=str(tmp_path)), "run-1/discard", tmp_path / "other")
+    assert location.path == str(tmp_path / "run-1" / "discard")
 
 
 @pytest.mark.slow
@@ -35,8 +35,8 @@ def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(server: S3Server,
         seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="checkpoints").get("Contents", []))
 
     training = job(replace(SHORT, report_every=5, save_seconds=1000))
-    place = checkpoint_place(StorageConfig(address="s3://checkpoints/runs"), "run-1/discard", tmp_path)
-    metrics = train_on_workers(training, tmp_path / "out", DataParallelConfig(num_workers=2), place, report=look)
+    location = checkpoint_location(StorageConfig(address="s3://checkpoints/runs"), "run-1/discard", tmp_path)
+    metrics = train_on_workers(training, tmp_path / "out", DataParallelConfig(num_workers=2), location, report=look)
     assert metrics["history"][-1]["step"] == 60
     assert any(key.startswith("runs/run-1/discard/workers/checkpoint_") for key in seen)
     left = client.list_objects_v2(Bucket="checkpoints", Prefix="runs/run-1/discard/workers/checkpoint")
