@@ -102,6 +102,12 @@ class StagePlanner:
         return plan
 
     def _plan_stage(self, stage: Stage[Any], upstream: Mapping[str, PlannedStage]) -> PlannedStage:
+        """Return what is done with a stage: its work is new, goes on as it is, is kept, or is done again.
+
+        Work of the same inputs (code included) goes on. Of work by other code a summary is always made again; another
+        stage is only if ``on_code_change`` says so: otherwise its result is kept, and unfinished work goes on under
+        a digest that names the inputs that it began with.
+        """
         code = stage_code(stage.run)
         digests = {name: planned.digest for name, planned in upstream.items()}
         inputs = {**self._settings(stage), "upstream": digests, **code.inputs()}

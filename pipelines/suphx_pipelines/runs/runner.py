@@ -197,28 +197,34 @@ class Runner(Generic[R]):
             return digest_files(records)
 
     def _finish(self, stage: Stage[R], plan: PlannedStage, parent: Tracker) -> tuple[StageStatus, Done]:
+        """Take the stage's result from this run's folder, the storage or another run; if there is none, do its work."""
         folder = self.folder / stage.name
         self._storage.fetch(stage.name, folder, plan.versions)
         done = read_done(folder, plan.digest)
         if done is not None:
             self._storage.keep(stage.name, folder, FINISHED)
             return "kept", done
-        found = find_finished(self._runs, stage.name, plan.digest)
         key = f"{self.run_id}/{stage.name}/{plan.digest[:16]}"
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
-            if found is not None:
-                source, done = found
-                self._console.say(f"{stage.name}: reusing the result of {source}")
-                copy_result(source, folder)
-            else:
-                done = self._work(stage, plan, tracker)
+            reused = self._reuse(stage, plan)
+            done = reused or self._work(stage, plan, tracker)
             with self._console.activity(f"{stage.name}: saving"):
                 tracker.log_metrics({**done.metrics, "warnings": len(read_warnings(folder))})
                 for path in sorted({path for pattern in stage.artifacts for path in folder.glob(pattern)}):
                     tracker.log_artifact(path)
         write_done(folder, done)
         self._storage.keep(stage.name, folder, FINISHED)
-        return "finished" if found is None else "reused", done
+        return "finished" if reused is None else "reused", done
+
+    def _reuse(self, stage: Stage[R], plan: PlannedStage) -> Done | None:
+        """Copy the result that another run has made with the same inputs, if there is one."""
+        found = find_finished(self._runs, stage.name, plan.digest)
+        if found is None:
+            return None
+        source, done = found
+        self._console.say(f"{stage.name}: reusing the result of {source}")
+        copy_result(source, self.folder / stage.name)
+        return done
 
     def _work(self, stage: Stage[R], plan: PlannedStage, tracker: Tracker) -> Done:
         number = self._stages.index(stage) + 1

@@ -17,7 +17,7 @@ from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.supervised.supervised import HeadTraining, Report, StoppedError, TrainingWatch, train_head
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
@@ -72,7 +72,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
         watch = _Watch(context.console, progress, stop, name)
         curve = CurveFile(context.folder)
 
-        def report(state: Report) -> None:
+        def report(state: HeadProgress) -> None:
             watch.note = (
                 f"step {state.step:,}, loss {state.train_loss:.3f}, {state.rows_per_second:,.0f} samples/s, "
                 f"waiting {state.waiting_share:.0%}"
@@ -120,7 +120,7 @@ def _job(context: StageContext[Recipe], head: str, num_games: int, config: Super
 
 
 def _train(
-    context: StageContext[Recipe], job: HeadTraining, report: Callable[[Report], None], watch: _Watch
+    context: StageContext[Recipe], job: HeadTraining, report: Callable[[HeadProgress], None], watch: _Watch
 ) -> dict[str, Any]:
     """Train here, or on the workers of the recipe; Interrupted, with the state saved, if the run is to stop."""
     recipe = context.recipe
@@ -180,7 +180,7 @@ def _time_limit(config: SupervisedConfig, last: Mapping[str, Any]) -> str:
     return f"; stopped by its share of total_minutes ({duration_text(share)})"
 
 
-def _curve_points(state: Report) -> dict[str, float]:
+def _curve_points(state: HeadProgress) -> dict[str, float]:
     points = {
         "train_loss": state.train_loss,
         "learning_rate": state.learning_rate,

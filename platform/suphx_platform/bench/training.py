@@ -19,7 +19,7 @@ from suphx.training.data.dataset import take
 from suphx.training.data.head_data import HeadData
 from suphx.training.data.split import KyokuSplit
 from suphx.training.data.stream_config import StreamConfig
-from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_platform.bench.net_case import PEAK_SECONDS, NetCase, Rate
 from suphx_platform.bench.peak import measure_peak
@@ -62,12 +62,12 @@ class _Laps:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._num_laps = 0
-        self._last: Report | None = None
+        self._last: HeadProgress | None = None
         self.rows = 0
         self.elapsed = 0.0
         self.waited = 0.0
 
-    def __call__(self, report: Report) -> None:
+    def __call__(self, report: HeadProgress) -> None:
         """Take a report; raises _EnoughError after ``seconds``."""
         self._num_laps += 1
         if self._last is not None and self._num_laps > _WARM_UP_LAPS:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
-from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import S3_SETTINGS, ray_session
 from suphx_platform.storage.linked_copy import copy_linked
 from suphx_platform.storage.storage import StorageConfig
@@ -77,7 +77,7 @@ def train_on_workers(
     config: DataParallelConfig,
     location: CheckpointLocation,
     *,
-    report: Callable[[Report], None] | None = None,
+    report: Callable[[HeadProgress], None] | None = None,
 ) -> dict[str, Any]:
     """Train one head on the workers of ``config`` and return its metrics, as ``train_head`` does in one process.
 
@@ -175,7 +175,7 @@ class _Checkpoints:
 
 
 @contextmanager
-def _reports(report: Callable[[Report], None] | None) -> Iterator[Queue | None]:
+def _reports(report: Callable[[HeadProgress], None] | None) -> Iterator[Queue | None]:
     """Give the workers a queue whose reports a thread passes on to ``report`` while the block runs."""
     if report is None:
         yield None
@@ -193,6 +193,6 @@ def _reports(report: Callable[[Report], None] | None) -> Iterator[Queue | None]:
         queue.shutdown()
 
 
-def _pass_on(queue: Queue, report: Callable[[Report], None]) -> None:
+def _pass_on(queue: Queue, report: Callable[[HeadProgress], None]) -> None:
     while (item := queue.get()) is not None:
         report(item)

@@ -86,7 +86,7 @@ class HeadTraining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class HeadProgress:
     """Progress since the last report."""
 
     step: int
@@ -112,7 +112,7 @@ def train_head(
     folder: Path,
     *,
     group: WorkerGroup | None = None,
-    report: Callable[[Report], None] | None = None,
+    report: Callable[[HeadProgress], None] | None = None,
     keep: Callable[[int], None] | None = None,
     watch: TrainingWatch | None = None,
 ) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class _Trainer:
         job: HeadTraining,
         folder: Path,
         group: WorkerGroup,
-        report: Callable[[Report], None] | None,
+        report: Callable[[HeadProgress], None] | None,
         keep: Callable[[int], None] | None,
         watch: TrainingWatch,
     ) -> None:
@@ -388,12 +388,12 @@ class _Trainer:
         plan |= {"train_samples": self.num_samples, "epochs": self.position.epochs}
         return self.result.finish(self.net, self.progress, self.bf16, calibration, plan)
 
-    def make_report(self, clock: Clock, share_done: float) -> Report:
+    def make_report(self, clock: Clock, share_done: float) -> HeadProgress:
         progress = self.progress
         rows_per_second, waiting_share = clock.lap()
         last = progress.history[-1] if progress.history else {}
         mean_loss = progress.loss_sum / progress.loss_rows if progress.loss_rows else last.get("train_loss", math.nan)
-        return Report(
+        return HeadProgress(
             step=progress.step,
             rows=progress.rows,
             share_done=min(1.0, share_done),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.training.supervised.supervised import Report
+from suphx.training.supervised.supervised import HeadProgress
 from suphx_platform.storage.storage import StorageConfig
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
@@ -31,7 +31,7 @@ def test_checkpoints_go_to_a_bucket_and_are_removed_at_the_end(server: S3Server,
     client = server.client()
     seen: set[str] = set()
 
-    def look(report: Report) -> None:
+    def look(report: HeadProgress) -> None:
         seen.update(entry["Key"] for entry in client.list_objects_v2(Bucket="checkpoints").get("Contents", []))
 
     training = job(replace(SHORT, report_every=5, save_seconds=1000))

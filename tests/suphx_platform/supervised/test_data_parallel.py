@@ -22,7 +22,7 @@ from torch.multiprocessing.spawn import spawn
 from suphx.games.riichi.features.head import DISCARD_HEAD
 from suphx.games.riichi.features.samples import Samples
 from suphx.training.loop.worker_group import WorkerGroup
-from suphx.training.supervised.supervised import HeadTraining, Report, train_head
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.supervised.data_parallel import CheckpointLocation, train_on_workers
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
@@ -82,7 +82,7 @@ def train_without_ray(rank: int, folder: Path) -> None:
 def test_two_workers_of_which_one_is_killed_end_like_two_plain_processes(tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.touch()
-    reports: list[Report] = []
+    reports: list[HeadProgress] = []
     found = train_on_workers(
         training(DiesOnce(go)), tmp_path / "ray", TWO, CheckpointLocation(str(tmp_path / "kept")), report=reports.append
     )

@@ -18,7 +18,7 @@ from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, 
 from suphx.models.nets.net_config import NetConfig
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.prediction import predict
-from suphx.training.supervised.supervised import Report, StoppedError, TrainingWatch, train_head
+from suphx.training.supervised.supervised import HeadProgress, StoppedError, TrainingWatch, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 
@@ -37,7 +37,7 @@ class KilledError(Exception):
 
 
 def train(folder: Path, config: SupervisedConfig = SHORT, stop_at: int = 0, **fields: Any) -> dict[str, Any]:
-    def report(progress: Report) -> None:
+    def report(progress: HeadProgress) -> None:
         if progress.step == stop_at:
             raise KilledError
 
@@ -126,7 +126,7 @@ def test_a_stopped_training_ends_with_the_numbers_of_an_unstopped_one(tmp_path: 
 
 
 def _train_until_killed(folder: Path) -> None:
-    def report(progress: Report) -> None:
+    def report(progress: HeadProgress) -> None:
         if progress.step == 37:
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -198,7 +198,7 @@ def test_no_training_samples_are_refused(tmp_path: Path) -> None:
 
 
 def test_reports_tell_the_pace(tmp_path: Path) -> None:
-    reports: list[Report] = []
+    reports: list[HeadProgress] = []
     train_head(job(replace(SHORT, report_every=7)), tmp_path, report=reports.append)
     assert [report.step for report in reports] == [7, 14, 21, 28, 35, 42, 49, 56, 60]
     assert all(0 <= report.waiting_share <= 1 and report.rows_per_second > 0 for report in reports)
