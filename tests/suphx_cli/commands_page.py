@@ -81,6 +81,9 @@ JSON_KEYS = {
         "games placements[4] average_placement stable_rank stable_rank_interval[2] win_rate deal_in_rate riichi_rate "
         "call_rate average_win average_deal_in"
     ),
+    "records statistics --luck": (
+        "without_luck{average_placement,points_per_game}{mean,interval[2],adjusted,adjusted_interval[2],gain}"
+    ),
     "records convert": (
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),

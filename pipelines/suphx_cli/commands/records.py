@@ -39,6 +39,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     statistics.add_argument(
         "--player", required=True, metavar="NAME", help="name of the player, as written in the records"
     )
+    statistics.add_argument(
+        "--luck",
+        action="store_true",
+        help="also show placement and points without the luck of dealt hands and draws (docs/evaluation.md), learned "
+        "from all games in PATH, 40 or more",
+    )
     add_workers(statistics)
     statistics.set_defaults(execute=execute_statistics)
 
@@ -85,14 +91,18 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
 def execute_statistics(args: argparse.Namespace, console: Console) -> None:
     """Count one player's figures over all games; ValueError for a missing path or if no game has the player."""
     _need_paths([args.path])
+    from suphx.evaluation.draw_luck import DrawLuck
     from suphx.evaluation.player_statistics import player_statistics
     from suphx.games.riichi import Quarantine, parse_all
     from suphx_cli.arguments.quarantine_text import quarantine_json
 
     quarantine = Quarantine()
+    luck = DrawLuck() if args.luck else None
     with console.progress("games") as progress:
         logs = progress.count(parse_all([args.path], args.workers, quarantine=quarantine))
-        figures = player_statistics(logs, args.player).to_json()
+        figures = player_statistics(logs if luck is None else luck.collect(logs), args.player).to_json()
+    if luck is not None:
+        figures["without_luck"] = {name: mean.to_json() for name, mean in luck.of_player(args.player).items()}
     _show(console, {**figures, **quarantine_json(quarantine)}, {"player": args.player, **figures}, quarantine)
 
 

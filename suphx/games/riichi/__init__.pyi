@@ -44,6 +44,12 @@ from .records.archive.record_search import find_record as find_record
 from .records.archive.record_writer import RecordForm as RecordForm, write_records as write_records
 from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as StoreWriter, write_store as write_store
 from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
+from .records.log.draw_outcomes import (
+    NUM_HAND_STATES as NUM_HAND_STATES,
+    DealDraws as DealDraws,
+    DrawColumn as DrawColumn,
+    DrawOutcomes as DrawOutcomes,
+)
 from .records.log.game_recorder import GameRecorder as GameRecorder
 from .records.log.game_statistics import (
     STATISTICS_COLUMNS as STATISTICS_COLUMNS,

@@ -84,6 +84,18 @@ def test_statistics_has_the_figures_and_what_was_set_aside(folder: Path, capsys:
     assert "3 records were set aside:" in text
 
 
+def test_statistics_without_luck_need_enough_games(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["records", "statistics", str(folder), "--player", NAMES[0], "--luck"]) == 1
+    error = capsys.readouterr().err
+    assert "2 finished games are too few to learn what draws are worth: give records of at least 40" in error
+    for seed in range(3, 41):
+        (folder / f"{seed}.mjlog").write_text(write_mjlog(random_game(seed)))
+    values, _ = run(capsys, "statistics", str(folder), "--player", NAMES[0], "--luck")
+    placement = values["without_luck"]["average_placement"]
+    assert placement["mean"] == values["average_placement"]
+    assert placement["adjusted_interval"][0] < placement["adjusted"] < placement["adjusted_interval"][1]
+
+
 def test_convert_names_what_it_set_aside_and_lists_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target, listed = folder.parent / "out", folder.parent / "aside.jsonl"
     values, _ = run(capsys, "convert", str(folder), str(target), "--to", "mjai", "--list", str(listed))

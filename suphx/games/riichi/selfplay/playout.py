@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi.bots.baseline import choose_ukeire
 from suphx.games.riichi.engine.kyoku import step
+from suphx.games.riichi.engine.undrawn import is_undrawn
 from suphx.games.riichi.features.encoder import Encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, PLAYOUT_HEADS
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
@@ -26,7 +27,6 @@ from suphx.games.riichi.selfplay.decision import Forward, discard_action
 from suphx.games.riichi.selfplay.play_to_end import play_to_end
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.table import KYOKU_END, TABLE, Table
-from suphx.games.riichi.table.wall import DORA, RINSHAN
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
 from suphx.kernel.record import I16, I64, Records
@@ -171,23 +171,12 @@ def shuffle_undrawn(t: Table, ids: I64, state: I64) -> None:
     """Bring all tiles of the wall that nobody has drawn or seen into random order; ``ids`` (136,) is overwritten."""
     count = 0
     for position in range(t.next_draw, 136):
-        if _is_undrawn(t, position):
+        if is_undrawn(t, position):
             ids[count] = t.wall[position]
             count += 1
     shuffle(ids[:count], state)
     count = 0
     for position in range(t.next_draw, 136):
-        if _is_undrawn(t, position):
+        if is_undrawn(t, position):
             t.wall[position] = ids[count]
             count += 1
-
-
-@jit
-def _is_undrawn(t: Table, position: int) -> bool:
-    """Tell whether the tile at ``position``, behind all ordinary draws, is neither drawn nor an open indicator."""
-    is_undrawn = True
-    for i in range(t.num_kans):
-        is_undrawn &= position != RINSHAN[i]
-    for i in range(t.num_dora):
-        is_undrawn &= position != DORA - 2 * i
-    return is_undrawn
