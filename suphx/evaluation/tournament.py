@@ -7,7 +7,7 @@ chosen round by round from all games so far (rating/lineup_choice.py), those of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -18,11 +18,13 @@ from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import GameLog, Rules, places_of_scores, tenhou
+from suphx.games.riichi import GameLog, Rules, game_row, places_of_scores, tenhou
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 
 SEATS = 4
+NoteGames = Callable[[Sequence[RatedGame], Mapping[str, I64]], None]
+"""Gets the games of a wall, and what each agent (by digest) did in them: the sum of ``game_row``."""
 ROUNDS = 4
 """Times that lineups are chosen: each begins the processes again, and the later ones know more."""
 
@@ -53,6 +55,7 @@ def play_tournament(
     progress: Callable[[float], None] = lambda games: None,
     kept: KeptResults | None = None,
     note_forfeit: Callable[[str, str], None] = lambda digest, reason: None,
+    note_games: NoteGames = lambda games, rows: None,
 ) -> list[RatedGame]:
     """Play ``num_hanchans`` games (a multiple of 4, at least 8) and return them, wall by wall.
 
@@ -60,8 +63,8 @@ def play_tournament(
     decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
     what ``kept`` has of the same games is not played again. The result does not depend on ``workers``, nor on the order
     of ``players``: they count in the order of their digests. ``note_forfeit`` gets the digest of an agent that could
-    not play a game to its end, and why. ValueError for fewer than four players, an unknown agent or a wrong number,
-    ChildProcessError if a process dies.
+    not play a game to its end, and why; ``note_games`` gets games in any order. ValueError for fewer than four
+    players, an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
         raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
@@ -72,23 +75,23 @@ def play_tournament(
     for part in np.array_split(np.arange(len(walls)), min(ROUNDS, len(walls))):
         lineups = choose_lineups(chain(earlier, games), digests, len(part), anchor=anchor)
         tasks = [_task(lineup, number, walls, players) for lineup, number in zip(lineups, part.tolist(), strict=True)]
-        summaries = dict(
-            play_tasks(
-                [player.address for player in players],
-                [str(number) for number in range(len(players))],
-                tasks,
-                summarise=_summarise,
-                rules=rules or tenhou(),
-                has_draw_lanes=has_draw_lanes,
-                workers=workers,
-                load=load,
-                kept=kept,
-                progress=progress,
-                note_forfeit=lambda agent, reason: note_forfeit(digests[agent], reason),
-            )
-        )
-        for index, task in enumerate(tasks):
-            games += _rated_games(task, summaries[index], digests)
+        played: dict[int, list[RatedGame]] = {}
+        for index, summary in play_tasks(
+            [player.address for player in players],
+            [str(number) for number in range(len(players))],
+            tasks,
+            summarise=_summarise,
+            rules=rules or tenhou(),
+            has_draw_lanes=has_draw_lanes,
+            workers=workers,
+            load=load,
+            kept=kept,
+            progress=progress,
+            note_forfeit=lambda agent, reason: note_forfeit(digests[agent], reason),
+        ):
+            played[index] = _rated_games(tasks[index], summary, digests)
+            note_games(played[index], _rows(summary, digests))
+        games += [game for index in sorted(played) for game in played[index]]
     return games
 
 
@@ -98,7 +101,7 @@ def _task(lineup: Four, number: int, walls: range, players: Sequence[Player]) ->
     return GameTask(
         seating=np.array([np.array(lineup)[np.roll(order, rotation)] for rotation in range(SEATS)]),
         seeds=(walls[number],) * SEATS,
-        key=f"wall-{number + 1}-lineup-{_digest(players[agent].digest for agent in lineup)}",
+        key=f"wall-{number + 1}-agents-{_digest(players[agent].digest for agent in lineup)}",
         title=f"{', '.join(players[agent].name for agent in lineup)} on wall {number + 1} of {len(walls)}",
     )
 
@@ -109,9 +112,16 @@ def _digest(agents: Iterable[str]) -> str:
 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:
-    """Return the place of each seat, 1-4, in each game."""
+    """Return the place of each seat, 1-4, in each game, and the sum of ``game_row`` of each agent."""
     scores = [log.final_scores for log in logs]
-    return {"places": places_of_scores(np.array(scores)).tolist()}
+    rows = {name: [row for log in logs if (row := game_row(log, name))] for name in sorted(logs[0].names)}
+    sums = {name: np.sum(lines, axis=0).tolist() for name, lines in rows.items()}
+    return {"places": places_of_scores(np.array(scores)).tolist(), "rows": sums}
+
+
+def _rows(summary: Summary, digests: Sequence[str]) -> dict[str, I64]:
+    """Return the rows of a summary by digest; in it agents go by their numbers."""
+    return {digests[int(name)]: np.array(row, np.int64) for name, row in summary["rows"].items()}
 
 
 def _rated_games(task: GameTask, summary: Summary, digests: Sequence[str]) -> list[RatedGame]:

@@ -24,7 +24,7 @@ from suphx_pipelines.tournament import (
     tournament_promotion,
     tournament_report,
 )
-from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD
+from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
@@ -40,7 +40,7 @@ class TournamentResult:
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
         folder = self.run.folder
-        table = read_json(folder / LEADERBOARD / tournament_report.TABLE_NAME)["agents"]
+        table = read_json(folder / LEADERBOARD / TABLE_NAME)["agents"]
         promotion = read_json(folder / PROMOTION / tournament_report.PROMOTION_NAME)
         kept = ("rating", "interval", "hanchans", "average_placement")
         return {
@@ -57,12 +57,8 @@ class TournamentResult:
 def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
-    table, decision, promotion = (
-        tournament_report.TABLE_NAME,
-        tournament_report.DECISION_NAME,
-        tournament_report.PROMOTION_NAME,
-    )
-    pictures = (tournament_report.REPORT_NAME, *tournament_report.LEADERBOARD_NAMES)
+    decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
+    pictures = (tournament_report.REPORT_NAME, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,
@@ -75,7 +71,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
             run=leaderboard.run,
             recipe_keys=("night", "leaderboard", "draw_lanes"),
             needs=(POOL,),
-            artifacts=(table, GAMES_NAME),
+            artifacts=(TABLE_NAME, GAMES_NAME),
         ),
         Stage(
             name=DECISION,

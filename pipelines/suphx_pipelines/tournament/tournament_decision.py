@@ -12,6 +12,7 @@ from suphx.evaluation.sequential.sequential_match import SequentialReport, play_
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.tournament_games import games_of, wall_seed
+from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 
@@ -20,7 +21,7 @@ def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     folder = context.upstream["pool"]
     pool = read_pool(folder)
-    table = read_json(context.upstream["leaderboard"] / tournament_report.TABLE_NAME)["agents"]
+    table = read_json(context.upstream["leaderboard"] / TABLE_NAME)["agents"]
     best = next((row["name"] for row in table if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
     champion = None if pool.champion is None else pool.entrants[pool.champion]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +25,7 @@ from suphx_platform.storage.storage import Storage, StorageConfig
 LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
+TABLE_NAME = "table.json"
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:
@@ -53,21 +54,52 @@ def read_games(path: Path) -> list[RatedGame]:
     return games
 
 
-def games_of_earlier_nights(
+@dataclass(frozen=True, slots=True)
+class EarlierNights:
+    """The games of earlier nights, and the ratings as they were published then."""
+
+    games: list[RatedGame]
+    nights: list[dict[str, Any]]
+    """As ``night_of`` returns them, in the order of the nights' names."""
+
+
+def night_of(run_id: str, night: str, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the ratings of a night as plain values; ``rows`` are the agents of its table."""
+    ratings = {row["digest"]: [row["rating"], *row["interval"]] for row in rows}
+    return {"run": run_id, "night": night, "ratings": ratings}
+
+
+def history_json(earlier: EarlierNights) -> dict[str, Any]:
+    """Return earlier nights as plain values."""
+    return games_json(earlier.games, {}) | {"nights": earlier.nights}
+
+
+def read_history(path: Path) -> EarlierNights:
+    """Return the earlier nights of a file; no games if they were played by other rules."""
+    return EarlierNights(read_games(path), read_json(path)["nights"])
+
+
+def earlier_nights(
     name: str, run_id: str, runs: Path, storage: StorageConfig, say: Callable[[str], None]
-) -> list[RatedGame]:
-    """Return the games of all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
+) -> EarlierNights:
+    """Return all tournaments called ``name`` but the run ``run_id``: those in ``runs`` and in the storage.
 
     The order does not depend on where they were found. ``say`` is told of nights that were played with another version
     of the game's code: they count. Raises OSError if the storage does not answer.
     """
     games: set[RatedGame] = set()
+    nights: list[dict[str, Any]] = []
     others: list[str] = []
 
     def read(run: str, path: Path) -> None:
         games.update(read_games(path))
-        if read_json(path)["engine"] != _engine_digest():
+        values = read_json(path)
+        if values["engine"] != _engine_digest():
             others.append(run)
+        table = path.with_name(TABLE_NAME)
+        rows = read_json(table)["agents"] if table.is_file() else []
+        if rows and "digest" in rows[0]:
+            nights.append(night_of(run, values["night"], rows))
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
     for run, path in found.items():
@@ -86,7 +118,7 @@ def games_of_earlier_nights(
             f"{max(others)}): their games count. If a rule or a baseline plays differently since, give the tournament "
             "a new name, so that ratings begin anew"
         )
-    return sorted(games)
+    return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
 
 
 def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:

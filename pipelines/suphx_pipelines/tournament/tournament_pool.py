@@ -1,6 +1,6 @@
 """The pool stage of a tournament: who plays tonight, their nets copied, so that nothing changes until it is over.
 
-Leaves ``pool.json`` and the nets under ``agents/<place in the pool>``.
+Leaves ``pool.json`` and the nets under ``agents/<number in the pool>``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_addre
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
-from suphx_pipelines.tournament.tournament_history import games_json, games_of_earlier_nights
+from suphx_pipelines.tournament.tournament_history import earlier_nights, history_json
 from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 
 HISTORY_NAME = "history.json"
-"""The games of earlier nights, as they were when the night began."""
+"""The games and ratings of earlier nights, as they were when the night began."""
 POOL_NAME = "pool.json"
 Context = StageContext[TournamentRecipe]
 
@@ -60,7 +60,7 @@ class Pool:
 
     entrants: tuple[Entrant, ...]
     champion: int | None
-    """Place of the champion in the pool; None if there is none."""
+    """Number of the champion in the pool; None if there is none."""
     version: str | None
     """Of the champion in the model registry."""
     left_out: dict[str, str]
@@ -105,8 +105,8 @@ def run(context: Context) -> dict[str, float]:
     pool = Pool(entrants=tuple(entrants), champion=champion, version=version, left_out=left_out)
     write_json(context.folder / POOL_NAME, asdict(pool))
     runs, run_id = context.folder.parents[1], context.folder.parent.name
-    earlier = games_of_earlier_nights(recipe.name, run_id, runs, recipe.storage, context.console.say)
-    write_json(context.folder / HISTORY_NAME, games_json(earlier, {}))
+    earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage, context.console.say)
+    write_json(context.folder / HISTORY_NAME, history_json(earlier))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
 
 
@@ -136,9 +136,9 @@ def _newest_from(context: Context) -> str:
     return recipe.pool.newest_from or own
 
 
-def _enter(source: AgentSource, folder: Path, place: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
+def _enter(source: AgentSource, folder: Path, number: int, name: str, address: str, *, is_candidate: bool) -> Entrant:
     """Copy the nets of an agent, if it has any, and see that it can play."""
-    copy, space = folder / _COPIES / str(place), folder / _COPIES / f"fetched-{place}"
+    copy, space = folder / _COPIES / str(number), folder / _COPIES / f"fetched-{number}"
     for remains in (copy, space):
         shutil.rmtree(remains, ignore_errors=True)  # of one that did not play, or of a killed attempt
     wrapper, nets = split_wrapper(address)
@@ -147,7 +147,7 @@ def _enter(source: AgentSource, folder: Path, place: int, name: str, address: st
     if is_net:
         _copy_nets(Path(fetched), copy)
         shutil.rmtree(space, ignore_errors=True)
-        fetched = f"{_COPIES}{place}"
+        fetched = f"{_COPIES}{number}"
     told = ",".join(sorted(words))
     entrant = Entrant(
         name=name,

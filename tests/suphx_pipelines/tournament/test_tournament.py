@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 import os
 import re
@@ -26,6 +27,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     load_tournament_recipe,
 )
 from suphx_pipelines.tournament.tournament import run_tournament
+from suphx_pipelines.tournament.tournament_history import read_games
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import StorageConfig
@@ -98,6 +100,32 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
             load_tournament_recipe(path, [(key, value)])
 
 
+def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
+    """Look at what the last of three nights shows of all of them."""
+    folder = runs / str(results[-1]["run_id"])
+    table = read_json(folder / "leaderboard" / "table.json")
+    ours = next(row for row in table["agents"] if row["name"] == "ukeire")
+    assert [night["night"] for night in table["nights"]] == ["1", "2", "3"]
+    assert [night["ratings"][ours["digest"]][0] for night in table["nights"]] == [1000, 1000, 1000]
+    assert 0 < ours["style"]["win_rate"] < 1
+    games = read_games(folder / "leaderboard" / "games.json") + read_games(folder / "pool" / "history.json")
+    digests = [row["digest"] for row in table["agents"]]
+    for row, column in itertools.permutations(range(len(digests)), 2):
+        common = [game for game in games if {digests[row], digests[column]} <= set(game.seats)]
+        places = [[game.places[game.seats.index(digests[agent])] for agent in (row, column)] for game in common]
+        assert table["pairings"][row][column] == sum(first < second for first, second in places)
+    page, live = (folder / "report" / "report.html").read_text(), (folder / "leaderboard" / "live.html").read_text()
+    for text in (page, live):
+        for heading in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "<h2>Style"):
+            assert heading in text
+        for earlier in results[:-1]:
+            link = f"../../{earlier['run_id']}/report/report.html"
+            assert f'href="{link}"' in text
+            assert (folder / "report" / link).is_file()
+    assert "20 of tonight&#x27;s 20 hanchans have been played" in live
+    assert 'http-equiv="refresh"' not in live
+
+
 def test_three_nights(runs: Path) -> None:
     """The first candidate becomes the champion, a clearly better one takes its place, a worse one does not."""
     save_at(save_random(runs / "a-1" / "reinforcement"), 1000)
@@ -123,6 +151,7 @@ def test_three_nights(runs: Path) -> None:
     save_at(save_random(runs / "c-1" / "reinforcement", seed=2), 3000)
     third = play(runs, night(3))
     assert (third["champion"], third["promoted"]) == ("models:/suphx/2", False)
+    check_pages(runs, [first, second, third])
     assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
     assert champion(runs) == "2"
 
@@ -141,7 +170,7 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     tracked = {run.info.run_name: run for run in store.client.search_runs([experiment.experiment_id])}
     assert set(tracked) == {result["run_id"], "pool", "leaderboard", "decision", "promotion", "report"}
     kept = [file.path for file in store.client.list_artifacts(tracked["report"].info.run_id)]
-    assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "report.html"]
+    assert sorted(kept) == ["leaderboard.csv", "leaderboard.svg", "pairings.svg", "report.html", "style.svg"]
     ratings = tracked["leaderboard"].data.metrics
     assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
     (model,) = store.client.search_logged_models([experiment.experiment_id])
@@ -226,7 +255,8 @@ def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> 
     (folder / "done.json").unlink()
     (folder / "table.json").unlink()
     for games in (folder / "games").iterdir():  # to tell them from those that are played again
-        write_json(games, {"places": [[5 - place for place in places] for places in read_json(games)["places"]]})
+        values = read_json(games)
+        write_json(games, values | {"places": [[5 - place for place in places] for places in values["places"]]})
     again = play(runs)
     for name, row in again["agents"].items():
         assert row["average_placement"] == 5 - result["agents"][name]["average_placement"]

@@ -16,8 +16,8 @@ from suphx_pipelines.tournament import tournament_pool
 from suphx_pipelines.tournament.tournament_history import (
     GAMES_NAME,
     LEADERBOARD,
+    earlier_nights,
     games_json,
-    games_of_earlier_nights,
 )
 from suphx_pipelines.tournament.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -85,11 +85,11 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) ->
         path.parent.mkdir(parents=True)
         write_json(path, values | other)
     said: list[str] = []
-    assert games_of_earlier_nights("nightly", "", tmp_path, StorageConfig(), said.append) == games
+    assert earlier_nights("nightly", "", tmp_path, StorageConfig(), said.append).games == games
     (text,) = said
     assert text.startswith(
         "2 earlier nights were played with another version of the game's code (nightly-1 to nightly-3)"
     )
     said.clear()
-    assert games_of_earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append) == []
+    assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append).games == []
     assert said == []

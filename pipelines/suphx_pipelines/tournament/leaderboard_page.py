@@ -1,0 +1,204 @@
+"""The leaderboard as sections of a page: ratings, the nights so far, who beats whom, and how the agents play."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from suphx_pipelines.charts.interval_chart import Row as Line
+from suphx_pipelines.charts.interval_chart import interval_chart
+from suphx_pipelines.charts.line_chart import Curve, line_chart
+from suphx_pipelines.charts.pairing_chart import pairing_chart
+from suphx_pipelines.charts.placement_chart import placement_chart
+from suphx_pipelines.charts.radar_chart import Spoke, radar_chart
+from suphx_pipelines.report import report_page
+from suphx_pipelines.report.report_match import PLACE_LEGEND
+from suphx_pipelines.report.report_name import short_names
+from suphx_pipelines.report.report_number import decimal, difference, interval, number, percent, stable_rank
+from suphx_pipelines.tournament.leaderboard_table import STYLE
+
+Row = Mapping[str, Any]
+_MOST_LINES = 6
+"""Agents in a chart with a colour for each."""
+_SPOKES = (
+    Spoke(name="wins", inner=0.0, outer=0.35),
+    Spoke(name="few deal-ins", inner=0.25, outer=0.0),
+    Spoke(name="riichi", inner=0.0, outer=0.4),
+    Spoke(name="calls", inner=0.0, outer=0.6),
+    Spoke(name="early wins", inner=16.0, outer=8.0),
+)
+_PAIRINGS = "Who comes before whom"
+_PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
+
+
+def sections(table: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (heading, HTML) of a leaderboard's table (leaderboard_table.py); sections without content are empty."""
+    rows = table["agents"]
+    names = short_names([row["name"] for row in rows])
+    return [
+        ("Leaderboard", _leaderboard(table, names)),
+        ("Nights", _nights(table, names)),
+        ("Pairings", _pairings(table, names)),
+        ("Style", _style(rows, names)),
+    ]
+
+
+def pictures(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return file name -> SVG file, of the pictures that the table has content for."""
+    rows = table["agents"]
+    names = short_names([row["name"] for row in rows])
+    found = {
+        "leaderboard.svg": _ratings_chart(rows, names, is_file=True),
+        "nights.svg": _nights_chart(_night_curves(table, names), is_file=True),
+        "pairings.svg": pairing_chart(table["pairings"], names, _PAIRINGS, is_file=True),
+        "style.svg": _style_chart(_styles(rows, names), is_file=True),
+    }
+    return {name: picture for name, picture in found.items() if picture}
+
+
+def _ratings_chart(rows: Sequence[Row], names: Sequence[str], *, is_file: bool = False) -> str:
+    lines = [
+        Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
+             colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
+        for name, row in zip(names, rows, strict=True)
+    ]  # fmt: skip
+    return interval_chart(lines, "Ratings of the agents", axis_title="rating", is_file=is_file)
+
+
+def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
+    rows = table["agents"]
+    text = (
+        f"Lineups of four agents played {number(table['walls'])} walls tonight, with four rotations of the seats each. "
+        f"The figures are from these games and from {number(table['earlier_hanchans'])} games of earlier nights. "
+        f"{names[0]} has the highest rating."
+    )
+    places = placement_chart(
+        [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
+    )
+    note = (
+        f"{table['anchor']} has 1,000 points in all nights. 100 points more than another agent: "
+        "comes before it in 64 of 100 games. "
+        "95 % intervals by bootstrap over walls: about 1 in 20 misses the true value."
+    )
+    body = report_page.paragraph(text) + report_page.side_by_side(
+        report_page.figure(_ratings_chart(rows, names), "Ratings", note, _rating_legend(rows)),
+        report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
+    )
+    columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
+               "placement": "average placement", "stable_rank": "stable rank (dan)",
+               "champion": "against the champion", "forfeits": "forfeited games"}  # fmt: skip
+    cells = [_cells(row) for row in rows]
+    shown = [key for key in columns if any(row[key] != "–" for row in cells)]
+    about = "Average placement: 2.50 is that of equal players, lower is better."
+    if "champion" in shown:
+        about += " Against the champion: difference of placements in their common games, with a 95 % interval."
+    if "forfeits" in shown:
+        about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played."
+    return body + report_page.table(
+        ("agent", *(columns[key] for key in shown)),
+        [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],
+        about=about,
+    )
+
+
+def _nights(table: Mapping[str, Any], names: Sequence[str]) -> str:
+    """Return the ratings as they were published night by night; empty in the first night."""
+    nights = table["nights"]
+    if len(nights) < 2:
+        return ""
+    curves = _night_curves(table, names)
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves if len(curve.points) > 1]
+    note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
+    listed = " · ".join(_night_link(night) for night in nights[:-1])
+    return (
+        report_page.figure(_nights_chart(curves), "Ratings over the nights", note, legend)
+        + f"<p>Earlier nights: {listed}</p>\n"
+    )
+
+
+def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:
+    """Return a curve for each of the strongest agents."""
+    curves = []
+    for colour, (name, row) in enumerate(zip(names[:_MOST_LINES], table["agents"], strict=False)):
+        known = [(index, night["ratings"][row["digest"]]) for index, night in enumerate(table["nights"], 1)
+                 if row["digest"] in night["ratings"]]  # fmt: skip
+        points = [(float(index), rating) for index, (rating, _, _) in known]
+        bounds = [(low, high) for _, (_, low, high) in known]
+        curves.append(Curve(name=name, points=points, intervals=bounds, colour=colour, has_dots=True))
+    return curves
+
+
+def _nights_chart(curves: Sequence[Curve], *, is_file: bool = False) -> str:
+    return line_chart(curves, "Ratings over the nights", x_title="night", is_file=is_file)
+
+
+def _night_link(night: Row) -> str:
+    address = report_page.escape(f"../../{night['run']}/report/report.html")
+    return f'<a href="{address}">{report_page.escape(night["night"])}</a>'
+
+
+def _pairings(table: Mapping[str, Any], names: Sequence[str]) -> str:
+    note = "How many of 100 common games the agent of the row came before that of the column, in all nights."
+    legend = [("k2", "before more often"), ("k1", "behind more often")]
+    return report_page.figure(pairing_chart(table["pairings"], names, _PAIRINGS), _PAIRINGS, note, legend)
+
+
+def _style(rows: Sequence[Row], names: Sequence[str]) -> str:
+    styles = _styles(rows, names)
+    if not styles:
+        return ""
+    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles[:_MOST_LINES])]
+    edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
+    columns = ("agent", "wins", "deal-ins", "riichi", "calls", "discards before a win")
+    *shares, turn = STYLE
+    cells = [(name, *(percent(style[key]) for key in shares), decimal(style[turn], 1)) for name, style in styles]
+    picture = report_page.figure(_style_chart(styles), "How the agents play", edges, legend)
+    return picture + report_page.table(columns, cells)
+
+
+def _styles(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, Row]]:
+    """Return name and style of the agents that have played tonight."""
+    styles = [(name, row["style"]) for name, row in zip(names, rows, strict=True)]
+    return [(name, style) for name, style in styles if style["win_rate"] is not None]
+
+
+def _style_chart(styles: Sequence[tuple[str, Row]], *, is_file: bool = False) -> str:
+    """Return the picture of the strongest agents."""
+    drawn = [(name, [math.nan if style[key] is None else style[key] for key in STYLE]) for name, style in styles]
+    return radar_chart(_SPOKES, drawn[:_MOST_LINES], "How the agents play", is_file=is_file)
+
+
+def _cells(row: Row) -> dict[str, str]:
+    against = row["against_champion"]
+    return {
+        "rating": number(row["rating"]),
+        "interval": interval(row["interval"], 0),
+        "hanchans": number(row["hanchans"]),
+        "placement": decimal(row["average_placement"], 3),
+        "stable_rank": stable_rank(row["stable_rank"], row.get("stable_rank_interval")),
+        "forfeits": number(row["forfeits"]) if row["forfeits"] else "–",
+        "champion": f"{difference(against['difference'])} ({interval(against['interval'], 3)})" if against else "–",
+    }
+
+
+def _titled(rows: Sequence[Row], names: Sequence[str]) -> list[report_page.Titled]:
+    """Return short names with their part in the tournament; the mouse shows the full name."""
+    return [
+        report_page.Titled(f"{name} ({part})" if (part := _part(row)) else name, row["name"])
+        for row, name in zip(rows, names, strict=True)
+    ]
+
+
+def _part(row: Row) -> str:
+    return "champion" if row["is_champion"] else "candidate" if row["is_candidate"] else ""
+
+
+def _rating_legend(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Return a key for the parts that agents of this tournament have; none where nobody has one."""
+    parts = {_part(row) for row in rows}
+    return (
+        [(f"k{colour}", part or "others") for part, colour in _PART_COLOURS.items() if part in parts]
+        if parts - {""}
+        else []
+    )

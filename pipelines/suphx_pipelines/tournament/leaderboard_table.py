@@ -1,0 +1,132 @@
+"""The table of a tournament: ratings, placements and style of the agents, who beats whom, the ratings of each night.
+
+Its keys stand in docs/architecture.md. The page of the report and the live page show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.rating.pairings import count_ahead
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.stable_rank import stable_rank
+from suphx.evaluation.statistics import stable_rank_interval
+from suphx.evaluation.tournament import SEATS, head_to_head, placements_of
+from suphx.evaluation.workers.forfeits import Forfeits
+from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS
+from suphx.kernel.record import I64
+from suphx_pipelines.tournament.tournament_history import EarlierNights, night_of
+from suphx_pipelines.tournament.tournament_pool import Entrant, Pool
+
+STYLE = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
+"""Ratios of ``game_row`` that say how an agent plays."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Leaderboard:
+    """What is known of a night so far; ``table`` may be asked while games come in."""
+
+    pool: Pool
+    earlier: EarlierNights
+    anchor: str
+    """Name of the agent whose rating is fixed."""
+    night: str
+    run_id: str
+    games: list[RatedGame] = field(default_factory=list)
+    rows: dict[str, I64] = field(default_factory=dict)
+    """Sums of ``game_row`` of tonight's games, by digest."""
+    forfeits: Forfeits = field(default_factory=Forfeits)
+    """By number in the pool."""
+
+    @property
+    def anchor_digest(self) -> str:
+        """Return the digest of the anchor: its name itself where it does not play tonight."""
+        return next((entrant.digest for entrant in self.pool.entrants if entrant.name == self.anchor), self.anchor)
+
+    def note_games(self, games: Sequence[RatedGame], rows: Mapping[str, I64]) -> None:
+        """Take the games of a wall, in any order."""
+        self.games += games
+        for digest, row in rows.items():
+            self.rows[digest] = self.rows.get(digest, 0) + row
+
+    def note_forfeit(self, digest: str, reason: str) -> None:
+        """Count a forfeit of an agent."""
+        self.forfeits.note([entrant.digest for entrant in self.pool.entrants].index(digest), reason)
+
+    def table(self) -> dict[str, Any]:
+        """Return the table, the strongest agent first; agents without a game are left out."""
+        games = [*self.earlier.games, *self.games]
+        ratings = rate_agents(games, anchor=self.anchor_digest)
+        entrants = [entrant for entrant in self.pool.entrants if entrant.digest in ratings]
+        entrants.sort(key=lambda entrant: -ratings[entrant.digest].rating)
+        lost = self.forfeits.to_json([entrant.name for entrant in self.pool.entrants])
+        rows = []
+        for entrant in entrants:
+            rating = ratings[entrant.digest]
+            rows.append(
+                {
+                    "name": entrant.name,
+                    "digest": entrant.digest,
+                    "rating": rating.rating,
+                    "interval": [rating.interval.low, rating.interval.high],
+                    "hanchans": rating.hanchans,
+                    **self._results(entrant, games),
+                    "style": self._style(entrant),
+                    **lost.get(entrant.name, {"forfeits": 0}),
+                }
+            )
+        return {
+            "agents": rows,
+            "walls": len({game.wall for game in self.games}),
+            "earlier_hanchans": len(self.earlier.games),
+            "anchor": self.anchor,
+            "pairings": count_ahead(games, [entrant.digest for entrant in entrants]).tolist(),
+            "nights": [*self.earlier.nights, night_of(self.run_id, self.night, rows)],
+        }
+
+    def _results(self, entrant: Entrant, games: Sequence[RatedGame]) -> dict[str, Any]:
+        champion = None if self.pool.champion is None else self.pool.entrants[self.pool.champion]
+        places = placements_of(games, entrant.digest)
+        counts = [int(np.count_nonzero(places == rank)) for rank in range(1, SEATS + 1)]
+        rank = stable_rank(counts)
+        return {
+            "is_candidate": entrant.is_candidate,
+            "is_champion": entrant is champion,
+            "placements": counts,
+            "average_placement": float(places.mean()),
+            "stable_rank": rank if np.isfinite(rank) else None,
+            "stable_rank_interval": _rank_interval(counts),
+            "against_champion": _against(games, entrant, champion),
+        }
+
+    def _style(self, entrant: Entrant) -> dict[str, float | None]:
+        """Return the ratios of ``STYLE`` over tonight's games; None where there is nothing to divide by."""
+        row = self.rows.get(entrant.digest)
+        if row is None:
+            return dict.fromkeys(STYLE)
+        sums = dict(zip(STATISTICS_COLUMNS, row.tolist(), strict=True))
+        pairs = {name: STATISTICS_RATIOS[name] for name in STYLE}
+        return {name: sums[above] / sums[below] if sums[below] else None for name, (above, below) in pairs.items()}
+
+
+def _against(games: Sequence[RatedGame], entrant: Entrant, champion: Entrant | None) -> dict[str, Any] | None:
+    """Return the difference to the champion in their common games; None with fewer than two common walls."""
+    if champion is None or entrant is champion:
+        return None
+    pair = {entrant.digest, champion.digest}
+    if len({game.wall for game in games if pair <= set(game.seats)}) < 2:
+        return None
+    difference = head_to_head(games, entrant.digest, champion.digest)
+    return {"difference": difference.mean, "interval": [difference.interval.low, difference.interval.high]}
+
+
+def _rank_interval(counts: list[int]) -> list[float] | None:
+    """Return the interval of the stable rank; None where it is infinite."""
+    interval = stable_rank_interval(counts)
+    ends = [interval.low, interval.high]
+    return ends if np.isfinite(ends).all() else None
