@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -111,12 +112,57 @@ def _digest(agents: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(agents).encode()).hexdigest()[:16]
 
 
-def _summarise(logs: Sequence[GameLog]) -> Summary:
-    """Return the place of each seat, 1-4, in each game, and the sum of ``game_row`` of each agent."""
+def replay_walls(
+    players: Sequence[Player],
+    walls: Mapping[int, Sequence[RatedGame]],
+    *,
+    records: Path,
+    has_draw_lanes: bool = True,
+    load: LoadAgent = load_agent,
+    progress: Callable[[float], None] = lambda games: None,
+) -> dict[int, list[list[int]]]:
+    """Play games of a tournament again and return the place of each seat, 1-4, by wall and game.
+
+    ``walls``: number of a wall -> its games; ``players`` have the digests of all who played. Each wall's records are
+    written to a file in the folder ``records``. ValueError for an unknown agent.
+    """
+    numbers = {player.digest: number for number, player in enumerate(players)}
+    tasks = [
+        GameTask(
+            seating=np.array([[numbers[digest] for digest in game.seats] for game in games]),
+            seeds=tuple(game.wall for game in games),
+            key=f"wall-{number}",
+            title=f"wall {number}",
+        )
+        for number, games in walls.items()
+    ]
+    found = play_tasks(
+        [player.address for player in players],
+        [player.name for player in players],
+        tasks,
+        summarise=_summarise_places,
+        rules=tenhou(),
+        has_draw_lanes=has_draw_lanes,
+        workers=1,
+        load=load,
+        progress=progress,
+        records=records,
+    )
+    places = {index: summary["places"] for index, summary in found}
+    return {number: places[index] for index, number in enumerate(walls)}
+
+
+def _summarise_places(logs: Sequence[GameLog]) -> Summary:
+    """Return ``places``: the place of each seat, 1-4, in each game."""
     scores = [log.final_scores for log in logs]
+    return {"places": places_of_scores(np.array(scores)).tolist()}
+
+
+def _summarise(logs: Sequence[GameLog]) -> Summary:
+    """Return also ``rows``: the sum of ``game_row`` of each agent."""
     rows = {name: [row for log in logs if (row := game_row(log, name))] for name in sorted(logs[0].names)}
     sums = {name: np.sum(lines, axis=0).tolist() for name, lines in rows.items()}
-    return {"places": places_of_scores(np.array(scores)).tolist(), "rows": sums}
+    return {**_summarise_places(logs), "rows": sums}
 
 
 def _rows(summary: Summary, digests: Sequence[str]) -> dict[str, I64]:

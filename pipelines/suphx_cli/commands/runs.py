@@ -1,10 +1,11 @@
-"""``suphx runs list | show | compare | delete``: the runs in the folder of runs."""
+"""``suphx runs list | show | compare | replay | delete``: the runs in the folder of runs."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,14 +25,15 @@ _RUN_HELP = "id of a run, or its folder"
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
-    """Add ``runs`` with its four sub-commands."""
+    """Add ``runs`` with its sub-commands."""
     parser = commands.add_parser(
         "runs",
-        help="list, show, compare or delete runs",
+        help="list, show, compare or delete runs, or replay games of a tournament",
         epilog=examples(
             "suphx runs list",
             "suphx runs show laptop-1f2e3d4c5b",
             "suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e",
+            "suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games",
             "suphx runs delete laptop-1f2e3d4c5b",
         ),
     )
@@ -50,6 +52,23 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
     compare.set_defaults(execute=execute_compare)
 
+    replay = verbs.add_parser(
+        "replay",
+        parents=[options],
+        help="play games of a finished tournament again and keep their records",
+        description="Play the games on a wall of a finished tournament again, with the nets of that night, and write "
+        "their records. Exit code 1: a game ended differently.",
+    )
+    replay.add_argument("run", metavar="RUN", help=f"{_RUN_HELP}, of a tournament")
+    replay.add_argument(
+        "--wall", type=int, action="append", required=True, metavar="N",
+        help="number of the wall in that night, from 1 on; may be repeated",
+    )  # fmt: skip
+    replay.add_argument(
+        "--to", type=Path, required=True, metavar="FOLDER", help="folder for the records, one file a wall"
+    )
+    replay.set_defaults(execute=execute_replay)
+
     delete = verbs.add_parser(
         "delete",
         parents=[options],
@@ -60,7 +79,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
     delete.set_defaults(execute=execute_delete)
-    for each in (listing, show, compare, delete):
+    for each in (listing, show, compare, replay, delete):
         add_runs(each)
 
 
@@ -106,6 +125,31 @@ def execute_show(args: argparse.Namespace, console: Console) -> dict[str, object
     _print_stages({name: (stage, headlines(metrics.get(name, {}))) for name, stage in stages.items()}, console)
     for command in next_commands:
         console.line(f"Next: {command}")
+    return None
+
+
+def execute_replay(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Play games again; ValueError if the run is no finished tournament, for a wrong wall, or if a game differs."""
+    from suphx_pipelines.runs.run_list import find_run
+
+    folder = find_run(args.runs, args.run).folder
+    with console.activity("importing"):
+        from suphx_pipelines.tournament.game_replay import replay_games
+        from suphx_platform.console.table_text import wrapped_table
+    games = replay_games(folder, list(dict.fromkeys(args.wall)), args.to, console)
+    differing = sum(not game.is_same for game in games)
+    if console.is_json:
+        console.result({"games": [asdict(game) for game in games], "differences": differing, "records": str(args.to)})
+    else:
+        rows = [
+            (str(game.wall), *map("{}: {}".format, game.agents, game.places), "yes" if game.is_same else "no")
+            for game in games
+        ]
+        for line in wrapped_table(("wall", "East: place", "South", "West", "North", "same again"), rows):
+            console.line(line)
+        console.line(f"Watch the first one: {shlex.join(['suphx', 'view', str(args.to)])}")
+    if differing:
+        raise ValueError(f"{differing} of {len(games)} games ended differently: the nets or the code have changed")
     return None
 
 

@@ -54,6 +54,11 @@ def read_games(path: Path) -> list[RatedGame]:
     return games
 
 
+def is_of_this_engine(path: Path) -> bool:
+    """Tell whether the games of a file were played with today's code of the game."""
+    return bool(read_json(path)["engine"] == _engine_digest())
+
+
 @dataclass(frozen=True, slots=True)
 class EarlierNights:
     """The games of earlier nights, and the ratings as they were published then."""
@@ -93,13 +98,12 @@ def earlier_nights(
 
     def read(run: str, path: Path) -> None:
         games.update(read_games(path))
-        values = read_json(path)
-        if values["engine"] != _engine_digest():
+        if not is_of_this_engine(path):
             others.append(run)
         table = path.with_name(TABLE_NAME)
         rows = read_json(table)["agents"] if table.is_file() else []
         if rows and "digest" in rows[0]:
-            nights.append(night_of(run, values["night"], rows))
+            nights.append(night_of(run, read_json(path)["night"], rows))
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
     for run, path in found.items():

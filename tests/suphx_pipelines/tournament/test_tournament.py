@@ -15,21 +15,16 @@ from typing import Any
 
 import pytest
 
-from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.recipe.tournament_recipe import (
-    DecisionConfig,
-    LeaderboardConfig,
     PoolConfig,
     TournamentRecipe,
     load_tournament_recipe,
 )
-from suphx_pipelines.tournament.tournament import run_tournament
 from suphx_pipelines.tournament.tournament_history import read_games
 from suphx_platform.agents.agent_source import AgentSource
-from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import StorageConfig
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
@@ -37,26 +32,13 @@ from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.bot_program import BOT
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"
-SMALL = TournamentRecipe(
-    name="nightly",
-    night="1",
-    workers=1,
-    pool=PoolConfig(newest=1),
-    leaderboard=LeaderboardConfig(hanchans=20),
-    decision=DecisionConfig(
-        hanchans=320, fresh_hanchans=24, baseline="", test=SequentialConfig(difference=0.35, error=0.05)
-    ),
-)
 CHAMPION = RegistryConfig().address
 pytestmark = pytest.mark.usefixtures("short_games")
-
-
-def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
-    return run_tournament(recipe, runs=runs, console=Console()).to_json()
 
 
 def night(number: int, recipe: TournamentRecipe = SMALL) -> TournamentRecipe:

@@ -1,0 +1,27 @@
+"""A tournament of seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from suphx.evaluation.sequential.sequential_config import SequentialConfig
+from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, LeaderboardConfig, PoolConfig, TournamentRecipe
+from suphx_pipelines.tournament.tournament import run_tournament
+from suphx_platform.console.console import Console
+
+SMALL = TournamentRecipe(
+    name="nightly",
+    night="1",
+    workers=1,
+    pool=PoolConfig(newest=1),
+    leaderboard=LeaderboardConfig(hanchans=20),
+    decision=DecisionConfig(
+        hanchans=320, fresh_hanchans=24, baseline="", test=SequentialConfig(difference=0.35, error=0.05)
+    ),
+)
+
+
+def play(runs: Path, recipe: TournamentRecipe = SMALL) -> dict[str, Any]:
+    """Play the tournament and return its JSON."""
+    return run_tournament(recipe, runs=runs, console=Console()).to_json()

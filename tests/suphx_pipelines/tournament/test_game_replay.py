@@ -1,0 +1,62 @@
+"""Games of a tournament are played again, from what the run has kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suphx.games.riichi import Quarantine, parse_all, places_of_scores
+from suphx_cli import cli
+from suphx_pipelines.engine.json_file import read_json, write_json
+from tests.suphx_pipelines.tournament.small_tournament import play
+from tests.suphx_platform.parts.small_policy_set import save_random
+
+
+@pytest.fixture
+def tournament(runs: Path) -> Path:
+    save_random(runs / "a-1" / "reinforcement")
+    return runs / str(play(runs)["run_id"])
+
+
+def replay(capsys: pytest.CaptureFixture[str], run: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
+    capsys.readouterr()
+    to = str(run.parent.parent / "again")
+    assert cli.main(["runs", "replay", str(run), "--to", to, *arguments, "--json"]) == code
+    captured = capsys.readouterr()
+    return json.loads(captured.out or "{}"), captured.err
+
+
+def test_games_are_the_same_again_and_can_be_watched(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result, _ = replay(capsys, tournament, "--wall", "2", "--wall", "5")
+    assert [(game["wall"], game["is_same"]) for game in result["games"]] == [(2, True)] * 4 + [(5, True)] * 4
+    records = list(parse_all([Path(result["records"])], 1, quarantine=Quarantine()))
+    shown = {(record.names, tuple(places_of_scores(np.array([record.final_scores]))[0].tolist())) for record in records}
+    assert shown == {(tuple(game["agents"]), tuple(game["places"])) for game in result["games"]}
+
+
+def test_a_game_that_ends_differently_is_an_error(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tournament / "leaderboard" / "games.json"
+    values = read_json(path)
+    values["games"][0][2].reverse()
+    values["engine"] = "0" * 64
+    write_json(path, values)
+    result, error = replay(capsys, tournament, "--wall", "1", code=1)
+    assert [game["is_same"] for game in result["games"]] == [False, True, True, True]
+    assert "was played with another version of the game's code: places may differ" in error
+    assert "1 of 4 games ended differently: the nets or the code have changed" in error
+
+
+def test_what_cannot_be_replayed(tournament: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, error = replay(capsys, tournament, "--wall", "6", code=1)
+    assert f"{tournament.name} has no wall 6: use 1 to 5" in error
+    path = tournament / "leaderboard" / "games.json"
+    write_json(path, read_json(path) | {"rules": "others"})
+    _, error = replay(capsys, tournament, "--wall", "1", code=1)
+    assert "has no games by today's rules" in error
+    path.unlink()
+    _, error = replay(capsys, tournament, "--wall", "1", code=1)
+    assert "is no finished tournament: it has no leaderboard/games.json" in error
