@@ -1,4 +1,4 @@
-"""Losses, datasets and updates: supervised, reinforcement, reward predictor, run-time adaptation.
+"""Losses, datasets and updates: supervised, reinforcement, Deep Monte-Carlo, reward predictor, run-time adaptation.
 
 Imports suphx.selfplay and what is below it; independent of suphx.evaluation.
 Start in reinforcement/policy_gradient.py (equations 1 and 2; 3 is in entropy.py) or supervised/supervised.py.

@@ -16,7 +16,7 @@ from .engine.score import scores_of as scores_of
 from .engine.simulator import Simulator as Simulator
 from .engine.table import SEAT_NAMES as SEAT_NAMES, TABLE as TABLE
 
-# Observations, scripted agents, groups of tables.
+# Observations, scripted agents, games between players, groups of tables.
 from .bots.scripted_play import (
     AGENTS as AGENTS,
     ScriptedPlay as ScriptedPlay,
@@ -30,4 +30,11 @@ from .features.columns import (
     move_columns as move_columns,
 )
 from .features.encoder import encode_states as encode_states
+from .selfplay.game_play import (
+    DeckResults as DeckResults,
+    Player as Player,
+    ScriptedPlayer as ScriptedPlayer,
+    play_decks as play_decks,
+    play_games as play_games,
+)
 from .selfplay.table_group import SeatObservations as SeatObservations, TableGroup as TableGroup

@@ -1,5 +1,5 @@
-"""Groups of tables that are played without end, for self-play.
+"""Groups of tables that are played without end, for self-play; whole games between players.
 
-Imports features/ and engine/.
+Imports features/, bots/ and engine/.
 Start in table_group.py.
 """

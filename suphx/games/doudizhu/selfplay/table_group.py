@@ -51,7 +51,7 @@ class TableGroup:
         """Return what all tables want to know, one part for each seat that is to move anywhere."""
         actors = self._simulator.tables["actor"]
         parts = [(seat, np.flatnonzero(actors == seat)) for seat in range(NUM_SEATS)]
-        self._seen = [self._observe(seat, tables) for seat, tables in parts if tables.size]
+        self._seen = [observe_seat(self._simulator, seat, tables) for seat, tables in parts if tables.size]
         return self._seen
 
     def step(self, chosen: Sequence[I64]) -> Records:
@@ -73,14 +73,15 @@ class TableGroup:
         self._deal(over)
         return ended
 
-    def _observe(self, seat: int, tables: I64) -> SeatObservations:
-        simulator = self._simulator
-        states, history = encode_states(simulator.tables, simulator.moves, tables, seat)
-        return SeatObservations(seat, tables, states, history, *simulator.legal(tables))
-
     def _deal(self, tables: I64) -> None:
         self._simulator.reset(range(self._next_seed, self._next_seed + len(tables)), tables)
         self._next_seed += len(tables)
+
+
+def observe_seat(simulator: Simulator, seat: int, tables: I64) -> SeatObservations:
+    """Return what ``seat`` sees at the ``tables``; ValueError if one of them does not wait for a move of this seat."""
+    states, history = encode_states(simulator.tables, simulator.moves, tables, seat)
+    return SeatObservations(seat, tables, states, history, *simulator.legal(tables))
 
 
 def _check(seen: SeatObservations, places: I64) -> None:

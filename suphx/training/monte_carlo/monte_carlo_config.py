@@ -1,0 +1,64 @@
+"""How nets learn by Deep Monte-Carlo: the settings, apart from the training itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_MAX_SEED = 1_000_000  # each seed has decks of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloConfig:
+    """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
+
+    games: int = 128
+    """Games of a round: they are played by the newest nets, then learned from once."""
+    batches: int = 2
+    """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
+    epsilon: float = 0.01
+    """Share of moves that are played at random."""
+    learning_rate: float = 1e-4
+    """Of RMSprop."""
+    smoothing: float = 0.99
+    """How slowly RMSprop's mean of squared gradients changes (alpha)."""
+    rms_epsilon: float = 1e-5
+    """Added to the root of that mean."""
+    max_grad_norm: float = 40.0
+    """Maximum norm of the gradient of a net."""
+    max_rounds: int = 2_000
+    """Stop after this many rounds."""
+    max_minutes: float = 30.0
+    """Stop after this many minutes of training and evaluation; 0 = no limit. The result then depends on the machine's
+    speed and cannot be reproduced exactly."""
+    evaluate_rounds: int = 25
+    """Play against ``opponents`` after so many rounds, and at the end."""
+    evaluate_decks: int = 200
+    """Decks of an evaluation; each is played twice with sides swapped, and always the same decks."""
+    opponents: tuple[str, ...] = ("random",)
+    """Scripted agents to play against."""
+    save_seconds: float = 60.0
+    """The state is saved after a round if the last save is this long ago, and at the end."""
+    threads: int = 0
+    """Threads of torch; 0 = torch's default."""
+    seed: int = 1
+    """Of first weights, decks and random moves."""
+
+    def __post_init__(self) -> None:
+        for name in ("games", "batches", "max_rounds", "evaluate_rounds", "evaluate_decks"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+        for name in ("max_minutes", "save_seconds", "threads", "seed"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if self.seed > _MAX_SEED:
+            raise ValueError(f"seed is {self.seed}: use at most {_MAX_SEED:,}")
+        for name in ("epsilon", "smoothing"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a number from 0 to 1")
+        for name in ("learning_rate", "rms_epsilon", "max_grad_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use a number above 0")
+
+
+FREE_KEYS = ("max_rounds", "max_minutes", "save_seconds", "threads")
+"""What may differ when a training resumes: it changes how long and how fast it is, not what it gives."""

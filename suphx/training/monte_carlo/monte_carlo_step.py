@@ -1,0 +1,60 @@
+"""One optimizer step of Deep Monte-Carlo: the squared error of values against returns (DouZero, section 3.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.optim import RMSprop
+
+from suphx.kernel.record import I64, U8
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSamples:
+    """Moves of one seat, and what its games were worth to it at their ends (gamma is 1)."""
+
+    states: U8
+    """uint8 [n, columns]."""
+    history: U8
+    """uint8 [n, 5, 162]."""
+    candidates: U8
+    """uint8 [n, 54]: the move that was played."""
+    returns: NDArray[np.float32]
+    """float32 (n,)."""
+
+    def rows(self, places: I64) -> Self:
+        """Return the samples at ``places``."""
+        return type(self)(self.states[places], self.history[places], self.candidates[places], self.returns[places])
+
+
+def value_loss(values: Tensor, returns: Tensor) -> Tensor:
+    """Return the mean squared error of ``values`` [n] against ``returns`` [n]."""
+    return (values - returns).square().mean()
+
+
+def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
+    """Return RMSprop over all nets; a step changes those only that have gradients."""
+    return RMSprop(nets.parameters(), lr=config.learning_rate, alpha=config.smoothing, eps=config.rms_epsilon)
+
+
+def learn_samples(net: nn.Module, optimizer: RMSprop, samples: ValueSamples, max_grad_norm: float) -> float:
+    """Do one step of ``net`` alone; return its loss. DivergedError if the loss or gradient is not finite."""
+    arrays = (samples.states, samples.history, samples.candidates, np.arange(len(samples.returns)))
+    optimizer.zero_grad(set_to_none=True)
+    loss = value_loss(net(*map(torch.from_numpy, arrays)), torch.from_numpy(samples.returns))
+    torch.autograd.backward(loss)
+    norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
+    cost = float(loss.detach())
+    if not math.isfinite(cost) or not math.isfinite(norm):
+        rate = optimizer.param_groups[0]["lr"]
+        raise DivergedError(f"the loss of the values is {cost}, its gradient {norm}: lower learning_rate (now {rate})")
+    optimizer.step()
+    return cost

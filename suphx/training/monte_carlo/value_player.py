@@ -1,0 +1,106 @@
+"""Nets that play DouDizhu: each seat's net gives every candidate a value, and the highest is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from suphx.games.doudizhu import (
+    HISTORY_SHAPE,
+    LANDLORD_COLUMNS,
+    PEASANT_COLUMNS,
+    SEAT_NAMES,
+    Moves,
+    SeatObservations,
+    Simulator,
+    move_columns,
+)
+from suphx.kernel.record import I32, I64, U8
+from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
+from suphx.models.segments import segment_argmax, segment_rows
+
+_MAX_CANDIDATES = 8192  # about so many go through a net at a time: more would need gigabytes
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMoves:
+    """Moves that one seat's net chose at the same time, at different tables."""
+
+    seat: int
+    tables: I64
+    states: U8
+    history: U8
+    moves: I32
+
+
+@dataclass(slots=True)
+class ValuePlayer:
+    """A ``Player`` of all seats. It appends what it plays to ``played``, if there is a list.
+
+    >>> results = play_decks(100, Rules(), ValuePlayer(nets, load_moves()), ScriptedPlayer("random"))
+    """
+
+    nets: nn.ModuleList
+    """One for each seat, as ``new_nets`` gives them."""
+    moves: Moves
+    epsilon: float = 0.0
+    """Share of moves that are played at random."""
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    played: list[PlayedMoves] | None = None
+    columns: U8 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = move_columns(self.moves)
+
+    def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
+        """Return the places in ``seen.moves`` of the moves with the highest values, a few of them at random."""
+        counts = np.diff(seen.offsets)
+        chosen = seen.offsets[:-1].copy()
+        several = np.flatnonzero(counts > 1)  # a forced move needs no value
+        parts = -(-int(counts[several].sum()) // _MAX_CANDIDATES)
+        for tables in np.array_split(several, max(parts, 1)):
+            chosen[tables] = self._best(seen, tables)
+        if self.epsilon:
+            explores = self.rng.random(len(chosen)) < self.epsilon
+            random_places = seen.offsets[:-1] + (self.rng.random(len(chosen)) * counts).astype(np.int64)
+            chosen[explores] = random_places[explores]
+        if self.played is not None:
+            self.played.append(PlayedMoves(seen.seat, seen.tables, seen.states, seen.history, seen.moves[chosen]))
+        return chosen
+
+    def _best(self, seen: SeatObservations, rows: I64) -> I64:
+        """Return int64 (n,): the places of the highest values of the observations ``rows``."""
+        if not rows.size:
+            return rows
+        offsets = np.concatenate([[0], np.cumsum(np.diff(seen.offsets)[rows])])
+        lists = segment_rows(offsets)
+        places: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
+        values = self._values(seen, rows, self.columns[seen.moves[places]], lists)
+        return places[segment_argmax(values, offsets)]
+
+    def _values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
+        arrays = (seen.states[rows], seen.history[rows], columns, lists)
+        with torch.inference_mode():
+            values: NDArray[np.float32] = self.nets[seen.seat](*map(torch.from_numpy, arrays)).numpy()
+        return values
+
+
+def new_nets(seed: int) -> nn.ModuleList:
+    """Return one net for each seat; the weights follow from ``seed``, and torch's own random state stays as it was."""
+    history_columns = HISTORY_SHAPE[1]
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return nn.ModuleList(
+            CandidateValueNet(
+                CandidateValueConfig(
+                    state_columns=LANDLORD_COLUMNS if name == "landlord" else PEASANT_COLUMNS,
+                    history_columns=history_columns,
+                    candidate_columns=history_columns // len(SEAT_NAMES),
+                )
+            )
+            for name in SEAT_NAMES
+        )

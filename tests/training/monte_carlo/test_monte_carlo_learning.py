@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from suphx.games.doudizhu import Rules
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
+
+CONFIG = MonteCarloConfig(
+    games=2, batches=2, max_rounds=2, max_minutes=0, evaluate_rounds=1, evaluate_decks=1, threads=1
+)
+
+
+def untimed(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in history]
+
+
+def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
+    reported: list[dict[str, Any]] = []
+    nets, progress = learn_values(CONFIG, Rules(), tmp_path / "whole", report=reported.append)
+    learn_values(replace(CONFIG, max_rounds=1), Rules(), tmp_path / "parts")
+    resumed, progress_2 = learn_values(CONFIG, Rules(), tmp_path / "parts")
+    assert (progress.step, len(reported)) == (4, 2)
+    assert untimed(progress.history) == untimed(progress_2.history) == untimed(reported)
+    assert all(torch.equal(a, b) for a, b in zip(nets.parameters(), resumed.parameters(), strict=True))
+    last = reported[-1]
+    assert last["games"] == 4
+    assert set(last["random"]) == {
+        f"{m}_{side}{error}" for m in ("wp", "adp") for side in ("landlord", "peasant") for error in ("", "_error")
+    }
+    assert json.loads((tmp_path / "parts" / METRICS_FILE).read_text())["curve"] == progress_2.history
+
+
+def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
+    config = replace(CONFIG, games=1, max_rounds=1)
+    learn_values(config, Rules(), tmp_path)
+    assert (tmp_path / STATE_FILE).is_file()
+    with pytest.raises(ValueError, match=r"epsilon was 0.01, now 0.2; scoring was win, now points"):
+        learn_values(replace(config, epsilon=0.2), Rules(scoring="points"), tmp_path)
