@@ -11,14 +11,14 @@ _MAX_SEED = 1_000_000  # each seed has decks of its own
 class MonteCarloConfig:
     """The defaults are for a laptop. DouZero has a batch of 3,200 (256 games in one batch), and trains for days."""
 
-    games: int = 128
+    games: int = 64
     """Games of a round: they are played by the newest nets, then learned from once."""
-    batches: int = 2
+    batches: int = 4
     """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
-    learning_rate: float = 1e-4
-    """Of RMSprop."""
+    learning_rate: float = 3e-4
+    """Of RMSprop; DouZero's is 1e-4."""
     smoothing: float = 0.99
     """How slowly RMSprop's mean of squared gradients changes (alpha)."""
     rms_epsilon: float = 1e-5
