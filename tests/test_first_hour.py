@@ -87,7 +87,7 @@ def test_the_first_hour_works_as_written(tmp_path: Path) -> None:
             _, shown = interrupt([*words, "--port", port], tmp_path, "Press Ctrl-C")
             assert f"http://127.0.0.1:{port}" in shown
         elif "learning_rate" in command and command not in seen:
-            code, shown = interrupt(words, tmp_path, "[2/8] supervised")
+            code, shown = interrupt(words, tmp_path, "supervised/kong: running")
             assert (code, "Continue with: suphx run laptop" in shown) == (130, True), shown
             assert "records: reusing the result of" in shown
         else:

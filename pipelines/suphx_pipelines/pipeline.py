@@ -113,6 +113,7 @@ def run_recipe(
     run_id: str | None = None,
     get_ready: Callable[[], None] | None = None,
     on_code_change: CodeChange = "stop",
+    max_wait_hours: float = 0.0,
 ) -> PipelineResult:
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
@@ -135,6 +136,7 @@ def run_recipe(
         find_verdict=partial(find_verdict, recipe),
         get_ready=get_ready,
         on_code_change=on_code_change,
+        max_wait_hours=max_wait_hours,
     )
     result = runner.run()
     page = result.folder / "report" / report.REPORT_NAME

@@ -22,6 +22,7 @@ from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, places_of_scores, tenhou
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.rollouts.rollout import play_games
 
 SEATS = 4
 NoteGames = Callable[[Sequence[RatedGame], Mapping[str, I64]], None]
@@ -150,6 +151,22 @@ def replay_walls(
     )
     places = {index: summary["places"] for index, summary in found}
     return {number: places[index] for index, number in enumerate(walls)}
+
+
+def replay_game(
+    players: Sequence[Player], game: RatedGame, *, has_draw_lanes: bool = True, load: LoadAgent = load_agent
+) -> GameLog:
+    """Play one game of a tournament again and return it; agents that depend on time may play it differently.
+
+    ``players`` have the digests of all who played. ValueError for an unknown agent.
+    """
+    by_digest = {player.digest: player for player in players}
+    agents = [load(by_digest[digest].address) for digest in game.seats]
+    for agent, digest in zip(agents, game.seats, strict=True):
+        agent.name = by_digest[digest].name
+    seating = np.arange(SEATS)[np.newaxis]
+    (log,) = play_games(agents, seating, (game.wall,), tenhou(), has_draw_lanes=has_draw_lanes)
+    return log
 
 
 def _summarise_places(logs: Sequence[GameLog]) -> Summary:

@@ -203,18 +203,15 @@ class TrajectoryStore:
         """
         while self._num_free < len(chosen):
             self._grow()
-        slots = np.zeros(len(chosen), np.int64)
-        owners = 4 * tables[chosen] + seats[chosen]
-        self._num_free = _chain(owners, self._last.reshape(-1), self._before, self._free, self._num_free, slots)
-        _copy_rows(observations.rows, chosen, self._rows, slots)
-        _copy_rows(observations.masks, chosen, self._masks, slots)
         if costs is not None:
-            self._costs[slots] = costs
-        self._actions[slots] = outputs.actions[chosen]
-        self._log_probs[slots] = outputs.log_probs[chosen]
-        self._versions[slots] = outputs.versions[chosen]
-        self._is_overruled[slots] = False if is_overruled is None else is_overruled[chosen]
-        self._is_joint[slots] = np.append(np.zeros(min(1, len(owners)), np.bool_), owners[1:] == owners[:-1])
+            last_free = self._num_free - 1
+            self._costs[self._free[last_free - len(chosen) + 1 : last_free + 1][::-1]] = costs
+        self._num_free = _add(
+            tables, seats, observations.rows, observations.masks, outputs.actions, outputs.log_probs, outputs.versions,
+            _NONE if is_overruled is None else is_overruled, chosen, self._rows, self._masks, self._actions,
+            self._log_probs, self._versions, self._is_overruled, self._is_joint, self._before, self._last, self._free,
+            self._num_free,
+        )  # fmt: skip
 
     def overrule(self, tables: I64, seats: I64) -> None:
         """Mark the last yes of each of ``seats`` at ``tables``, int64 [n] each, that has no mark yet, if there is one.
@@ -285,22 +282,36 @@ _COLUMNS = ("rows", "masks", "costs", "actions", "is_overruled", "is_joint", "lo
 _STATE = (*_COLUMNS, "last", "free")
 
 
+_NONE = np.zeros(0, np.bool_)
+
+
 @jit
-def _chain(owners: I64, last: I64, before: I64, free: I64, num_free: int, slots: I64) -> int:
-    """Fill ``slots`` with free ones, each chained to the last one of its owner; return how many are still free."""
-    for n in range(len(slots)):
+def _add(
+    tables: I64, seats: I64, rows: U8, masks: U8, actions: I16, log_probs: F32, versions: I32, is_overruled: BOOL,
+    chosen: I64, own_rows: U8, own_masks: U8, own_actions: I16, own_log_probs: F32, own_versions: I32,
+    own_is_overruled: BOOL, own_is_joint: BOOL, before: I64, last: I64, free: I64, num_free: int,
+) -> int:  # fmt: skip
+    """Copy the rows ``chosen`` into free slots, the last one first, and chain them; return how many are still free.
+
+    ``is_overruled`` may be empty. All in one call: between two kernels another thread may take Python's lock.
+    """
+    owner_before = -1
+    for i in chosen:
         num_free -= 1
-        slots[n] = free[num_free]
-        before[slots[n]] = last[owners[n]]
-        last[owners[n]] = slots[n]
+        slot, owner = free[num_free], 4 * tables[i] + seats[i]
+        for k in range(rows.shape[1]):  # numba copies an array to an array at a third of this speed
+            own_rows[slot, k] = rows[i, k]
+        for k in range(masks.shape[1]):
+            own_masks[slot, k] = masks[i, k]
+        own_actions[slot] = actions[i]
+        own_log_probs[slot] = log_probs[i]
+        own_versions[slot] = versions[i]
+        own_is_overruled[slot] = len(is_overruled) > 0 and is_overruled[i]
+        own_is_joint[slot] = owner == owner_before
+        before[slot] = last[tables[i], seats[i]]
+        last[tables[i], seats[i]] = slot
+        owner_before = owner
     return num_free
-
-
-@jit
-def _copy_rows(source: U8, chosen: I64, target: U8, slots: I64) -> None:
-    for n in range(len(chosen)):
-        for k in range(source.shape[1]):  # numba copies an array to an array at a third of this speed
-            target[slots[n], k] = source[chosen[n], k]
 
 
 @jit

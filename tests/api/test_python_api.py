@@ -34,12 +34,6 @@ def test_every_name_is_explained() -> None:
     assert [name for name in NAMES if f"`{name}" not in page] == []
 
 
-def test_the_first_block_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
-    exec(page.partition("```python\n")[2].partition("```")[0], {})
-    assert "tsumogiri" in capsys.readouterr().out
-
-
 def test_the_import_loads_nothing_heavy() -> None:
     program = (
         "import sys, suphx; assert 'simulate' in dir(suphx); print(*{name.partition('.')[0] for name in sys.modules})"

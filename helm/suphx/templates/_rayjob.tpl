@@ -62,7 +62,7 @@ spec:
 {{- $settings = append $settings (printf "cluster.gpus_per_engine=%.2f" $share) -}}
 {{- end -}}
 {{- /* An image with other code continues a run: it must not fail again at every attempt. */ -}}
-suphx run /recipes/recipe.toml --runs /runs --on-code-change keep
+suphx run /recipes/recipe.toml --runs /runs --on-code-change keep --wait-hours {{ $values.run.waitHours }}
 {{- if $values.volumes.records }} --records /records{{ end -}}
 {{- with $values.storage.address }} --set storage.address={{ . }}{{ end -}}
 {{- range $settings }} --set reinforcement.{{ . }}{{ end -}}

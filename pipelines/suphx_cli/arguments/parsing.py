@@ -47,6 +47,14 @@ def seconds(text: str) -> float:
     return value
 
 
+def hours(text: str) -> float:
+    """Return a time of 0 hours or more."""
+    try:
+        return seconds(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: use hours from 0 on, such as 0.5") from error
+
+
 def port(text: str) -> int:
     """Return a TCP port, 1-65535."""
     if not text.isdecimal() or not 1 <= int(text) <= 65535:
@@ -110,4 +118,16 @@ def add_code_change(parser: argparse.ArgumentParser) -> None:
         default="stop",
         help="if the code of a stage has changed since it was run: stop before anything is changed (default), keep its "
         "result, or redo the stage",
+    )
+
+
+def add_wait(parser: argparse.ArgumentParser) -> None:
+    """Add ``--wait-hours``: how long the start waits for MLflow and the storage."""
+    parser.add_argument(
+        "--wait-hours",
+        type=hours,
+        default=0.0,
+        metavar="H",
+        help="if MLflow or the storage does not answer at the start, try again for this long, as the chart's runs do "
+        "(default: 0, an error)",
     )

@@ -10,7 +10,14 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, examples, run_id
+from suphx_cli.arguments.parsing import (
+    add_code_change,
+    add_recipe,
+    add_runs,
+    add_wait,
+    examples,
+    run_id,
+)
 from suphx_cli.arguments.record_path import check_records
 
 if TYPE_CHECKING:
@@ -50,6 +57,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="name of the run (default: derived from its settings); an existing run must have the same settings",
     )
     add_code_change(parser)
+    add_wait(parser)
     parser.add_argument(
         "--stop-file",
         type=Path,
@@ -101,6 +109,7 @@ def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: Ru
         run_id=args.run_id,
         get_ready=kernels.wait,
         on_code_change=args.on_code_change,
+        max_wait_hours=args.wait_hours,
     )
 
 

@@ -9,7 +9,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, examples
+from suphx_cli.arguments.parsing import add_code_change, add_recipe, add_runs, add_wait, examples
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     add_recipe(parser)
     add_runs(parser)
     add_code_change(parser)
+    add_wait(parser)
     parser.set_defaults(execute=execute)
 
 
@@ -49,7 +50,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernels.kernel_warmup import compile_kernels
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     try:
-        result = run_tournament(recipe, runs=args.runs, console=console, on_code_change=args.on_code_change)
+        result = run_tournament(
+            recipe,
+            runs=args.runs,
+            console=console,
+            on_code_change=args.on_code_change,
+            max_wait_hours=args.wait_hours,
+        )
         return result.to_json()
     except KeyboardInterrupt:
         again = shlex.join(command_line())

@@ -39,6 +39,11 @@ class StageStorage:
         """Return what is watched of the storage (``UploadQueue.figures``); nothing without one."""
         return {} if self._uploads is None else self._uploads.figures()
 
+    def reach(self) -> None:
+        """Raise OSError unless the storage answers."""
+        if self._storage is not None:
+            self._storage.reach()
+
     def name(self, stage_name: str) -> str:
         """Return what the stage's folder is called in the storage."""
         return f"{self._run_id}/{stage_name}"

@@ -35,6 +35,7 @@ from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.runs.start_wait import wait_for_services
 from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.summary.run_page import RunPage
 from suphx_platform.console.console import Console
@@ -93,12 +94,14 @@ class Runner(Generic[R]):
         find_verdict: FindVerdict | None = None,
         get_ready: Callable[[], None] | None = None,
         on_code_change: CodeChange = "stop",
+        max_wait_hours: float = 0.0,
     ) -> None:
         """Find the run of this recipe and these records; ValueError if they or the stages are not valid.
 
         ``storage``: where the stages are kept besides ``runs``, and fetched from if another machine got further.
         ``run_id``: the run's name, if it is not derived from the recipe and the records. ``get_ready``: called when
         the run has begun, before its first stage. ``on_code_change``: what to do with the run's results of other code.
+        ``max_wait_hours``: how long the start waits for MLflow and the storage; 0 = an error if they do not answer.
         """
         _check_names(recipe.name, stages)
         self._recipe = recipe
@@ -118,6 +121,7 @@ class Runner(Generic[R]):
         self.folder = runs / self.run_id
         self._storage = StageStorage(storage, self.run_id, console)
         self._on_code_change = on_code_change
+        self._max_wait_hours = max_wait_hours
         self._plan: Mapping[str, PlannedStage] = {}
 
     def run(self) -> RunResult:
@@ -129,7 +133,7 @@ class Runner(Generic[R]):
         """
         store = TrackingStore(self._runs)
         with self._console.activity("opening the MLflow store"):
-            store.check(self.run_id)  # before anything is written
+            wait_for_services(partial(self._reach, store), self._max_wait_hours, self._console)
         if self._is_named:
             check_named_run(self.folder, self._recipe, self._stages, self._records_digest)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -141,6 +145,11 @@ class Runner(Generic[R]):
             names = [stage.name for stage in self._stages]
             journal = RunJournal(self.folder, self.run_id, self._recipe.name, names, self._console)
             return self._run_tracked(store, journal)
+
+    def _reach(self, store: TrackingStore) -> None:
+        """Raise OSError unless MLflow and the storage answer; nothing has been written yet."""
+        store.check(self.run_id)
+        self._storage.reach()
 
     def _run_tracked(self, store: TrackingStore, journal: RunJournal) -> RunResult:
         params = flatten(self._identity)

@@ -1,5 +1,5 @@
 """Nightly tournaments and promotion.
 
-Imports report/, runs/, summary/, engine/, recipe/ and charts/.
+Imports report/, viewer/, runs/, summary/, engine/, recipe/ and charts/.
 Start in tournament.py.
 """

@@ -1,4 +1,4 @@
-"""A tournament: pool -> leaderboard -> decision -> promotion -> report.
+"""A tournament: pool -> leaderboard -> decision -> promotion -> sample_game -> report.
 
 The leaderboard rates everybody by the games of all nights and picks the candidate: the newest checkpoint with the best
 rating. The decision is a match of that one alone, on walls that nobody has played, so that picking the best of many
@@ -19,6 +19,7 @@ from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_pipelines.tournament import (
     leaderboard,
+    night_game,
     tournament_decision,
     tournament_pool,
     tournament_promotion,
@@ -29,6 +30,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
 POOL, DECISION, PROMOTION, REPORT = "pool", "decision", "promotion", "report"
+GAME = night_game.STAGE_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +60,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
     decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
-    pictures = (tournament_report.REPORT_NAME, *tournament_report.PICTURES)
+    pictures = (tournament_report.REPORT_NAME, night_game.PAGE_FILE, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,
@@ -82,10 +84,18 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
         ),
         Stage(name=PROMOTION, run=tournament_promotion.run, needs=(POOL, DECISION), artifacts=(promotion,)),
         Stage(
+            name=GAME,
+            run=night_game.run,
+            recipe_keys=("night", "draw_lanes"),
+            needs=(POOL, LEADERBOARD),
+            artifacts=(night_game.PAGE_FILE,),
+            is_summary=True,
+        ),
+        Stage(
             name=REPORT,
             run=tournament_report.run,
             recipe_keys=everything,
-            needs=(POOL, LEADERBOARD, DECISION, PROMOTION),
+            needs=(POOL, LEADERBOARD, DECISION, PROMOTION, GAME),
             artifacts=pictures,
             is_summary=True,
         ),
@@ -93,7 +103,12 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
 
 
 def run_tournament(
-    recipe: TournamentRecipe, *, runs: Path, console: Console, on_code_change: CodeChange = "stop"
+    recipe: TournamentRecipe,
+    *,
+    runs: Path,
+    console: Console,
+    on_code_change: CodeChange = "stop",
+    max_wait_hours: float = 0.0,
 ) -> TournamentResult:
     """Play the tournament of the recipe's night, or what is left of it; errors as for Runner."""
     storage = Storage(recipe.storage) if recipe.storage.address else None
@@ -106,6 +121,7 @@ def run_tournament(
         storage=storage,
         find_verdict=lambda metrics: _verdict(runner.folder),
         on_code_change=on_code_change,
+        max_wait_hours=max_wait_hours,
     )
     result = TournamentResult(run=runner.run())
     console.say(str(result.to_json()["reason"]))

@@ -44,14 +44,19 @@ class Entrant:
     is_candidate: bool = False
     """One of the newest checkpoints: may become the champion."""
 
+    @property
+    def has_nets(self) -> bool:
+        """Whether its nets were copied; a baseline and an outside program have none."""
+        return split_wrapper(self.address)[1].startswith(_COPIES)
+
     def address_in(self, folder: Path) -> str:
         """Return the address with the stage's folder in front of copied nets."""
         wrapper, nets = split_wrapper(self.address)
-        return f"{wrapper}{folder / nets}" if nets.startswith(_COPIES) else self.address
+        return f"{wrapper}{folder / nets}" if self.has_nets else self.address
 
     def nets_in(self, folder: Path) -> Path:
         """Return the folder of copied nets."""
-        return folder / split_address(self.address)[0]
+        return folder / split_address(split_wrapper(self.address)[1])[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

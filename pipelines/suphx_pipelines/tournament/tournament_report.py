@@ -1,6 +1,6 @@
 """The report stage of a tournament: leaderboard as page, picture and table, and what was decided.
 
-Reads ``pool.json``, ``table.json``, ``decision.json`` and ``promotion.json``; their keys stand in
+Reads ``pool.json``, ``table.json``, ``decision.json``, ``promotion.json`` and ``game.html``; their keys stand in
 docs/architecture.md.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
-from suphx_pipelines.tournament import leaderboard_page
+from suphx_pipelines.tournament import leaderboard_page, night_game
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
 
@@ -42,6 +43,7 @@ def run(context: Context) -> dict[str, float]:
     sections = [
         *([("Decision", _decision(decision))] if decision["test"] else []),
         *leaderboard_page.sections(table),
+        ("A game to look at", _game(context)),
         ("Left out", _left_out(pool["left_out"])),
         ("Settings", _settings(context)),
     ]
@@ -140,6 +142,16 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
     found = match[name]
     value = found["average_placement" if name == "paired_difference" else "per_hanchan"]
     return difference(value, digits), interval(found["interval"], digits)
+
+
+def _game(context: Context) -> str:
+    """Copy the page of the game beside the report, and return the link; empty if no agent with nets has played."""
+    page = context.upstream[night_game.STAGE_NAME] / night_game.PAGE_FILE
+    if not page.is_file():
+        return ""
+    shutil.copyfile(page, context.folder / page.name)
+    text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
+    return report_page.link(text, page.name)
 
 
 def _settings(context: Context) -> str:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from botocore.exceptions import (
 from suphx.credentials import without_credentials
 from suphx_platform.storage.object_store import (
     PART_BYTES,
+    SMALL_BYTES,
     DamagedObjectError,
     Part,
     check_part,
@@ -33,6 +35,7 @@ from suphx_platform.storage.object_store import (
     part_of,
     writable,
 )
+from suphx_platform.storage.time_limit import within
 
 T = TypeVar("T")
 
@@ -40,16 +43,17 @@ _CONNECT_SECONDS = 10
 _READ_SECONDS = 20
 """Without a byte of an answer."""
 _BODY_ATTEMPTS = 5
+_ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10
+"""The limit of a call as a whole: so long for each attempt that it may take, and for what it sends or fetches."""
+_LIST_BYTES = 16 << 20
+"""More than a listing has."""
 _MISSING = {"404", "NoSuchKey", "NotFound"}
 _EXISTS = {"412", "PreconditionFailed", "ConditionalRequestConflict"}
 _BROKEN_BODY = (IncompleteReadError, ResponseStreamingError, HTTPClientError)
+_REFUSED = {"403", "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"}
 _WRONG_KEYS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and what they may do in this bucket"
 _REMEDIES = {
     "NoSuchBucket": "make the bucket first, or mend its name in storage.address",
-    "403": _WRONG_KEYS,
-    "AccessDenied": _WRONG_KEYS,
-    "InvalidAccessKeyId": _WRONG_KEYS,
-    "SignatureDoesNotMatch": _WRONG_KEYS,
     "QuotaExceeded": "free space in the bucket, or raise its quota",
     "RequestTimeTooSkewed": "set the clock of this machine",
 }
@@ -95,25 +99,26 @@ class BucketStore:
         self._bucket = bucket
         self._prefix = prefix
         self._client = connection.open()
+        self._max_attempts = connection.max_attempts
         self._part_threads = ThreadPoolExecutor(connection.threads, thread_name_prefix="parts")
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
 
         One with these very bytes is taken for ours: the answer to the request may have been lost and the request sent
-        again.
+        again. One that is gone when it is read was another writer's, who has removed it since.
         """
         try:
             with self._told(key):
-                self._client.put_object(**self._place(key), Body=data, IfNoneMatch="*")
+                self._call("put_object", key, Body=data, IfNoneMatch="*")
         except FileExistsError:
-            if self.get(key) != data:
+            if not self._holds(key, data):
                 raise
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
         with self._told(key):
-            return self._body(key, is_small=True)
+            return self._body(key)
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Send a file, in parts if it is large."""
@@ -121,7 +126,7 @@ class BucketStore:
             if path.stat().st_size > PART_BYTES:
                 return self._upload_parts(key, path)
             data = path.read_bytes()
-            self._client.put_object(**self._place(key), Body=data)
+            self._call("put_object", key, Body=data)
             return [part_of(data)] if data else []
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
@@ -129,7 +134,8 @@ class BucketStore:
 
         def fetch(index: int) -> None:
             first = index * PART_BYTES
-            data = self._body(key, Range=f"bytes={first}-{first + parts[index][0] - 1}")
+            num_bytes = parts[index][0]
+            data = self._body(key, num_bytes, Range=f"bytes={first}-{first + num_bytes - 1}")
             check_part(key, data, parts[index])
             os.pwrite(descriptor, data, first)
 
@@ -148,7 +154,7 @@ class BucketStore:
         """Remove objects one by one: some servers want checksums for lists that others do not know."""
         for key in keys:
             with self._told(key):
-                self._client.delete_object(**self._place(key))
+                self._call("delete_object", key)
 
     def delete_unfinished(self, prefix: str, is_old: Callable[[str], bool], min_age: float = 0.0) -> None:
         """Abort multipart uploads, whose parts would be stored, and paid for, for ever."""
@@ -156,20 +162,35 @@ class BucketStore:
             key = entry["Key"].removeprefix(self._prefix)
             if is_old(key) and _is_aged(entry["Initiated"], min_age):
                 with suppress(FileNotFoundError), self._told(key):
-                    self._client.abort_multipart_upload(**self._place(key), UploadId=entry["UploadId"])
+                    self._call("abort_multipart_upload", key, UploadId=entry["UploadId"])
+
+    def _holds(self, key: str, data: bytes) -> bool:
+        with suppress(FileNotFoundError):
+            return self.get(key) == data
+        return False
+
+    def _call(self, operation: str, key: str, **options: Any) -> Any:
+        """Return the answer to a request; TimeoutError after the time that its body may take."""
+        request = partial(getattr(self._client, operation), Bucket=self._bucket, Key=self._prefix + key, **options)
+        return within(self._max_seconds(len(options.get("Body", b""))), request)
+
+    def _max_seconds(self, num_bytes: int) -> float:
+        return _ATTEMPT_SECONDS * self._max_attempts + num_bytes / _SLOWEST_BYTES_PER_SECOND
 
     def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:
-        with self._told(prefix):
+        def fetch() -> list[dict[str, Any]]:
             pages = self._client.get_paginator(operation).paginate(Bucket=self._bucket, Prefix=self._prefix + prefix)
             return [entry for page in pages for entry in page.get(what, [])]
 
+        with self._told(prefix):
+            return within(self._max_seconds(_LIST_BYTES), fetch)
+
     def _upload_parts(self, key: str, path: Path) -> list[Part]:
-        place = self._place(key)
-        place["UploadId"] = self._client.create_multipart_upload(**place)["UploadId"]
+        upload = {"UploadId": self._call("create_multipart_upload", key)["UploadId"]}
 
         def send(index: int) -> tuple[Part, str]:
             data = os.pread(descriptor, PART_BYTES, index * PART_BYTES)
-            answer = self._client.upload_part(**place, PartNumber=index + 1, Body=data)
+            answer = self._call("upload_part", key, **upload, PartNumber=index + 1, Body=data)
             return part_of(data), answer["ETag"]
 
         try:
@@ -178,10 +199,10 @@ class BucketStore:
                 num_parts = -(-path.stat().st_size // PART_BYTES)
                 sent = self._of_parts(send, num_parts)
             tags = [{"PartNumber": number, "ETag": tag} for number, (_, tag) in enumerate(sent, 1)]
-            self._client.complete_multipart_upload(**place, MultipartUpload={"Parts": tags})
+            self._call("complete_multipart_upload", key, **upload, MultipartUpload={"Parts": tags})
         except BaseException:
-            with suppress(ClientError, BotoCoreError):  # the first error is the one to tell
-                self._client.abort_multipart_upload(**place)
+            with suppress(ClientError, BotoCoreError, TimeoutError):  # the first error is the one to tell
+                self._call("abort_multipart_upload", key, **upload)
             raise
         return [part for part, _ in sent]
 
@@ -195,10 +216,17 @@ class BucketStore:
                 future.cancel()
             wait(futures)
 
-    def _body(self, key: str, *, is_small: bool = False, **options: str) -> bytes:
+    def _body(self, key: str, num_bytes: int | None = None, **options: str) -> bytes:
+        """Return what a server sends, a small object if nobody knows its size; TimeoutError if it takes too long."""
+        return within(
+            self._max_seconds(SMALL_BYTES if num_bytes is None else num_bytes),
+            partial(self._fetch, key, is_small=num_bytes is None, **options),
+        )
+
+    def _fetch(self, key: str, *, is_small: bool, **options: str) -> bytes:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
         for attempt in range(1, _BODY_ATTEMPTS + 1):
-            answer = self._client.get_object(**self._place(key), **options)
+            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key, **options)
             if is_small:
                 check_small(key, answer["ContentLength"])
             try:
@@ -210,9 +238,6 @@ class BucketStore:
                 break
         return body
 
-    def _place(self, key: str) -> dict[str, Any]:
-        return {"Bucket": self._bucket, "Key": self._prefix + key}
-
     @contextmanager
     def _told(self, key: str) -> Iterator[None]:
         """Turn the errors of boto3 into our own, which say which object, what, and what to do."""
@@ -222,7 +247,10 @@ class BucketStore:
         except ClientError as error:
             raise _error(address, str(error.response.get("Error", {}).get("Code"))) from error
         except NoCredentialsError as error:
-            raise OSError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
+            raise PermissionError(f"{address}: no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from error
+        except TimeoutError as error:
+            text = "the server is too slow, or sends a byte now and then; look at its load and at the network"
+            raise OSError(f"{address}: no whole answer in the time that a call may take: {text}") from error
         except (ConnectionError, HTTPClientError) as error:
             text = "look whether the server is up, and at storage.endpoint_url (or AWS_ENDPOINT_URL_S3)"
             raise OSError(f"{address}: no answer ({without_credentials(str(error))}): {text}") from error
@@ -242,4 +270,6 @@ def _error(address: str, code: str) -> Exception:
         return FileNotFoundError(f"{address} does not exist")
     if code in ("416", "InvalidRange"):
         return DamagedObjectError(f"{address} is shorter than its manifest says")
+    if code in _REFUSED:
+        return PermissionError(f"{address}: the server says {code}: {_WRONG_KEYS}")
     return OSError(f"{address}: the server says {code}: {_REMEDIES.get(code, 'look into its log')}")

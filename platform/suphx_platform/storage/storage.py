@@ -42,6 +42,8 @@ FINISHED = 10**_DIGITS - 1
 _MAX_ATTEMPTS = 999
 _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""
+_NOTHING = "nothing/"
+"""A prefix of no object."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
 
 AddressingStyle = Literal["path", "virtual"]
@@ -116,6 +118,10 @@ class Storage:
         self.config = config
         self._store = _open(config)
         self._lease = WriterLease(self._store, config.address)
+
+    def reach(self) -> None:
+        """Check that the storage answers: PermissionError if it refuses the keys, another OSError otherwise."""
+        self._store.keys(_NOTHING)
 
     def save(self, name: str, folder: Path, *, number: int, score: float | None = None) -> CheckpointVersion:
         """Keep the files of ``folder`` as version ``number`` of ``name``; then remove what need not be kept.

@@ -27,18 +27,17 @@ FILES: Patience = {_TIMEOUT: "120", _RETRIES: "1"}
 _active: list[Patience] = []
 _ours: dict[str, str] = {}
 _lock = threading.Lock()
+_REFUSED_ACCESS = ("CUSTOMER_UNAUTHORIZED", "PERMISSION_DENIED", "UNAUTHENTICATED")
 _AWAY = (
+    *_REFUSED_ACCESS,
     "ABORTED",
     "CANCELLED",
-    "CUSTOMER_UNAUTHORIZED",
     "DEADLINE_EXCEEDED",
     "ENDPOINT_NOT_FOUND",  # also the answer of a proxy for a server that is away
     "INTERNAL_ERROR",  # also the code of MLflow's client for a server that it cannot reach
-    "PERMISSION_DENIED",
     "REQUEST_LIMIT_EXCEEDED",
     "RESOURCE_EXHAUSTED",
     "TEMPORARILY_UNAVAILABLE",
-    "UNAUTHENTICATED",
 )
 _REFUSALS = (400, 405, 409, 411, 413, 414, 415, 422, 431)
 """Answers of HTTP that will be the same next time."""
@@ -50,6 +49,10 @@ _CARRIERS = ("boto3", "botocore", "requests", "sqlalchemy", "urllib3")
 
 class TrackingError(OSError):
     """MLflow, or where it keeps files, cannot be reached or used now; the same call may succeed later."""
+
+
+class TrackingRefusedError(TrackingError, PermissionError):
+    """MLflow answers, and refuses user and password: waiting does not help."""
 
 
 @contextmanager
@@ -64,7 +67,8 @@ def mlflow_call(address: str, patience: Patience = USUAL) -> Iterator[None]:
         except Exception as error:
             if isinstance(error, TrackingError) or not _is_away(error):
                 raise
-            raise TrackingError(_told(address, error)) from error
+            kind = TrackingRefusedError if getattr(error, "error_code", "") in _REFUSED_ACCESS else TrackingError
+            raise kind(_told(address, error)) from error
 
 
 @contextmanager
@@ -139,7 +143,7 @@ def _told(address: str, error: Exception) -> str:
             f"the MLflow store {address} cannot be used ({_cause(error)}): check that its disk has free "
             "space and is writable; if the file is damaged, move it away: the next run creates a new one"
         )
-    if getattr(error, "error_code", "") in ("CUSTOMER_UNAUTHORIZED", "PERMISSION_DENIED", "UNAUTHENTICATED"):
+    if getattr(error, "error_code", "") in _REFUSED_ACCESS:
         return (
             f"MLflow at {address} refuses access ({_cause(error)}): set MLFLOW_TRACKING_USERNAME and "
             "MLFLOW_TRACKING_PASSWORD to a user with write access"

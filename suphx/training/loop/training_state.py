@@ -40,7 +40,7 @@ class TrainingProgress:
     best_step: int = 0
     """Step of the best weights; 0 before the first validation."""
     best_loss: float | None = None
-    """Validation loss of the best weights; None without validation samples."""
+    """Validation loss of the best weights, or the share of games that they lost; None without validation samples."""
     num_worse: int = 0
     """Validations since the best one."""
 

@@ -17,8 +17,8 @@ class MonteCarloConfig:
     """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
-    learning_rate: float = 3e-4
-    """Of RMSprop; DouZero's is 1e-4."""
+    learning_rate: float = 1e-4
+    """Of RMSprop, as in DouZero. Three times as much learns faster for five minutes, then a net can collapse."""
     smoothing: float = 0.99
     """How slowly RMSprop's mean of squared gradients changes (alpha)."""
     rms_epsilon: float = 1e-5

@@ -30,9 +30,9 @@ class ValueSamples:
     returns: NDArray[np.float32]
     """float32 (n,)."""
 
-    def rows(self, places: I64) -> Self:
-        """Return the samples at ``places``."""
-        return type(self)(self.states[places], self.history[places], self.candidates[places], self.returns[places])
+    def rows(self, indices: I64) -> Self:
+        """Return the samples at ``indices``."""
+        return type(self)(self.states[indices], self.history[indices], self.candidates[indices], self.returns[indices])
 
 
 def value_loss(values: Tensor, returns: Tensor) -> Tensor:

@@ -57,7 +57,7 @@ class ValuePlayer:
         self.columns = move_columns(self.moves)
 
     def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
-        """Return the places in ``seen.moves`` of the moves with the highest values, a few of them at random."""
+        """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random."""
         counts = np.diff(seen.offsets)
         chosen = seen.offsets[:-1].copy()
         several = np.flatnonzero(counts > 1)  # a forced move needs no value
@@ -66,21 +66,21 @@ class ValuePlayer:
             chosen[tables] = self._best(seen, tables)
         if self.epsilon:
             explores = self.rng.random(len(chosen)) < self.epsilon
-            random_places = seen.offsets[:-1] + (self.rng.random(len(chosen)) * counts).astype(np.int64)
-            chosen[explores] = random_places[explores]
+            random_indices = seen.offsets[:-1] + (self.rng.random(len(chosen)) * counts).astype(np.int64)
+            chosen[explores] = random_indices[explores]
         if self.played is not None:
             self.played.append(PlayedMoves(seen.seat, seen.tables, seen.states, seen.history, seen.moves[chosen]))
         return chosen
 
     def _best(self, seen: SeatObservations, rows: I64) -> I64:
-        """Return int64 (n,): the places of the highest values of the observations ``rows``."""
+        """Return int64 (n,): the indices of the highest values of the observations ``rows``."""
         if not rows.size:
             return rows
         offsets = np.concatenate([[0], np.cumsum(np.diff(seen.offsets)[rows])])
         lists = segment_rows(offsets)
-        places: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
-        values = self._values(seen, rows, self.columns[seen.moves[places]], lists)
-        return places[segment_argmax(values, offsets)]
+        indices: I64 = np.arange(offsets[-1]) + (seen.offsets[rows] - offsets[:-1])[lists]
+        values = self._values(seen, rows, self.columns[seen.moves[indices]], lists)
+        return indices[segment_argmax(values, offsets)]
 
     def _values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
         arrays = (seen.states[rows], seen.history[rows], columns, lists)

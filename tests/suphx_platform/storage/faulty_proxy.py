@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -24,6 +25,8 @@ class FaultyProxy:
         self.is_open.set()
         self.is_busy = threading.Event()
         """While it is set every request is answered with 503 by the proxy itself, and its connection closed."""
+        self.is_dripping = threading.Event()
+        """While it is set an answer comes a byte a second."""
         self.num_cut = 0
         """Connections that were cut."""
         threading.Thread(target=self._accept, daemon=True).start()
@@ -70,6 +73,10 @@ class FaultyProxy:
     def _answer(self, server: socket.socket, client: socket.socket, allowed: list[int]) -> None:
         with suppress(OSError):
             while data := server.recv(_CHUNK):
+                while self.is_dripping.is_set() and data:
+                    client.sendall(data[:1])
+                    data = data[1:]
+                    time.sleep(1)
                 if allowed:
                     client.sendall(data[: allowed[0]])
                     allowed[0] -= len(data)

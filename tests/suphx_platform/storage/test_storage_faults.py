@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx_platform.storage import bucket_store
 from suphx_platform.storage import storage as storage_module
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.object_store import PART_BYTES
@@ -140,6 +141,30 @@ def test_connections_cut_in_the_middle_of_answers_cost_nothing_but_time(proxy: F
     storage.load(version, tmp_path / "b")
     assert proxy.num_cut == 5
     assert all((tmp_path / "b" / name).read_bytes() == (folder / name).read_bytes() for name in ("000", "001"))
+
+
+@pytest.mark.slow
+def test_a_server_that_sends_a_byte_now_and_then_holds_no_call_for_ever(
+    proxy: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage(StorageConfig(address=f"s3://{BUCKET}/{tmp_path.name}"))
+    folder = folder_of(tmp_path / "a", num_files=1, num_bytes=2 * PART_BYTES)
+    version = storage.save(NAME, folder, number=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(bucket_store, "_ATTEMPT_SECONDS", 0.25)
+        patch.setattr(bucket_store, "_SLOWEST_BYTES_PER_SECOND", 1 << 40)
+        proxy.is_dripping.set()
+        for call in (
+            lambda: storage.versions(NAME),
+            lambda: storage.load(version, tmp_path / "b"),
+            lambda: storage.save(NAME, folder, number=2),
+        ):
+            with pytest.raises(OSError, match="no whole answer in the time that a call may take: the server is too"):
+                call()
+    proxy.is_dripping.clear()
+    assert not (tmp_path / "b").exists()
+    assert storage.versions(NAME) == [version]
+    storage.load(version, tmp_path / "b")
 
 
 @pytest.mark.slow

@@ -15,13 +15,14 @@ from urllib.request import urlopen
 import pytest
 
 from suphx_pipelines.engine.stage import Stage
-from suphx_pipelines.runs.runner import Runner
+from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_platform.console.console import Console
+from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.free_port import free_port
-from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
+from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
 
 START_SECONDS = 180
@@ -112,6 +113,38 @@ def test_a_run_goes_on_without_its_server_and_tells_it_all_later(
         "learn": "FINISHED",
     }
     assert list(tmp_path.rglob("artifacts/curve.json"))
+
+
+@pytest.mark.slow
+def test_a_run_waits_for_a_server_that_is_away_when_it_starts(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(max_wait_hours: float) -> RunResult:
+        runner = Runner(
+            SmallRecipe(), STAGES, runs=tmp_path / "runs", records=None, console=console, max_wait_hours=max_wait_hours
+        )
+        return runner.run()
+
+    class ProxyOpener(Console):
+        def say(self, text: str) -> None:
+            super().say(text)
+            said.append(text)
+            proxy.is_busy.clear()
+
+    said: list[str] = []
+    console = ProxyOpener()
+    with faulty_proxy(int(address.rpartition(":")[2])) as proxy:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.port}")
+        proxy.is_busy.set()
+        with pytest.raises(TrackingError, match="does not answer"):
+            run(0.0)
+        assert said == []
+        assert not (tmp_path / "runs").exists()
+        result = run(1.0)
+        assert "does not answer" in said[0]
+        assert said[0].endswith("trying again for up to 1 h (--wait-hours)")
+        assert {stage.status for stage in result.stages.values()} == {"finished"}
+        assert TrackingStore(tmp_path / "runs").find(result.run_id) is not None
 
 
 LOGS_POINTS = """

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from suphx.games.doudizhu import Rules
+from suphx.games.doudizhu import DeckResults, Rules, ScriptedPlayer
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.monte_carlo import monte_carlo_learning
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
+from suphx.training.monte_carlo.value_player import ValuePlayer
 
 CONFIG = MonteCarloConfig(
     games=2, batches=2, max_rounds=2, max_minutes=0, evaluate_rounds=1, evaluate_decks=1, threads=1
@@ -35,7 +38,26 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
     assert set(last["random"]) == {
         f"{m}_{side}{error}" for m in ("wp", "adp") for side in ("landlord", "peasant") for error in ("", "_error")
     }
-    assert json.loads((tmp_path / "parts" / METRICS_FILE).read_text())["curve"] == progress_2.history
+    written = json.loads((tmp_path / "parts" / METRICS_FILE).read_text())
+    assert written == {"best_step": progress_2.best_step, "curve": progress_2.history}
+
+
+def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wins = iter([0.25, 0.75, 0.5])
+
+    def play_decks(decks: int, rules: Rules, player: ValuePlayer, opponent: ScriptedPlayer) -> DeckResults:
+        seen.append({name: tensor.clone() for name, tensor in player.nets.state_dict().items()})
+        won = np.full(decks, next(wins))
+        return DeckResults(*[won] * len(fields(DeckResults)))
+
+    seen: list[dict[str, torch.Tensor]] = []
+    monkeypatch.setattr(monte_carlo_learning, "play_decks", play_decks)
+    nets, progress = learn_values(replace(CONFIG, max_rounds=2), Rules(), tmp_path)
+    resumed, _ = learn_values(replace(CONFIG, max_rounds=3), Rules(), tmp_path)
+    assert (progress.best_step, progress.best_loss) == (4, 0.25)
+    assert len(seen) == 3
+    for found in (nets, resumed):
+        assert all(torch.equal(tensor, seen[1][name]) for name, tensor in found.state_dict().items())
 
 
 def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:

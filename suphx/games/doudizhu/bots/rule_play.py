@@ -24,7 +24,7 @@ _TEAMMATE_HIGH = 7  # what the teammate plays above this rank is high enough
 
 @jit
 def choose_rule(t: Table, m: Moves, legal: I32, first: int, last: int, counts: I64) -> int:
-    """Return the place in ``legal``, between ``first`` and ``last`` - 1, of the move that the agent makes.
+    """Return the index in ``legal``, between ``first`` and ``last`` - 1, of the move that the agent makes.
 
     ``counts`` (15,) is scratch.
     """
@@ -32,19 +32,19 @@ def choose_rule(t: Table, m: Moves, legal: I32, first: int, last: int, counts: I
         return first
     hand = t.hands[t.actor]
     opponent_cards = _fewest_opponent_cards(t)
-    best_place = first
+    best_index = first
     best_value = _NEVER - 1
-    for place in range(first, last):
-        move = legal[place]
+    for index in range(first, last):
+        move = legal[index]
         value = hand_value(hand - m.cards[move], counts)
         if m.cards[move] == hand:
             value = _WIN
         elif m.cards[move] != 0:
             value += _move_value(t, m, move, opponent_cards)
         if value > best_value:
-            best_place = place
+            best_index = index
             best_value = value
-    return best_place
+    return best_index
 
 
 @jit

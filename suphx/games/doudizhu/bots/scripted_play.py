@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suphx.games.doudizhu.bots.random_choice import choose_place
+from suphx.games.doudizhu.bots.random_choice import choose_index
 from suphx.games.doudizhu.bots.rule_play import choose_rule
 from suphx.games.doudizhu.cards.card import NUM_RANKS
 from suphx.games.doudizhu.engine.play import deal, step
@@ -75,7 +75,7 @@ def agent_number(name: str) -> int:
 
 
 def choose_scripted(tables: Records, moves: Moves, indices: I64, offsets: I64, legal: I32, agent: str) -> I64:
-    """Return int64 (n,): for each of the tables ``indices`` the place in ``legal`` of what a scripted agent plays.
+    """Return int64 (n,): for each of the tables ``indices`` the index in ``legal`` of what a scripted agent plays.
 
     ``offsets``, ``legal``: as ``Simulator.legal`` gives them for the same tables, which all wait.
     """
@@ -94,7 +94,7 @@ def _choose(tables: Records, m: Moves, indices: I64, offsets: I64, legal: I32, a
 @jit
 def _choose_one(t: Table, m: Moves, agent: int, legal: I32, first: int, last: int, counts: I64) -> int:
     if agent == _RANDOM:
-        return first + choose_place(t, last - first)
+        return first + choose_index(t, last - first)
     return choose_rule(t, m, legal, first, last, counts)
 
 

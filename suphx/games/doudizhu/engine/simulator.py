@@ -44,13 +44,13 @@ class Simulator:
 
         ValueError for another number of seeds, or one that is not in 0 … 2**62 - 1.
         """
-        places = np.arange(len(self.tables)) if indices is None else indices
+        indices = np.arange(len(self.tables)) if indices is None else indices
         all_seeds = np.array(list(seeds), np.int64)
-        if all_seeds.shape != places.shape:
-            raise ValueError(f"{all_seeds.size} seeds for {places.size} tables: give one a table")
+        if all_seeds.shape != indices.shape:
+            raise ValueError(f"{all_seeds.size} seeds for {indices.size} tables: give one a table")
         if np.any(all_seeds < 0) or np.any(all_seeds >= MAX_SEED):
             raise ValueError(f"seeds must lie in 0 … 2**62 - 1, not {all_seeds.min()} … {all_seeds.max()}")
-        _deal(self.tables, self.moves, places, all_seeds)
+        _deal(self.tables, self.moves, indices, all_seeds)
 
     def waiting(self) -> I64:
         """Return the indices of the tables that wait for a move of their ``actor``."""
@@ -116,8 +116,8 @@ def _first_illegal(tables: Records, m: Moves, indices: I64, moves: I32, scratch:
         t = tables[indices[i]]
         end = list_legal(m, t.hands[t.actor], t.to_beat, scratch, 0) if t.phase == PLAYING else 0
         is_legal = False
-        for place in range(end):
-            is_legal |= scratch[place] == moves[i]
+        for index in range(end):
+            is_legal |= scratch[index] == moves[i]
         if not is_legal:
             return i
     return -1

@@ -26,7 +26,7 @@ class Player(Protocol):
     """Whoever chooses moves, for many tables at once."""
 
     def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
-        """Return int64 (n,): for each table of ``seen`` the place of its move in ``seen.moves``."""
+        """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""
         ...
 
 

@@ -57,16 +57,16 @@ class TableGroup:
     def step(self, chosen: Sequence[I64]) -> Records:
         """Play one move at every table; return the games that ended, as TABLE records, and deal new ones there.
 
-        ``chosen``: for each part of the last ``observe`` int64 (n,), the places of the moves in its ``moves``.
-        ValueError for places of other tables and for parts that are not those of the last ``observe``.
+        ``chosen``: for each part of the last ``observe`` int64 (n,), the indices of the moves in its ``moves``.
+        ValueError for indices of other tables and for parts that are not those of the last ``observe``.
         """
         if len(chosen) != len(self._seen):
             raise ValueError(f"{len(chosen)} answers for {len(self._seen)} observations: call observe before each step")
-        for seen, places in zip(self._seen, chosen, strict=True):
-            _check(seen, places)
+        for seen, indices in zip(self._seen, chosen, strict=True):
+            _check(seen, indices)
         simulator = self._simulator
-        for seen, places in zip(self._seen, chosen, strict=True):
-            advance_tables(simulator.tables, simulator.moves, seen.tables, seen.moves[places])
+        for seen, indices in zip(self._seen, chosen, strict=True):
+            advance_tables(simulator.tables, simulator.moves, seen.tables, seen.moves[indices])
         self._seen = []
         over = np.flatnonzero(simulator.tables["phase"] == GAME_END)
         ended: Records = simulator.tables[over]
@@ -84,13 +84,13 @@ def observe_seat(simulator: Simulator, seat: int, tables: I64) -> SeatObservatio
     return SeatObservations(seat, tables, states, history, *simulator.legal(tables))
 
 
-def _check(seen: SeatObservations, places: I64) -> None:
-    if places.shape != seen.tables.shape:
-        raise ValueError(f"seat {seen.seat}: {places.size} answers for {seen.tables.size} tables: give one a table")
-    wrong = np.flatnonzero((places < seen.offsets[:-1]) | (places >= seen.offsets[1:]))
+def _check(seen: SeatObservations, indices: I64) -> None:
+    if indices.shape != seen.tables.shape:
+        raise ValueError(f"seat {seen.seat}: {indices.size} answers for {seen.tables.size} tables: give one a table")
+    wrong = np.flatnonzero((indices < seen.offsets[:-1]) | (indices >= seen.offsets[1:]))
     if wrong.size:
         i = int(wrong[0])
         raise ValueError(
-            f"seat {seen.seat}, table {seen.tables[i]}: {places[i]} is not the place of one of its moves: "
+            f"seat {seen.seat}, table {seen.tables[i]}: {indices[i]} is not the index of one of its moves: "
             f"use {seen.offsets[i]} to {seen.offsets[i + 1] - 1}"
         )

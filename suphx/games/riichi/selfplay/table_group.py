@@ -215,6 +215,8 @@ class TableGroup:
     def _overrule(self, overruled: I16) -> None:
         """Mark the kept decisions whose claims, int16 [tables, 4] by seat, another seat has overruled."""
         tables, seats = np.nonzero(overruled != UNDECIDED)
+        if not tables.size:
+            return
         heads = np.array([claim_head(action) for action in overruled[tables, seats].tolist()], np.int64)
         for store in self._stores:
             own = heads == store.head

@@ -61,7 +61,7 @@ def test_answers_that_belong_to_no_question_are_refused() -> None:
     (seen,) = group.observe()
     with pytest.raises(ValueError, match="seat 0: 1 answers for 2 tables: give one a table"):
         group.step([ONLY])
-    with pytest.raises(ValueError, match=r"seat 0, table 1: 0 is not the place of one of its moves: use \d+ to \d+"):
+    with pytest.raises(ValueError, match=r"seat 0, table 1: 0 is not the index of one of its moves: use \d+ to \d+"):
         group.step([np.zeros(2, np.int64)])
     before = [seen.tables.tolist() for seen in group.observe()]
     assert before == [seen.tables.tolist()], "nothing was played"

@@ -1,0 +1,36 @@
+"""Waits until MLflow and the storage answer, so that an outage at the start of a run costs no attempt on a cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from suphx_platform.console.console import Console
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+"""Seconds between two attempts; each pause is twice as long as the one before."""
+
+
+def wait_for_services(reach: Callable[[], object], max_hours: float, console: Console) -> None:
+    """Call ``reach`` until it raises no OSError; raise the last one after ``max_hours``.
+
+    A PermissionError (wrong keys or password) is raised at once: waiting does not help.
+    """
+    began, pause = time.monotonic(), _FIRST_PAUSE
+    while True:
+        try:
+            reach()
+        except PermissionError:
+            raise
+        except OSError as error:
+            waited = time.monotonic() - began
+            if waited >= 3600 * max_hours:
+                raise
+            if pause == _FIRST_PAUSE:
+                console.say(f"{error}; trying again for up to {max_hours:g} h (--wait-hours)")
+        else:
+            if pause > _FIRST_PAUSE:
+                console.say(f"all services answer, after {(time.monotonic() - began) / 60:.0f} min")
+            return
+        time.sleep(min(pause, 3600 * max_hours - waited))
+        pause = min(2 * pause, _LONGEST_PAUSE)

@@ -1,0 +1,27 @@
+"""What a bucket store makes of a server's answers that come rarely: botocore's stubber gives them, no server."""
+
+from __future__ import annotations
+
+import pytest
+from botocore.stub import Stubber
+
+from suphx_platform.storage.bucket_store import BucketConnection, BucketStore
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch) -> BucketStore:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    connection = BucketConnection(
+        endpoint_url="http://127.0.0.1:1", threads=1, max_attempts=1, addressing_style="path", checksums="when_required"
+    )
+    return BucketStore("suphx", "", connection)
+
+
+@pytest.mark.parametrize("code", ["PreconditionFailed", "ConditionalRequestConflict"])
+def test_a_new_object_that_vanished_while_it_was_read_was_another_writers(store: BucketStore, code: str) -> None:
+    with Stubber(store._client) as server:
+        server.add_client_error("put_object", code)
+        server.add_client_error("get_object", "NoSuchKey")
+        with pytest.raises(FileExistsError, match="s3://suphx/mark exists already"):
+            store.put_new("mark", b"mine")
+        server.assert_no_pending_responses()
