@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
@@ -23,7 +24,11 @@ DOCUMENTS = sorted(
 )
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^\$? ?|`)((?:\.venv/bin/)?suphx [a-z][^`\n]*)", re.MULTILINE)
-KEYS = flatten(to_table(Recipe(name="-"))).keys() | flatten(to_table(TournamentRecipe(name="-"))).keys()
+KEYS = {
+    key
+    for recipe in (Recipe(name="-"), TournamentRecipe(name="-"), MonteCarloRecipe(name="-"))
+    for key in flatten(to_table(recipe))
+}
 
 
 def parsers(words: list[str]) -> Iterator[argparse.ArgumentParser]:

@@ -19,9 +19,11 @@ from suphx_cli.arguments.parsing import (
     run_id,
 )
 from suphx_cli.arguments.record_path import check_records
+from suphx_cli.commands import run_monte_carlo
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
+    from suphx_pipelines.monte_carlo.monte_carlo_pipeline import MonteCarloResult
     from suphx_pipelines.pipeline import PipelineResult
     from suphx_pipelines.recipe.recipe import Recipe
     from suphx_platform.console.console import Console
@@ -39,6 +41,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         epilog=examples(
             "suphx run laptop",
             "suphx run rl_1 --records DIR",
+            "suphx run doudizhu",
             "suphx run laptop --set net.size=small --set supervised.max_minutes=10 --run-id small",
         ),
     )
@@ -70,9 +73,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Run the recipe; ValueError for a bad recipe or missing records."""
     from suphx_pipelines.recipe.recipe import load_recipe
-    from suphx_pipelines.recipe.recipe_kind import check_kind
+    from suphx_pipelines.recipe.recipe_file import read_table
+    from suphx_pipelines.recipe.recipe_kind import check_kind, is_of_another_game
 
-    check_kind(args.recipe, "run")
+    check_kind(args.recipe, "run", any_game=True)
+    if is_of_another_game(read_table(args.recipe)):
+        return show(run_monte_carlo.run(args, console), args.runs, console)
     recipe = load_recipe(args.recipe, args.overrides)
     if args.records is not None:
         check_records(args.records)
@@ -124,7 +130,7 @@ def _saved(error: KeyboardInterrupt, kernels: RunKernels) -> str:
     return "Finished stages, and finished games of a match, are saved."
 
 
-def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, object] | None:
+def show(result: PipelineResult | MonteCarloResult, runs: Path, console: Console) -> dict[str, object] | None:
     """Print what a person wants to know last; return the JSON object if that is wanted instead."""
     from suphx_platform.console.table_text import result_lines
 
@@ -143,7 +149,7 @@ def show(result: PipelineResult, runs: Path, console: Console) -> dict[str, obje
     return None
 
 
-def _show_warnings(result: PipelineResult, console: Console) -> None:
+def _show_warnings(result: PipelineResult | MonteCarloResult, console: Console) -> None:
     """Repeat the warnings of a long run, which may have left the screen."""
     count = len(result.run.warnings)
     if count:
@@ -152,8 +158,8 @@ def _show_warnings(result: PipelineResult, console: Console) -> None:
             console.line(f"  {warning}")
 
 
-def next_commands(result: PipelineResult, runs: Path) -> list[str]:
-    """Return the two commands that one wants after a run."""
+def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list[str]:
+    """Return the commands that one wants after a run."""
     from suphx_pipelines.summary.run_summary import program_name
 
     suphx = program_name()

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from suphx_pipelines.recipe.recipe_file import read_table
-from suphx_pipelines.recipe.recipe_kind import Kind, kind_of
+from suphx_pipelines.recipe.recipe_kind import Command, command_of
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
 
 
@@ -15,7 +15,7 @@ class RecipeSummary:
     """A line of ``suphx recipes``."""
 
     name: str
-    command: Kind
+    command: Command
     """``suphx run`` or ``suphx tournament``."""
     needs_records: bool
     minutes: int
@@ -35,7 +35,7 @@ def shipped_summaries() -> list[RecipeSummary]:
         found.append(
             RecipeSummary(
                 name=name,
-                command=kind_of(table),
+                command=command_of(table),
                 needs_records=bool(table.get("needs_records", False)),
                 minutes=int(table.get("minutes", 0)),
                 about=str(table.get("about", "")),

@@ -17,7 +17,8 @@ from suphx.games.riichi import KyokuStore, head_index
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.training.data.head_data import head_data
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.supervised.supervised import HeadProgress, HeadTraining, StoppedError, TrainingWatch, train_head
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-_MAX_SEED = 1_000_000  # each seed has decks of its own
+from suphx.games.doudizhu import AGENTS
+
+MAX_SEED = 1_000_000  # each seed has decks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,17 +50,25 @@ class MonteCarloConfig:
         for name in ("games", "batches", "max_rounds", "evaluate_rounds", "evaluate_decks"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
+        check_opponents(self.opponents)
         for name in ("max_minutes", "save_seconds", "threads", "seed"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if self.seed > _MAX_SEED:
-            raise ValueError(f"seed is {self.seed}: use at most {_MAX_SEED:,}")
+        if self.seed > MAX_SEED:
+            raise ValueError(f"seed is {self.seed}: use at most {MAX_SEED:,}")
         for name in ("epsilon", "smoothing"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number from 0 to 1")
         for name in ("learning_rate", "rms_epsilon", "max_grad_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number above 0")
+
+
+def check_opponents(names: Sequence[str]) -> None:
+    """Raise ValueError unless ``names`` are scripted agents, at least one, each once."""
+    unknown = [name for name in names if name not in AGENTS]
+    if unknown or not names or len(set(names)) < len(names):
+        raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(AGENTS)}, each once")
 
 
 FREE_KEYS = ("max_rounds", "max_minutes", "save_seconds", "threads")

@@ -24,6 +24,7 @@ from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, move_columns,
 from suphx.models.device import torch_threads
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.monte_carlo.monte_carlo_config import FREE_KEYS, MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_step import ValueSamples, learn_samples, new_value_optimizer
 from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
@@ -36,7 +37,13 @@ Report = Callable[[dict[str, Any]], None]
 
 
 def learn_values(
-    config: MonteCarloConfig, rules: Rules, folder: Path, *, report: Report | None = None
+    config: MonteCarloConfig,
+    rules: Rules,
+    folder: Path,
+    *,
+    report: Report = lambda entry: None,
+    keep: Callable[[int], None] = lambda step: None,
+    watch: TrainingWatch | None = None,
 ) -> tuple[nn.ModuleList, TrainingProgress]:
     """Train one net for each seat, or resume from the state in ``folder``; return the best nets and the progress.
 
@@ -44,12 +51,13 @@ def learn_values(
     makes that share look a little better than it is: measure them on other decks.
     ``report`` gets each new entry of ``progress.history``: "step", "samples", "games", "seconds", "loss" (the mean
     since the entry before), and for each opponent the share of games won ("wp") and the mean points ("adp") on either
-    side, with standard errors over decks. Raises ValueError if the state belongs to another training, DivergedError if
-    the loss is no longer a number, OSError if the disk is full.
+    side, with standard errors over decks. ``keep`` is called with the step whenever a state was written. Raises
+    ValueError if the state belongs to another training, DivergedError if the loss is no longer a number, StoppedError,
+    with the state saved, if ``watch`` wants the training to stop, OSError if the disk is full.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with torch_threads(config.threads):
-        training = _Training(config, rules, folder, report)
+        training = _Training(config, rules, folder, report, keep, watch or TrainingWatch())
         training.run()
     training.nets.load_state_dict(training.best)
     return training.nets.eval(), training.progress
@@ -58,8 +66,17 @@ def learn_values(
 class _Training:
     """Consumes decks; produces weights, states and a curve. Waits for nothing."""
 
-    def __init__(self, config: MonteCarloConfig, rules: Rules, folder: Path, report: Report | None) -> None:
-        self.config, self.rules, self.folder, self.report = config, rules, folder, report
+    def __init__(
+        self,
+        config: MonteCarloConfig,
+        rules: Rules,
+        folder: Path,
+        report: Report,
+        keep: Callable[[int], None],
+        watch: TrainingWatch,
+    ) -> None:
+        self.config, self.rules, self.folder = config, rules, folder
+        self.report, self.keep, self.watch = report, keep, watch
         self.moves = rules.load_moves()
         self.columns = move_columns(self.moves)
         self.nets = new_nets(config.seed)
@@ -69,19 +86,27 @@ class _Training:
         if (folder / STATE_FILE).is_file():
             loaded = load_training_state(folder / STATE_FILE, self.nets, self.optimizer, self._identity())
             self.progress, self.best = loaded
+            self.watch.resumed(self.progress.step, self.share_done)
         self.saved_at = self.ticked_at = time.monotonic()
 
     @property
     def round(self) -> int:
+        """Rounds that were learned from."""
         return self.progress.step // self.config.batches
 
     @property
-    def is_finished(self) -> bool:
+    def share_done(self) -> float:
+        """Of the rounds or of the minutes, whichever end first."""
         limit = 60 * self.config.max_minutes
-        return self.round >= self.config.max_rounds or 0 < limit <= self.progress.seconds
+        return max(self.round / self.config.max_rounds, self.progress.seconds / limit if limit else 0.0)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether one of the limits is reached."""
+        return self.share_done >= 1
 
     def run(self) -> None:
-        """Play and learn round by round."""
+        """Play and learn round by round; StoppedError after a round if the watch wants it."""
         while not self.is_finished:
             rng = np.random.default_rng([self.config.seed, self.round])
             for seat, samples in enumerate(self._play(rng)):
@@ -90,8 +115,12 @@ class _Training:
             self._tick()
             if self.round % self.config.evaluate_rounds == 0 or self.is_finished:
                 self._evaluate()
-            if self.is_finished or time.monotonic() - self.saved_at >= self.config.save_seconds:
+            stops = not self.is_finished and self.watch.is_stopping()
+            if stops or self.is_finished or time.monotonic() - self.saved_at >= self.config.save_seconds:
                 self._save()
+            if stops:
+                raise StoppedError(self.progress.step)
+            self.watch.progress(min(1.0, self.share_done))
 
     def _play(self, rng: np.random.Generator) -> list[ValueSamples]:
         """Return the samples of each seat from one round of self-play."""
@@ -140,8 +169,7 @@ class _Training:
         progress.loss_sum, progress.loss_rows = 0.0, 0
         metrics = {"best_step": progress.best_step, "curve": progress.history}
         write_atomically(self.folder / METRICS_FILE, [json.dumps(metrics, indent=1).encode()])
-        if self.report is not None:
-            self.report(entry)
+        self.report(entry)
 
     def _keep_best(self, entry: dict[str, Any]) -> None:
         """Keep the weights if they lose fewer games than those of all evaluations before."""
@@ -156,6 +184,7 @@ class _Training:
         path = self.folder / STATE_FILE
         save_training_state(path, self.nets, self.best, self.optimizer, self.progress, self._identity())
         self.saved_at = time.monotonic()
+        self.keep(self.progress.step)
 
     def _identity(self) -> dict[str, Any]:
         """Return all that must be the same for the training to resume, as JSON can hold it."""

@@ -41,6 +41,7 @@ from suphx.training.loop.optimizer import new_optimizer
 from suphx.training.loop.prediction import net_logits, predict
 from suphx.training.loop.schedule import learning_rate_factor
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.calibration import fit_calibration
 from suphx.training.supervised.head_result import HeadResult
@@ -131,31 +132,6 @@ def train_head(
         trainer.resume()
         trainer.run()
         return trainer.finish() if trainer.group.is_first else {}
-
-
-class TrainingWatch:
-    """Callbacks of a training. This base class ignores all messages and never stops the training."""
-
-    def phase(self, text: str) -> None:
-        """Called when a phase begins, such as ``validation``."""
-
-    def resumed(self, step: int, share_done: float) -> None:
-        """Called when the training resumes from a saved state."""
-
-    def progress(self, share_done: float) -> None:
-        """Called after every step; ``share_done``: 0 to 1."""
-
-    def is_stopping(self) -> bool:
-        """Return whether to save the state and stop the training."""
-        return False
-
-
-class StoppedError(Exception):
-    """A training was asked to stop and has saved its state."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__(f"the training was stopped at step {step}")
-        self.step = step
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import typing
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import recipe_fields, to_plain, type_name
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
@@ -64,13 +65,16 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
 
 def page() -> str:
     """Return the whole page."""
-    run, tournament = Recipe(name="-"), TournamentRecipe(name="-")
+    run, tournament, other_game = Recipe(name="-"), TournamentRecipe(name="-"), MonteCarloRecipe(name="-")
     return "\n".join(
         [
             _HEAD,
             *(_section(table, run.free_keys) for table in tables(run)),
             "## Recipe of a tournament\n\nKeys of the recipes for `suphx tournament`.\n",
             *(_section(table, tournament.free_keys, "Tournament: ") for table in tables(tournament)),
+            "## Recipe of another game\n",
+            "Keys of the recipes for DouDizhu, which have the key `game` ([games](games.md)).\n",
+            *(_section(table, other_game.free_keys, "DouDizhu: ") for table in tables(other_game)),
         ]
     )
 

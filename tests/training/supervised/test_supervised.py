@@ -18,7 +18,8 @@ from suphx.models.checkpoints.checkpoint import PlanesVersion, load_checkpoint, 
 from suphx.models.nets.net_config import NetConfig
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.loop.prediction import predict
-from suphx.training.supervised.supervised import HeadProgress, StoppedError, TrainingWatch, train_head
+from suphx.training.loop.training_watch import StoppedError, TrainingWatch
+from suphx.training.supervised.supervised import HeadProgress, train_head
 from suphx.training.supervised.supervised_config import SupervisedConfig
 from tests.training.lowest_legal import LAYOUT, NET, ROWS_A_KYOKU, SHORT, STREAM, LowestLegal, head_data, job
 

@@ -1,0 +1,72 @@
+"""A run by Deep Monte-Carlo: learning -> match -> report."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.stage import Stage
+from suphx_pipelines.engine.stage_plan import CodeChange
+from suphx_pipelines.monte_carlo import match_stage, report_stage
+from suphx_pipelines.monte_carlo.learning_stage import learning_stage
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_platform.console.console import Console
+from suphx_platform.storage.storage import Storage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloResult:
+    """What ``suphx run`` answers for another game than riichi."""
+
+    run: RunResult
+    report: Path
+    agent: Path | None = None
+    """No command takes the nets of another game than riichi as an agent."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts read: those of a run, and what ``match.json`` says of each opponent."""
+        match = read_json(self.run.folder / match_stage.STAGE_NAME / match_stage.MATCH_FILE)
+        return {
+            "run_id": self.run.run_id,
+            "verdict": self.run.verdict.sentence if self.run.verdict else None,
+            "warnings": list(self.run.warnings),
+            "stages": {name: asdict(stage) for name, stage in self.run.stages.items()},
+            "match": match,
+            "report": str(self.report),
+            "tracking_uri": self.run.tracking_uri,
+        }
+
+
+def monte_carlo_stages(recipe: MonteCarloRecipe) -> list[Stage[MonteCarloRecipe]]:
+    """Return the stages in order."""
+    return [learning_stage(), match_stage.match_stage(), report_stage.report_stage(recipe)]
+
+
+def run_monte_carlo(
+    recipe: MonteCarloRecipe,
+    *,
+    runs: Path,
+    console: Console,
+    run_id: str | None = None,
+    on_code_change: CodeChange = "stop",
+    max_wait_hours: float = 0.0,
+) -> MonteCarloResult:
+    """Run all stages that are not finished yet; arguments and errors as for Runner."""
+    runner = Runner(
+        recipe,
+        monte_carlo_stages(recipe),
+        runs=runs,
+        records=None,
+        console=console,
+        storage=Storage(recipe.storage) if recipe.storage.address else None,
+        run_id=run_id,
+        find_verdict=lambda metrics: report_stage.verdict(
+            read_json(runner.folder / match_stage.STAGE_NAME / match_stage.MATCH_FILE)
+        ),
+        on_code_change=on_code_change,
+        max_wait_hours=max_wait_hours,
+    )
+    result = runner.run()
+    return MonteCarloResult(run=result, report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME)

@@ -1,0 +1,137 @@
+"""The report stage of a run by Deep Monte-Carlo: the match, the curve and the settings on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from suphx.atomic_file import write_atomically
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_pipelines.charts.line_chart import Curve, line_chart
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.engine.stage import Stage, StageContext
+from suphx_pipelines.monte_carlo import learning_stage, match_stage
+from suphx_pipelines.monte_carlo.learning_stage import curve_point
+from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE, SIDES
+from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report.report_number import decimal, duration, interval, number, percent
+from suphx_pipelines.summary.run_summary import RunSummary
+from suphx_pipelines.summary.verdict import Outcome, Verdict
+
+STAGE_NAME = "report"
+REPORT_NAME = "report.html"
+_STANDARD_ERRORS = 1.96
+_ABOUT_MATCH = (
+    "Each deck is played twice, with the sides swapped. WP: share of games won. ADP: mean points per game, 2 to the "
+    "power of the bombs played, negative for lost games. With 95 % intervals over decks."
+)
+
+Figures = Mapping[str, Any]
+
+
+def report_stage(recipe: MonteCarloRecipe) -> Stage[MonteCarloRecipe]:
+    """Return the stage."""
+    return Stage(
+        name=STAGE_NAME,
+        run=run,
+        recipe_keys=tuple(name for name in type(recipe).__dataclass_fields__),
+        needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME),
+        artifacts=(REPORT_NAME,),
+        is_summary=True,
+    )
+
+
+def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
+    """Write the page."""
+    recipe, folders = context.recipe, context.upstream
+    match = read_json(folders[match_stage.STAGE_NAME] / MATCH_FILE)
+    learned = read_json(folders[learning_stage.STAGE_NAME] / METRICS_FILE)
+    head = report_summary.verdict_card(verdict(match))
+    head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
+    sections = [
+        ("Match", _match(match)),
+        ("Learning", _learning(learned, recipe.learning.opponents)),
+        ("Settings", report_page.facts(environment()) + _recipe_text(recipe)),
+    ]
+    page = report_page.page(f"Suphx: {recipe.name}", recipe.about, head, sections)
+    write_atomically(context.folder / REPORT_NAME, [page.encode()])
+    return {"bytes": len(page)}
+
+
+def verdict(match: Figures) -> Verdict:
+    """Return the verdict of a run with this ``match.json``: how the nets did against the last opponent."""
+    opponents = list(match["opponents"])
+    sentences = [_sentence(name, match["opponents"][name]) for name in reversed(opponents)]
+    low, high = match["opponents"][opponents[-1]]["share"]["interval"]
+    outcome: Outcome = "better" if low > 0.5 else "worse" if high < 0.5 else "undecided"
+    return Verdict(outcome=outcome, sentence=f"{' '.join(sentences)} {match['decks']:,} decks each, both sides.")
+
+
+def _sentence(opponent: str, figures: Figures) -> str:
+    low, high = figures["share"]["interval"]
+    word = "beat" if low > 0.5 else "lose to" if high < 0.5 else "play about as well as"
+    sides = " and ".join(f"{figures[f'wp_{side}']['mean']:.0%} as {side}" for side in SIDES)
+    return f"The nets {word} {opponent}: they win {sides}."
+
+
+def _match(match: Figures) -> str:
+    rows = []
+    for opponent, figures in match["opponents"].items():
+        cells = [opponent, _share(figures["share"])]
+        for side in SIDES:
+            points = figures[f"adp_{side}"]
+            cells.append(_share(figures[f"wp_{side}"]))
+            cells.append(f"{decimal(points['mean'])} ({interval(points['interval'])})")
+        rows.append(cells)
+    columns = ("against", "WP", *(f"{measure} as {side}" for side in SIDES for measure in ("WP", "ADP")))
+    return report_page.table(columns, rows, about=_ABOUT_MATCH)
+
+
+def _share(figure: Figures) -> str:
+    low, high = figure["interval"]
+    return f"{percent(figure['mean'])} ({percent(low)} to {percent(high)})"
+
+
+def _learning(learned: Figures, opponents: Sequence[str]) -> str:
+    points = [curve_point(entry) for entry in learned["curve"]]
+    last = points[-1]
+    body = report_page.tiles(
+        [
+            (number(last["games"]), "games"),
+            (number(last["samples"]), "moves learned from"),
+            (duration(last["seconds"]), "of playing, learning and evaluation"),
+        ]
+    )
+    loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
+    title = "Loss: mean squared error of the values"
+    figure = report_page.figure(line_chart([loss], title, x_title="minutes", least=0.0), title)
+    return body + report_page.side_by_side(*(_chart(points, opponent) for opponent in opponents), figure)
+
+
+def _chart(points: Sequence[Mapping[str, float]], opponent: str) -> str:
+    curves = []
+    for colour, side in enumerate(SIDES):
+        known = [(point[f"{opponent}_wp_{side}"], point[f"{opponent}_wp_{side}_error"]) for point in points]
+        curves.append(
+            Curve(
+                name=f"as {side}",
+                points=[(point["seconds"] / 60, share) for point, (share, _) in zip(points, known, strict=True)],
+                colour=colour,
+                has_dots=True,
+                intervals=[
+                    (max(0.0, share - _STANDARD_ERRORS * error), min(1.0, share + _STANDARD_ERRORS * error))
+                    for share, error in known
+                ],
+            )
+        )
+    title = f"Games won against {opponent}"
+    picture = line_chart(curves, title, x_title="minutes", y_unit="percent", levels=(0.5,), most=1.0)
+    legend = [(f"k{curve.colour}", curve.name) for curve in curves]
+    return report_page.figure(picture, title, "With 95 % intervals; always the same decks.", legend)
+
+
+def _recipe_text(recipe: MonteCarloRecipe) -> str:
+    return report_page.folded("The whole recipe", report_page.preformatted(to_toml(recipe)))

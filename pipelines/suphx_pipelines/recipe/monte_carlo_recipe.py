@@ -1,0 +1,62 @@
+"""The recipe of a run in which nets learn a game by Deep Monte-Carlo: DouDizhu, the second game (docs/games.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from suphx.games.doudizhu import Rules
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_opponents
+from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_platform.storage.storage import StorageConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeckMatchConfig:
+    """Match of the trained nets at the end, on decks that they have not seen."""
+
+    decks: int = 1000
+    """Decks against each opponent; each is played twice, with the sides swapped."""
+    opponents: tuple[str, ...] = ("random", "rule")
+    """Scripted agents to play against, the strongest last: the verdict of the run is about this one."""
+
+    def __post_init__(self) -> None:
+        if self.decks < 2:
+            raise ValueError(f"decks is {self.decks}: use at least 2, one has no interval")
+        check_opponents(self.opponents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonteCarloRecipe:
+    """All settings of a run by Deep Monte-Carlo."""
+
+    name: str
+    """First part of the run's id: lower-case letters, digits, - and _."""
+    game: Literal["doudizhu"] = "doudizhu"
+    """The game. Recipes without this key are for riichi."""
+    about: str = ""
+    """What the recipe does, in one line (``suphx recipes`` prints it)."""
+    minutes: int = 0
+    """Approximate duration in minutes on two idle cores; 0 = hours, or not measured."""
+    seed: int = 1
+    """The seeds of all stages are derived from it."""
+    rules: Rules = field(default_factory=Rules)
+    """Options of the rules."""
+    learning: MonteCarloConfig = field(default_factory=MonteCarloConfig)
+    """How the nets play against themselves and learn."""
+    match: DeckMatchConfig = field(default_factory=DeckMatchConfig)
+    """Match at the end."""
+    storage: StorageConfig = field(default_factory=StorageConfig)
+    """Bucket or folder where results are kept besides the folder of runs."""
+
+    @property
+    def free_keys(self) -> tuple[str, ...]:
+        """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
+        return ("about", "minutes", "storage", "learning.save_seconds", "learning.threads")
+
+
+def load_monte_carlo_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> MonteCarloRecipe:
+    """Read a recipe with ``("a.b", "value")`` overrides; ValueError names the file, the key and what is allowed."""
+    return load_config(MonteCarloRecipe, path, overrides)

@@ -1,0 +1,105 @@
+"""``suphx run doudizhu`` with seconds of learning: stages, files, report, resuming."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx_cli import cli
+from suphx_pipelines.engine.json_file import read_json
+from suphx_pipelines.monte_carlo import learning_stage
+from suphx_pipelines.monte_carlo.report_stage import verdict
+from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
+from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
+from suphx_platform.tracking.tracking import TrackingStore
+
+SMALL = (
+    *("learning.games=2", "learning.batches=1", "learning.max_rounds=2", "learning.evaluate_rounds=1"),
+    *("learning.evaluate_decks=2", "learning.threads=1", "match.decks=4"),
+)
+
+
+def run(capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0) -> tuple[dict[str, Any], str]:
+    capsys.readouterr()
+    words = [word for setting in (*SMALL, *settings) for word in ("--set", setting)]
+    assert cli.main(["run", "doudizhu", "--runs", str(runs), *words, "--json"]) == code
+    captured = capsys.readouterr()
+    return json.loads(captured.out or "{}"), captured.err
+
+
+def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result, _ = run(capsys, runs)
+    assert {name: stage["status"] for name, stage in result["stages"].items()} == dict.fromkeys(
+        ["learning", "match", "report"], "finished"
+    )
+    folder = runs / result["run_id"]
+    assert {path.stem for path in (folder / "learning").glob("*.safetensors")} == {
+        "landlord", "landlord_down", "landlord_up", "training_state",
+    }  # fmt: skip
+    for figures in result["match"]["opponents"].values():
+        for figure in figures.values():
+            assert figure["interval"][0] <= figure["mean"] <= figure["interval"][1]
+        assert figures["share"]["mean"] == (figures["wp_landlord"]["mean"] + figures["wp_peasant"]["mean"]) / 2
+    page = Path(result["report"]).read_text()
+    for text in ("<h2>Match", "<h2>Learning", "Games won against random", result["verdict"].split(".")[0]):
+        assert text in page
+    points = TrackingStore(runs).newest_metrics(result["run_id"])
+    assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
+    again, _ = run(capsys, runs)
+    assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
+    assert again["match"] == result["match"]
+
+
+def test_a_stopped_run_continues(
+    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(learning_stage._Watch, "is_stopping", lambda watch: True)
+        _, error = run(capsys, runs, code=130)
+    assert "Saved at step 1 of learning. Continue with: " in error
+    result, error = run(capsys, runs)
+    assert "learning: continuing from step 1" in error
+    curve = read_json(runs / result["run_id"] / "learning" / "metrics.json")["curve"]
+    assert [entry["games"] for entry in curve] == [2, 4]
+
+
+def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for doudizhu"),
+        (["run", "doudizhu", "--set", 'game="chess"'], "game"),
+        (["run", "doudizhu", "--set", 'match.opponents=["expert"]'], "opponents is ['expert']: name one or more of"),
+        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
+        (["launch", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
+    ):
+        assert cli.main([*words, *([] if words[0] == "launch" else ["--runs", str(runs)])]) == 1
+        assert message in capsys.readouterr().err
+
+
+def test_the_shipped_recipe_has_the_defaults_of_the_code() -> None:
+    recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu"])
+    default = MonteCarloRecipe(name="doudizhu")
+    assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes)
+
+
+def test_one_deck_has_no_interval() -> None:
+    with pytest.raises(ValueError, match="decks is 1: use at least 2"):
+        DeckMatchConfig(decks=1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome", "word"),
+    [(0.6, 0.8, "better", "beat"), (0.2, 0.4, "worse", "lose to"), (0.4, 0.6, "undecided", "play about as well as")],
+)
+def test_the_verdict_is_about_the_last_opponent(low: float, high: float, outcome: str, word: str) -> None:
+    def figures(low: float, high: float) -> dict[str, Any]:
+        mean = {"mean": (low + high) / 2, "interval": [low, high]}
+        return dict.fromkeys(("share", "wp_landlord", "wp_peasant"), mean)
+
+    found = verdict({"decks": 500, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}})
+    assert found.outcome == outcome
+    assert found.sentence.startswith(f"The nets {word} rule: they win ")
+    assert found.sentence.endswith("500 decks each, both sides.")
