@@ -69,8 +69,10 @@ def _run(arguments: Sequence[str]) -> int:
 def _execute(args: argparse.Namespace, console: Console) -> int:
     from contextlib import redirect_stdout
 
+    from suphx_platform.console.log_handler import logged_to
+
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), logged_to(console):
             result = args.execute(args, console)
         if result is not None:
             console.result(result)

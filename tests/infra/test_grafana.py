@@ -35,7 +35,9 @@ RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yaml").read_text(
 NEEDS_A_GPU = {"GPU use"}
 SHOWN_OTHERWISE = {"ray_suphx_decisions_per_second"}
 """The panel takes the rate of the counter."""
-OF_THE_STAGE = {"uploads_waiting": 0, "storage_outage_seconds": 0, "tracking_outage_seconds": 0}
+OF_THE_STAGE = dict.fromkeys(
+    ("uploads_waiting", "storage_outage_seconds", "tracking_waiting", "tracking_outage_seconds"), 0
+)
 """What the stage shows, which is not run here."""
 
 

@@ -44,6 +44,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
                                ("baseline",)),
     "suphx_uploads_waiting": ("Saves that are not in the storage yet", ()),
     "suphx_storage_outage_seconds": ("Seconds since the storage has taken nothing; 0 while it does", ()),
+    "suphx_tracking_waiting": ("Messages that MLflow has not got yet", ()),
     "suphx_tracking_outage_seconds": ("Seconds since MLflow has taken nothing; 0 while it does", ()),
     "suphx_state_saved_seconds": ("When the state was saved last, seconds since 1970", ()),
 }  # fmt: skip
@@ -72,6 +73,7 @@ _OF_POINT: Mapping[str, tuple[str, Tags]] = {
     "done_share": ("suphx_done_share", {}),
     "uploads_waiting": ("suphx_uploads_waiting", {}),
     "storage_outage_seconds": ("suphx_storage_outage_seconds", {}),
+    "tracking_waiting": ("suphx_tracking_waiting", {}),
     "tracking_outage_seconds": ("suphx_tracking_outage_seconds", {}),
     **{f"{part}_memory_bytes": ("suphx_memory_bytes", {"part": part})
        for part in ("simulator", "engine", "buffer", "server", "learner")},

@@ -19,7 +19,10 @@ from tests.suphx_platform.selfplay.small_controller import new_controller
 OPERATIONS = REPOSITORY / "docs" / "operations.md"
 LATER = {"suphx_faults"}
 """Shown when something breaks."""
-ELSEWHERE = {"suphx_uploads_waiting", "suphx_storage_outage_seconds", "suphx_tracking_outage_seconds"}
+ELSEWHERE = {
+    *("suphx_uploads_waiting", "suphx_storage_outage_seconds"),
+    *("suphx_tracking_waiting", "suphx_tracking_outage_seconds"),
+}
 """Figures of the stage around the run, which has a storage and a tracking server (test_upload_queue.py,
 test_tracking_outbox.py)."""
 Samples = dict[str, list[tuple[dict[str, str], float]]]

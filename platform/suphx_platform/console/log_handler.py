@@ -1,0 +1,45 @@
+"""What the project's own modules log, as messages of the command: redacted, in run.log, and clear of progress bars."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from suphx_platform.console.console import Console
+
+_PACKAGES = ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli")
+
+
+class _ConsoleHandler(logging.Handler):
+    """Consumes: log records of any thread. Produces: warnings of the console; lines below a warning as messages."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print the record, with its traceback if it has one."""
+        try:
+            text = self.format(record)
+        except (TypeError, ValueError):  # arguments that do not fit: logging's own way to say so
+            self.handleError(record)
+            return
+        if record.levelno >= logging.WARNING:
+            self._console.warn(text)
+        else:
+            self._console.say(text)
+
+
+@contextmanager
+def logged_to(console: Console) -> Iterator[None]:
+    """Send what this project's modules log to ``console`` while the block runs; other libraries' loggers stay."""
+    handler = _ConsoleHandler(console)
+    loggers = [logging.getLogger(name) for name in _PACKAGES]
+    for logger in loggers:
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeHandler(handler)

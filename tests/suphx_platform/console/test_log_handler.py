@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.console.console import Console
+from suphx_platform.console.log_handler import logged_to
+
+LOGGER = logging.getLogger("suphx_platform.storage.upload_queue")
+
+
+def test_warnings_of_our_modules_are_redacted_and_in_the_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = Console()
+    with console.log_to(tmp_path / "run.log"), logged_to(console):
+        LOGGER.warning("%s does not answer", "http://me:planted-secret@host/bucket")
+        logging.getLogger("urllib3").warning("of others")
+    LOGGER.warning("after the command")
+    shown = capsys.readouterr().err
+    assert "warning: http://host/bucket does not answer\n" in shown
+    assert console.warnings == ["http://host/bucket does not answer"]
+    assert "planted-secret" not in shown + (tmp_path / "run.log").read_text()
+    assert "does not answer" in (tmp_path / "run.log").read_text()
+
+
+def test_a_traceback_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    with logged_to(Console()):
+        try:
+            raise ValueError("the cause")
+        except ValueError:
+            LOGGER.exception("it starts again")
+    assert "ValueError: the cause" in capsys.readouterr().err
