@@ -112,6 +112,10 @@ JSON_KEYS = {
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
+    "bench doudizhu": (
+        "games_per_second decisions_per_second tables seed "
+        "peers[name,version,games_per_second,games_ratio,decisions_per_second,decisions_ratio]"
+    ),
     "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
     "bench inference": _NET,
     "bench training": _NET,

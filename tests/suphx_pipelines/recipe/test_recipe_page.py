@@ -34,5 +34,11 @@ def test_every_link_leads_to_a_table_of_the_page() -> None:
     headings = re.findall(r"^## (.+)$", page(), flags=re.MULTILINE)
     anchors = [re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-")) for heading in headings]
     assert len(set(anchors)) == len(anchors)
-    headings = {"the-top", "tournament-the-top", "recipe-of-a-tournament", "doudizhu-the-top", "recipe-of-another-game"}
-    assert set(links) == set(anchors) - headings
+    not_linked = {
+        "the-top",
+        "tournament-the-top",
+        "recipe-of-a-tournament",
+        "doudizhu-the-top",
+        "recipe-of-another-game",
+    }
+    assert set(links) == set(anchors) - not_linked

@@ -6,11 +6,18 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx.suggestion import did_you_mean
 from suphx_cli.arguments.parsing import examples, positive, seconds
+from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
-from suphx_cli.commands.bench import bench_adapt, bench_environments, bench_evaluation, bench_net, bench_selfplay
+from suphx_cli.commands.bench import (
+    bench_adapt,
+    bench_doudizhu,
+    bench_environments,
+    bench_evaluation,
+    bench_net,
+    bench_selfplay,
+)
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -44,6 +51,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_selfplay.add_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)
     bench_evaluation.add_parser(subjects, options)
+    bench_doudizhu.add_parser(subjects, options)
 
 
 def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -67,7 +75,7 @@ def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser("hands", parents=[options], help="measure scored wins and computed shanten per second")
     parser.add_argument(
         "--peer",
-        type=_peers,
+        type=peer_names(HAND_PEERS),
         default=[],
         metavar="NAME,NAME",
         help=f"other engines to compare with: {', '.join(HAND_PEERS)}",
@@ -144,12 +152,3 @@ def execute_hands(args: argparse.Namespace, console: Console) -> dict[str, objec
 
     with steps(console) as begin:
         return bench_hands(num_hands=args.hands, seed=args.seed, peers=args.peer, seconds=args.seconds, say=begin)
-
-
-def _peers(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    for name in names:
-        if name not in HAND_PEERS:
-            remedy = did_you_mean(name, HAND_PEERS) or f"use {' or '.join(HAND_PEERS)}"
-            raise argparse.ArgumentTypeError(f"{name!r} is not an engine to compare with: {remedy.strip()}")
-    return names
