@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from suphx.evaluation.statistics import mean_interval
 from suphx.games.doudizhu import DeckResults, ScriptedPlayer, play_decks
+from suphx.models.device import uses_bf16
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx.training.monte_carlo.value_player import ValuePlayer
 from suphx_pipelines.engine.json_file import write_json
@@ -36,7 +38,7 @@ def match_stage() -> Stage[MonteCarloRecipe]:
     return Stage(
         name=STAGE_NAME,
         run=run,
-        recipe_keys=("match",),
+        recipe_keys=("match", "learning.precision"),
         needs=(learning_stage.STAGE_NAME,),
         artifacts=(MATCH_FILE,),
     )
@@ -46,7 +48,8 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Play all decks against each opponent and return the figures."""
     config = context.recipe.match
     nets, rules = load_value_nets(context.upstream[learning_stage.STAGE_NAME])
-    player = ValuePlayer(nets, rules.load_moves())
+    is_bf16 = uses_bf16(context.recipe.learning.precision, torch.device("cpu"))
+    player = ValuePlayer(nets, rules.load_moves(), is_bf16=is_bf16)
     first = _FIRST_DECK + context.seed % _SEEDS
     found: dict[str, Any] = {}
     with context.console.progress("decks", config.decks * len(config.opponents), name=STAGE_NAME) as progress:

@@ -68,4 +68,5 @@ class CandidateValueNet(nn.Module):
         x = (from_states[state_of] + functional.linear(candidates.float(), of_candidate)).relu()
         for layer in self.others:
             x = layer(x).relu()
-        return cast(Tensor, self.output(x)).squeeze(1)
+        with torch.autocast(x.device.type, enabled=False):  # bf16 would not tell moves of nearly the same value apart
+            return cast(Tensor, self.output(x.float())).squeeze(1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from suphx.games.doudizhu import AGENTS
+from suphx.models.computation import Precision
 
 MAX_SEED = 1_000_000  # each seed has decks of its own
 
@@ -18,6 +20,9 @@ class MonteCarloConfig:
     """Games of a round: they are played by the newest nets, then learned from once."""
     batches: int = 4
     """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
+    precision: Precision = "auto"
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the CPU supports it, which is more than twice as
+    fast."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
     learning_rate: float = 1e-4
@@ -51,6 +56,8 @@ class MonteCarloConfig:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
         check_opponents(self.opponents)
+        if self.precision not in get_args(Precision):
+            raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
         for name in ("max_minutes", "save_seconds", "threads", "seed"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from suphx.atomic_file import write_atomically
 from suphx.games.doudizhu import Rules, ScriptedPlayer, Simulator, move_columns, play_decks, play_games
-from suphx.models.device import torch_threads
+from suphx.models.device import torch_threads, uses_bf16
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
@@ -79,6 +80,7 @@ class _Training:
         self.report, self.keep, self.watch = report, keep, watch
         self.moves = rules.load_moves()
         self.columns = move_columns(self.moves)
+        self.is_bf16 = uses_bf16(config.precision, torch.device("cpu"))
         self.nets = new_nets(config.seed)
         self.optimizer = new_value_optimizer(self.nets, config)
         self.progress = TrainingProgress()
@@ -129,7 +131,7 @@ class _Training:
         first_seed = _FIRST_SEED * (1 + self.config.seed) + games * self.round
         simulator.reset(range(first_seed, first_seed + games))
         played: list[PlayedMoves] = []
-        player = ValuePlayer(self.nets.eval(), self.moves, self.config.epsilon, rng, played)
+        player = ValuePlayer(self.nets.eval(), self.moves, self.config.epsilon, rng, played, self.is_bf16)
         play_games(simulator, [player], np.zeros((games, len(self.nets)), np.int64))
         scores = simulator.scores()
         samples = []
@@ -143,7 +145,8 @@ class _Training:
     def _learn(self, seat: int, samples: ValueSamples, rng: np.random.Generator) -> None:
         net, progress = self.nets[seat].train(), self.progress
         for rows in np.array_split(rng.permutation(len(samples.returns)), self.config.batches):
-            loss = learn_samples(net, self.optimizer, samples.rows(rows), self.config.max_grad_norm)
+            part, limit = samples.rows(rows), self.config.max_grad_norm
+            loss = learn_samples(net, self.optimizer, part, limit, is_bf16=self.is_bf16)
             progress.rows += len(rows)
             progress.loss_rows += len(rows)
             progress.loss_sum += loss * len(rows)
@@ -153,7 +156,7 @@ class _Training:
         config, progress = self.config, self.progress
         entry: dict[str, Any] = {"step": progress.step, "samples": progress.rows, "games": self.round * config.games}
         entry["loss"] = progress.loss_sum / progress.loss_rows
-        player = ValuePlayer(self.nets.eval(), self.moves)
+        player = ValuePlayer(self.nets.eval(), self.moves, is_bf16=self.is_bf16)
         for opponent in config.opponents:
             results = play_decks(config.evaluate_decks, self.rules, player, ScriptedPlayer(opponent))
             entry[opponent] = {}

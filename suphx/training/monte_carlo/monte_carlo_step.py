@@ -45,11 +45,18 @@ def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
     return RMSprop(nets.parameters(), lr=config.learning_rate, alpha=config.smoothing, eps=config.rms_epsilon)
 
 
-def learn_samples(net: nn.Module, optimizer: RMSprop, samples: ValueSamples, max_grad_norm: float) -> float:
-    """Do one step of ``net`` alone; return its loss. DivergedError if the loss or gradient is not finite."""
+def learn_samples(
+    net: nn.Module, optimizer: RMSprop, samples: ValueSamples, max_grad_norm: float, *, is_bf16: bool = False
+) -> float:
+    """Do one step of ``net`` alone; return its loss. DivergedError if the loss or gradient is not finite.
+
+    ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
+    """
     arrays = (samples.states, samples.history, samples.candidates, np.arange(len(samples.returns)))
     optimizer.zero_grad(set_to_none=True)
-    loss = value_loss(net(*map(torch.from_numpy, arrays)), torch.from_numpy(samples.returns))
+    with torch.autocast("cpu", torch.bfloat16, enabled=is_bf16):
+        values = net(*map(torch.from_numpy, arrays))
+    loss = value_loss(values, torch.from_numpy(samples.returns))
     torch.autograd.backward(loss)
     norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
     cost = float(loss.detach())

@@ -51,6 +51,8 @@ class ValuePlayer:
     """Share of moves that are played at random."""
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     played: list[PlayedMoves] | None = None
+    is_bf16: bool = False
+    """Compute the values in bf16 (autocast); the last layer stays float32."""
     columns: U8 = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +86,7 @@ class ValuePlayer:
 
     def _values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
         arrays = (seen.states[rows], seen.history[rows], columns, lists)
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self.is_bf16):
             values: NDArray[np.float32] = self.nets[seen.seat](*map(torch.from_numpy, arrays)).numpy()
         return values
 

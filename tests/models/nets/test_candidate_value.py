@@ -53,6 +53,16 @@ def test_states_computed_once_give_the_values_and_gradients_of_the_repeated_form
         torch.testing.assert_close(own, other)
 
 
+def test_in_bf16_the_values_are_nearly_the_same_and_still_float32() -> None:
+    net = new_net(SMALL)
+    ones = [torch.ones(shape, dtype=torch.uint8) for shape in ((2, 7), (2, 5, 4), (3, 3))]
+    rows = torch.tensor([0, 1, 1])
+    with torch.autocast("cpu", torch.bfloat16):
+        values = net(*ones, rows)
+    assert values.dtype == torch.float32
+    torch.testing.assert_close(values, net(*ones, rows), rtol=0.02, atol=0.02)
+
+
 def test_a_width_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="hidden of the net is 0: use at least 1"):
         CandidateValueConfig(state_columns=1, history_columns=1, candidate_columns=1, hidden=0)

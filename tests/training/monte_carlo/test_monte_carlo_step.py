@@ -54,6 +54,17 @@ def test_two_steps_are_those_of_a_numpy_twin_of_rmsprop_with_a_clipped_gradient(
         torch.testing.assert_close(own, other, rtol=1e-4, atol=1e-6)
 
 
+def test_a_step_in_bf16_is_nearly_the_same_and_weights_stay_float32() -> None:
+    exact, rough = new_net(), new_net()
+    losses = [
+        learn_samples(net, new_value_optimizer(net, MonteCarloConfig()), new_samples(), 40.0, is_bf16=is_bf16)
+        for net, is_bf16 in ((exact, False), (rough, True))
+    ]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+    assert {parameter.dtype for parameter in rough.parameters()} == {torch.float32}
+    assert not torch.equal(rough.output.weight, new_net().output.weight)
+
+
 def test_a_step_changes_no_other_net() -> None:
     nets = torch.nn.ModuleList([new_net(), new_net()])
     optimizer = new_value_optimizer(nets, MonteCarloConfig())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import torch
 
 from suphx.games.doudizhu import SEAT_NAMES, Rules, Simulator, play_games, play_scripted
-from suphx.models.device import torch_threads
+from suphx.models.device import torch_threads, uses_bf16
 from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
 from suphx_platform.bench.doudizhu.doudizhu_peers import PEERS, Peer
 from suphx_platform.bench.timing import compare_rates
@@ -23,7 +24,8 @@ def bench_doudizhu(
 
     All play on one thread, and take turns. Random games: cards dealt, legal moves listed, one of them played at random.
     Decisions: games of three nets with their first weights, which give each legal move a value; ours play
-    ``num_tables`` games side by side. ValueError for a peer that is unknown or not installed.
+    ``num_tables`` games side by side, in bf16 if the CPU has it. ValueError for a peer that is unknown or not
+    installed.
     """
     unknown = [name for name in peers if name not in PEERS]
     if unknown:
@@ -78,12 +80,12 @@ def _net_decisions(num_tables: int, seed: int) -> Callable[[], int]:
     """Return a call that plays games of nets and returns the number of moves."""
     simulator = Simulator(num_tables, Rules())
     seats = np.zeros((num_tables, len(SEAT_NAMES)), np.int64)
-    nets = new_nets(seed).eval()
+    nets, is_bf16 = new_nets(seed).eval(), uses_bf16("auto", torch.device("cpu"))
 
     def play() -> int:
         played: list[PlayedMoves] = []
         simulator.reset(range(seed, seed + num_tables))
-        play_games(simulator, [ValuePlayer(nets, simulator.moves, played=played)], seats)
+        play_games(simulator, [ValuePlayer(nets, simulator.moves, played=played, is_bf16=is_bf16)], seats)
         return sum(len(part.moves) for part in played)
 
     return play
