@@ -17,6 +17,13 @@ def cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "suphx"
 
 
+def is_writable(folder: Path) -> bool:
+    """Tell whether ``folder`` can be written, or made: it is, or its nearest parent that exists."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
 def mark_used(folder: Path) -> None:
     """Make ``folder`` if it is missing and set its time of last use; at most one write a day.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx.cache_folder import cache_root, mark_used, remove_unused
+from suphx.cache_folder import cache_root, is_writable, mark_used, remove_unused
 
 DAY = 24 * 3600.0
 
@@ -20,6 +20,14 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     assert cache_root() == tmp_path / "xdg" / "suphx"
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path / "own"))
     assert cache_root() == tmp_path / "own"
+
+
+def test_a_missing_folder_is_writable_where_its_parent_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_writable(tmp_path / "a" / "b")
+    asked: list[str] = []
+    monkeypatch.setattr("os.access", lambda path, mode: asked.append(str(path)))
+    assert not is_writable(tmp_path / "a" / "b")
+    assert asked == [str(tmp_path)]
 
 
 def aged(folder: Path, days: float) -> Path:

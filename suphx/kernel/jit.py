@@ -76,7 +76,12 @@ class _Locator(UserProvidedCacheLocator):
         return ""
 
     def ensure_cache_path(self) -> None:
-        mark_used(Path(self._cache_path))
+        folder = Path(self._cache_path)
+        try:
+            mark_used(folder)
+        except OSError:  # numba would refuse to read there too
+            if not folder.is_dir():
+                raise
 
 
 @cache

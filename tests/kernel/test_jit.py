@@ -177,6 +177,25 @@ def test_a_cache_folder_that_cannot_be_written_is_a_warning(tmp_path: Path, monk
         jit_module._usable_folder.cache_clear()
 
 
+def test_a_cache_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(f"{folder} is not writable")
+
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    jit_module._usable_folder.cache_clear()
+    try:
+        own: Any = jit(tripled)
+        assert own(5) == 15
+        monkeypatch.setattr(jit_module, "mark_used", refuse)
+        monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+        jit_module._usable_folder.cache_clear()
+        sandboxed: Any = jit(tripled)
+        assert sandboxed(5) == 15
+        assert sum(sandboxed.stats.cache_hits.values()) == 1
+    finally:
+        jit_module._usable_folder.cache_clear()
+
+
 @jit
 def double(number: int, is_negative: bool) -> int:
     return -2 * number if is_negative else 2 * number

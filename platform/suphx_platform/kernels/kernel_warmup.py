@@ -97,6 +97,7 @@ class KernelWarmup:
     def __init__(self, console: Console, groups: Iterable[str] = ()) -> None:
         from numba import config
 
+        from suphx.cache_folder import cache_root, is_writable
         from suphx.training.kernels.compiled_groups import missing_groups
         from suphx.training.kernels.warmup import KERNEL_GROUPS
 
@@ -107,6 +108,9 @@ class KernelWarmup:
         self._console = console
         ordered = [group for group in KERNEL_GROUPS if group in wanted]
         self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
+        if self._missing and not is_writable(cache_root()):  # such as in a sandbox: the crew could leave nothing
+            console.say(f"{cache_root()} cannot be written: kernels are compiled when they are needed")
+            self._missing = []
         self._changed = threading.Condition()
         self._latest = ""
         self._started = time.monotonic()

@@ -155,6 +155,16 @@ def test_a_crew_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path
         kernels.wait_for("engine")
 
 
+def test_where_the_cache_cannot_be_written_kernels_are_compiled_when_they_are_needed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    compile_kernels(Console(), "engine")
+    assert f"{tmp_path} cannot be written: kernels are compiled when they are needed" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_run_says_once_that_it_waits_for_a_kernel(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
