@@ -46,7 +46,6 @@ from .records.archive.store import KyokuStore as KyokuStore, StoreWriter as Stor
 from .records.archive.verify import VerifyReport as VerifyReport, verify_records as verify_records
 from .records.log.draw_outcomes import (
     NUM_HAND_STATES as NUM_HAND_STATES,
-    DealDraws as DealDraws,
     DrawColumn as DrawColumn,
     DrawOutcomes as DrawOutcomes,
 )
