@@ -14,7 +14,7 @@ from suphx.games.doudizhu import ScriptedPlayer, play_decks
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
 from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED
-from suphx.training.monte_carlo.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo.monte_carlo_learning import SIDES, learn_values
 from suphx.training.monte_carlo.value_nets import FILES, save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
@@ -63,7 +63,7 @@ class _Watch(TrainingWatch):
         points = curve_point(entry)
         self._context.tracker.log_metrics(points, step=entry["step"])
         opponent = self._context.recipe.learning.opponents[-1]
-        shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in ("landlord", "peasant")]
+        shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in SIDES]
         self._note = f"{entry['games']:,} games; wins against {opponent}: {', '.join(shares)}"
 
     def resumed(self, step: int, share_done: float) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from suphx.evaluation.statistics import mean_interval
 from suphx.games.doudizhu import DeckResults, ScriptedPlayer, play_decks
 from suphx.models.device import uses_bf16
+from suphx.training.monte_carlo.monte_carlo_learning import SIDES
 from suphx.training.monte_carlo.value_nets import load_value_nets
 from suphx.training.monte_carlo.value_player import ValuePlayer
 from suphx_pipelines.engine.json_file import write_json
@@ -27,7 +28,6 @@ F64 = NDArray[np.float64]
 
 STAGE_NAME = "match"
 MATCH_FILE = "match.json"
-SIDES = ("landlord", "peasant")
 _FIRST_DECK, _SEEDS = 2**30, 2**36
 """Above the decks of the curve, which begin at 0, and below those of self-play, which begin at 2**40."""
 _DECKS_AT_A_TIME = 250

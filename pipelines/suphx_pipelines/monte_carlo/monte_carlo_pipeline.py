@@ -39,9 +39,9 @@ class MonteCarloResult:
         }
 
 
-def monte_carlo_stages(recipe: MonteCarloRecipe) -> list[Stage[MonteCarloRecipe]]:
+def monte_carlo_stages() -> list[Stage[MonteCarloRecipe]]:
     """Return the stages in order."""
-    return [learning_stage(), match_stage.match_stage(), report_stage.report_stage(recipe)]
+    return [learning_stage(), match_stage.match_stage(), report_stage.report_stage()]
 
 
 def run_monte_carlo(
@@ -56,7 +56,7 @@ def run_monte_carlo(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     runner = Runner(
         recipe,
-        monte_carlo_stages(recipe),
+        monte_carlo_stages(),
         runs=runs,
         records=None,
         console=console,

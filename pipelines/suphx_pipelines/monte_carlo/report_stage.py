@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.monte_carlo.monte_carlo_learning import SIDES
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.monte_carlo import learning_stage, match_stage
 from suphx_pipelines.monte_carlo.learning_stage import curve_point
-from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE, SIDES
+from suphx_pipelines.monte_carlo.match_stage import MATCH_FILE
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
@@ -32,12 +34,12 @@ _ABOUT_MATCH = (
 Figures = Mapping[str, Any]
 
 
-def report_stage(recipe: MonteCarloRecipe) -> Stage[MonteCarloRecipe]:
+def report_stage() -> Stage[MonteCarloRecipe]:
     """Return the stage."""
     return Stage(
         name=STAGE_NAME,
         run=run,
-        recipe_keys=tuple(name for name in type(recipe).__dataclass_fields__),
+        recipe_keys=tuple(field.name for field in fields(MonteCarloRecipe)),
         needs=(learning_stage.STAGE_NAME, match_stage.STAGE_NAME),
         artifacts=(REPORT_NAME,),
         is_summary=True,

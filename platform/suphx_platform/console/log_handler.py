@@ -21,14 +21,10 @@ class _ConsoleHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print the record, with its traceback if it has one."""
         try:
-            text = self.format(record)
-        except (TypeError, ValueError):  # arguments that do not fit: logging's own way to say so
+            show = self._console.warn if record.levelno >= logging.WARNING else self._console.say
+            show(self.format(record))
+        except Exception:  # noqa: BLE001  # as all handlers do: a closed output must not end the work that logs
             self.handleError(record)
-            return
-        if record.levelno >= logging.WARNING:
-            self._console.warn(text)
-        else:
-            self._console.say(text)
 
 
 @contextmanager

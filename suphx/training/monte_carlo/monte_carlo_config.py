@@ -21,8 +21,8 @@ class MonteCarloConfig:
     batches: int = 4
     """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
     precision: Precision = "auto"
-    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the CPU supports it, which is more than twice as
-    fast."""
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the CPU supports it, which is faster there
+    (docs/games.md)."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
     learning_rate: float = 1e-4
@@ -33,7 +33,7 @@ class MonteCarloConfig:
     """Added to the root of that mean."""
     max_grad_norm: float = 40.0
     """Maximum norm of the gradient of a net."""
-    max_rounds: int = 2_000
+    max_rounds: int = 100_000
     """Stop after this many rounds."""
     max_minutes: float = 30.0
     """Stop after this many minutes of training and evaluation; 0 = no limit. The result then depends on the machine's

@@ -26,6 +26,17 @@ def test_warnings_of_our_modules_are_redacted_and_in_the_log(
     assert "does not answer" in (tmp_path / "run.log").read_text()
 
 
+def test_an_output_that_is_closed_does_not_end_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> None:
+        raise BrokenPipeError(text)
+
+    console = Console()
+    monkeypatch.setattr(console, "warn", refuse)
+    monkeypatch.setattr(logging, "raiseExceptions", False)
+    with logged_to(console):
+        LOGGER.warning("nobody reads this")
+
+
 def test_a_traceback_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     with logged_to(Console()):
         try:
