@@ -170,11 +170,12 @@ class BucketStore:
         return False
 
     def _call(self, operation: str, key: str, **options: Any) -> Any:
-        """Return the answer to a request; TimeoutError after the time that its body may take."""
+        """Return the answer to a request; TimeoutError after ``_max_seconds`` of what it sends."""
         request = partial(getattr(self._client, operation), Bucket=self._bucket, Key=self._prefix + key, **options)
         return within(self._max_seconds(len(options.get("Body", b""))), request)
 
     def _max_seconds(self, num_bytes: int) -> float:
+        """Return the limit of a call that sends or fetches ``num_bytes``."""
         return _ATTEMPT_SECONDS * self._max_attempts + num_bytes / _SLOWEST_BYTES_PER_SECOND
 
     def _listed(self, operation: str, what: str, prefix: str) -> list[dict[str, Any]]:

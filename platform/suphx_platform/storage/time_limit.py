@@ -1,4 +1,7 @@
-"""A time limit for a call that has none as a whole: a server that sends a byte now and then keeps all others at bay."""
+"""A time limit for a whole call.
+
+The limits of boto3 are for one connection and one read: a server that sends a byte now and then never exceeds them.
+"""
 
 from __future__ import annotations
 
