@@ -98,7 +98,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             run=_draw_report,
             recipe_keys=everything,
             needs=needs,
-            artifacts=(report.REPORT_NAME, PAGE_FILE),
+            artifacts=(report.REPORT_NAME, PAGE_FILE, "*.svg"),
             is_summary=True,
         ),
     ]

@@ -58,6 +58,11 @@ class PodNetwork:
         self.addresses[name] = address
         return address
 
+    def is_empty(self, name: str) -> bool:
+        """Return whether no process is left on a host."""
+        command = ["ip", "netns", "pids", PREFIX + name]
+        return not subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
     def cut(self, name: str) -> None:
         """Let nothing through to a host, nor from it."""
         _ip("link", "set", self._link(name), "down")

@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,8 @@ class RayPod:
     def _keep(self) -> None:
         while True:
             self._process.wait()
+            while not self._network.is_empty(self.plan.name):  # its processes end after it, and still answer until then
+                time.sleep(0.1)
             if not self._is_wanted:
                 return
             self._process = self._start()

@@ -34,7 +34,6 @@ def interval_chart(
     zero: float | None = None,
     zero_name: str = "",
     sides: tuple[str, str] = ("", ""),
-    is_file: bool = False,
 ) -> str:
     """Return the chart, the first row on top; empty text without rows.
 
@@ -55,7 +54,7 @@ def interval_chart(
         parts += _sides(x, sides, zero_name)
     for number, row in enumerate(rows):
         parts += _row(row, scale, top + height * number, height - 11)
-    return svg.drawing(WIDTH, base + _FOOT, parts, label, is_file=is_file)
+    return svg.drawing(WIDTH, base + _FOOT, parts, label)
 
 
 def _axis(scale: Scale, unit: Unit, top: float, base: float, title: str) -> list[str]:

@@ -57,7 +57,6 @@ def line_chart(
     most: float | None = None,
     is_log: bool = False,
     height: float = HEIGHT,
-    is_file: bool = False,
 ) -> str:
     """Return a chart of curves with two points or more; empty text if there is none.
 
@@ -80,7 +79,7 @@ def line_chart(
         plot.level(level)
     for curve in drawn:
         _draw(plot, curve, x_title, y_unit)
-    return plot.drawn(label, is_file=is_file)
+    return plot.drawn(label)
 
 
 def reliability_chart(groups: Sequence[Sequence[float]], label: str, *, x_title: str, unit: Unit = "percent") -> str:

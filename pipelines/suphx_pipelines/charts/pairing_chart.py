@@ -12,7 +12,7 @@ _FAR = 0.4
 """A share so far from one half has the full colour."""
 
 
-def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: str, *, is_file: bool = False) -> str:
+def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: str) -> str:
     """Return the picture of ``ahead`` [agents][agents]: in how many common games the row came before the column.
 
     Columns have the numbers of the rows. Empty text for fewer than two agents.
@@ -33,7 +33,7 @@ def pairing_chart(ahead: Sequence[Sequence[int]], names: Sequence[str], label: s
                 box = {"x": _NAMES + column * size, "y": _TOP + row * height, "width": size, "height": height}
                 hint = f"{name} before {other} in {won:,} of {won + lost:,} games"
                 parts += _cell(box, won / (won + lost), hint, has_text=size > 3 * _LETTER)
-    return svg.drawing(_WIDTH, _TOP + len(names) * height + 4, parts, label, is_file=is_file)
+    return svg.drawing(_WIDTH, _TOP + len(names) * height + 4, parts, label)
 
 
 def _cell(box: dict[str, float], share: float, hint: str, *, has_text: bool) -> list[str]:

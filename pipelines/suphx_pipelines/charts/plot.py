@@ -68,9 +68,9 @@ class Plot:
         low, high = max(self._x.low, self._y.low), min(self._x.high, self._y.high)
         self._parts.append(svg.path([(self._x.at(end), self._y.at(end)) for end in (low, high)], "level"))
 
-    def drawn(self, label: str, *, is_file: bool = False) -> str:
+    def drawn(self, label: str) -> str:
         """Return the picture; ``label`` says in words what it shows."""
-        return svg.drawing(WIDTH, self._height, self._parts, label, is_file=is_file)
+        return svg.drawing(WIDTH, self._height, self._parts, label)
 
     def _rows(self, ticks: Sequence[float], texts: Sequence[str]) -> list[str]:
         parts = []

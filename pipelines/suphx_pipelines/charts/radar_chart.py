@@ -25,9 +25,7 @@ class Spoke:
         return min(max((value - self.inner) / (self.outer - self.inner), 0.0), 1.0)
 
 
-def radar_chart(
-    spokes: Sequence[Spoke], agents: Sequence[tuple[str, Sequence[float]]], label: str, *, is_file: bool = False
-) -> str:
+def radar_chart(spokes: Sequence[Spoke], agents: Sequence[tuple[str, Sequence[float]]], label: str) -> str:
     """Return the picture of ``agents``: name and a value for each spoke; values that are not a number count as inner.
 
     Empty text without agents. The colour of agent i is that of the CSS class ``k<i>``.
@@ -45,7 +43,7 @@ def radar_chart(
         reach = [0.0 if math.isnan(value) else spoke.at(value) for spoke, value in zip(spokes, values, strict=True)]
         line = svg.path(_polygon(reach), f"line k{number}")
         parts.append(svg.element("g", svg.hint(name) + line))
-    return svg.drawing(_WIDTH, _HEIGHT, parts, label, is_file=is_file)
+    return svg.drawing(_WIDTH, _HEIGHT, parts, label)
 
 
 def _polygon(reach: Sequence[float]) -> list[tuple[float, float]]:

@@ -34,18 +34,10 @@ def path(points: Iterable[tuple[float, float]], kind: str) -> str:
     return element("polyline", points=steps, class_=kind)
 
 
-def drawing(width: float, height: float, parts: Iterable[str], label: str, *, is_file: bool = False) -> str:
-    """Return a picture that fills the width it is given; ``label`` is what a screen reader reads.
-
-    ``is_file``: with all that a file of its own needs.
-    """
-    content = "".join(parts)
+def drawing(width: float, height: float, parts: Iterable[str], label: str) -> str:
+    """Return a picture that fills the width it is given; ``label`` is what a screen reader reads."""
     size = f"0 0 {coordinate(width)} {coordinate(height)}"
-    if not is_file:
-        return element("svg", content, viewBox=size, role="img", aria_label=label, class_="chart")
-    style = element("style", chart_style())
-    own: dict[str, object] = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": size, "width": 2 * width}
-    return element("svg", style + content, **own, role="img", aria_label=label, class_="chart page")
+    return element("svg", "".join(parts), viewBox=size, role="img", aria_label=label, class_="chart")
 
 
 def chart_style() -> str:

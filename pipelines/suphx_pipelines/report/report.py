@@ -15,6 +15,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi import HEAD_NAMES, head_index
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_pipelines.charts.figure import files
 from suphx_pipelines.charts.tile_drawing import tile_symbols
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
@@ -102,7 +103,7 @@ _ORACLE_TEXTS = (
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Write ``report.html``, and the page of the game that it links to, into the stage's folder."""
+    """Write ``report.html``, the page of the game that it links to, and pictures for MLflow into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
     absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
@@ -119,6 +120,8 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         summary=RunSummary.read(context.folder.parent),
     )
     write_atomically(path, [render(about, results).encode()])
+    for name, content in pictures(about.verdict, results).items():
+        write_atomically(context.folder / name, [content])
     return {"bytes": path.stat().st_size}
 
 
@@ -157,11 +160,11 @@ def read_results(folders: Mapping[str, Path]) -> Results:
 def render(run: Run, results: Results) -> str:
     """Return the whole report as HTML."""
     sections = [
-        ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
         ("What each idea brings", report_agent_comparison.section(results.agent_comparison)),
-        ("Learning from playouts", report_playouts.section(results.playouts)),
         ("Self-play", report_self_play.section(results.self_play, results.entropy_targets)),
+        ("Learning from playouts", report_playouts.section(results.playouts)),
         *_oracle(results),
+        ("Match of the supervised nets" if results.self_play else "Match", report_match.section(results.match)),
         (
             "What the entropy term does",
             report_self_play.study(results.self_play, results.entropy_study, results.entropy_targets),
@@ -185,6 +188,19 @@ def render(run: Run, results: Results) -> str:
     head += report_summary.run_facts(run.summary, run.machine)
     head += report_page.tiles(report_summary.main_figures(results))
     return report_page.page(run.title, "", head, sections, symbols=tile_symbols() if results.game.get("deals") else "")
+
+
+def pictures(verdict: Verdict, results: Results) -> dict[str, bytes]:
+    """Return file name -> content of the report's main pictures as SVG files, as far as the run has them."""
+    gains = report_playouts.gain_figures(results.playouts)
+    return files(
+        {
+            "verdict.svg": report_summary.verdict_figure(verdict),
+            "strength.svg": report_self_play.strength_figure(results.self_play),
+            "placements.svg": report_match.placements_figure(results.match),
+            **{f"playouts_{head}.svg": figure for head, figure in gains.items()},
+        }
+    )
 
 
 def _oracle(results: Results) -> list[tuple[str, str]]:

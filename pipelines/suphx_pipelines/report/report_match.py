@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.placement_chart import PLACES, placement_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_name import short_names
@@ -28,11 +29,19 @@ def section(match: Mapping[str, Any]) -> str:
         f"this by {difference(value)} (95 % interval {interval(bounds, 3)}). Below zero is better."
         f"{_points(match.get('points_difference'))}"
     )
-    counts = [(name, player["placements"]) for name, player in zip(names, players, strict=True)]
+    return body + report_page.side_by_side(report_page.figure(*placements_figure(match)), _table(match, names))
+
+
+def placements_figure(match: Mapping[str, Any]) -> Figure:
+    """Return how often each player came first to fourth; without a picture if there was no match."""
+    title = "Placements"
+    if not match:
+        return Figure("", title)
+    names = short_names([player["name"] for player in match["players"]])
+    counts = [(name, player["placements"]) for name, player in zip(names, match["players"], strict=True)]
     picture = placement_chart(counts, f"How often {', '.join(names)} came first to fourth")
     note = "Equal players come first to fourth in 25 % of the games each (dashed lines)."
-    chart = report_page.figure(picture, "Placements", note, PLACE_LEGEND)
-    return body + report_page.side_by_side(chart, _table(match, names))
+    return Figure(picture, title, note, PLACE_LEGEND)
 
 
 def _points(found: Mapping[str, Any] | None) -> str:

@@ -104,11 +104,19 @@ def _cell(value: str | Titled, kind: str) -> str:
     return f"<td{kind}>{escape(value)}</td>"
 
 
-def facts(values: Mapping[str, str], *, whole: Mapping[str, str] | None = None) -> str:
-    """Return names and values side by side; ``whole`` ones, such as a command, have a line and the type of code."""
+def facts(
+    values: Mapping[str, str], *, whole: Mapping[str, str] | None = None, links: Mapping[str, str] | None = None
+) -> str:
+    """Return names and values side by side.
+
+    ``whole`` ones, such as a command, have a line and the type of code; ``links`` are addresses.
+    """
     items = "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in values.items())
     for key, value in (whole or {}).items():
         items += f'<div class="whole"><dt>{escape(key)}</dt><dd><code>{escape(value)}</code></dd></div>'
+    for key, address in (links or {}).items():
+        name, where = escape(key), escape(address)
+        items += f'<div class="whole"><dt>{name}</dt><dd><a href="{where}">{where}</a></dd></div>'
     return f'<dl class="facts">{items}</dl>\n'
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from suphx.games.riichi import HEAD_NAMES
+from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number
@@ -31,12 +32,14 @@ def section(result: Result) -> str:
             (duration(result["seconds"]), "of playing and learning"),
         ]
     )
-    body += report_page.side_by_side(_table(result), *(_gain_chart(result, head) for head in _heads(result)))
+    body += report_page.side_by_side(
+        _table(result), *(report_page.figure(*each) for each in gain_figures(result).values())
+    )
     return body + _distance_chart(result)
 
 
 def _heads(result: Result) -> list[str]:
-    history = result["history"]
+    history = result.get("history", ())
     return [head for head in HEAD_NAMES if any(f"{head}_gain" in point for point in history)]
 
 
@@ -59,7 +62,12 @@ def _interval(point: Mapping[str, float], head: str) -> tuple[float, float]:
     return gain - error, gain + error
 
 
-def _gain_chart(result: Result, head: str) -> str:
+def gain_figures(result: Result) -> dict[str, Figure]:
+    """Return by head what its net has gained, over the decisions; empty without playouts."""
+    return {head: _gain_figure(result, head) for head in _heads(result)}
+
+
+def _gain_figure(result: Result, head: str) -> Figure:
     points = [point for point in result["history"] if f"{head}_gain" in point]
     curve = Curve(
         name=head,
@@ -69,7 +77,7 @@ def _gain_chart(result: Result, head: str) -> str:
     )
     title = f"Gain of the {head} net (points per decision)"
     picture = line_chart([curve], title, x_title="decisions", levels=(0.0,))
-    return report_page.figure(picture, title, "With 95 % intervals. Above zero: the net became stronger.")
+    return Figure(picture, title, "With 95 % intervals. Above zero: the net became stronger.")
 
 
 def _distance_chart(result: Result) -> str:

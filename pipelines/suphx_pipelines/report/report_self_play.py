@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.selfplay.agents.choice import BASELINES
+from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
 from suphx_pipelines.charts.line_chart import Curve, curve_of, line_chart
 from suphx_pipelines.report import report_page
@@ -35,8 +36,7 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     if not result:
         return ""
     body = report_page.paragraph(strength(result))
-    matches = {f"against {name}": of for name, of in _by_baseline(result).items()}
-    body += report_page.side_by_side(_strength_chart(matches), _matches_table(result))
+    body += report_page.side_by_side(report_page.figure(*strength_figure(result)), _matches_table(result))
     body += _deals_chart(result)
     body += report_page.tiles(_figures(result))
     for head in learned_heads(result):
@@ -44,6 +44,11 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
         body += report_page.side_by_side(*_head_charts(result, head, targets))
     body += report_page.heading("Throughput") + report_page.paragraph(_work(result), is_soft=True)
     return body + report_page.side_by_side(*_work_charts(result))
+
+
+def last_matches(result: Result) -> dict[str, Mapping[str, Any]]:
+    """Return the last match against each opponent, the start first."""
+    return {name: matches[-1] for name, matches in _by_baseline(result).items()} if result else {}
 
 
 def strength(result: Result) -> str:
@@ -62,6 +67,12 @@ def strength(result: Result) -> str:
         f"{difference(last['difference'], 2)} (95 % interval {interval(last['interval'])}) over "
         f"{number(last['hanchans'])} hanchans." + "".join(map(_other_match, others))
     )
+
+
+def strength_figure(result: Result) -> Figure:
+    """Return how strong the nets were over the updates, against their start and each baseline."""
+    matches = _by_baseline(result) if result else {}
+    return _strength_figure({f"against {name}": of for name, of in matches.items()})
 
 
 def _other_match(match: Mapping[str, Any]) -> str:
@@ -87,7 +98,9 @@ def study(controlled: Result, fixed: Mapping[str, Result], targets: Mapping[str,
         picture = line_chart(curves, title, x_title="updates", levels=_levels(targets, head), least=0.0)
         charts.append(report_page.figure(picture, title, legend=_legend(curves)))
     ends = {name: matches for name, run in runs.items() if (matches := _by_baseline(run).get(START))}
-    body += report_page.side_by_side(*charts, _strength_chart(ends, "Strength against the common start"))
+    body += report_page.side_by_side(
+        *charts, report_page.figure(*_strength_figure(ends, "Strength against the common start"))
+    )
     heads = learned_heads(controlled)
     rows = [
         (name, *(decimal(last_entropy(runs[name], head)) for head in heads),
@@ -130,7 +143,9 @@ def _opponent(match: Mapping[str, Any]) -> str:
     return name + _SAMPLED if match.get("policy") == "sampled" else name
 
 
-def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: str = "Strength over self-play") -> str:
+def _strength_figure(
+    matches: Mapping[str, Sequence[Mapping[str, Any]]], title: str = "Strength over self-play"
+) -> Figure:
     """Return the differences over the updates with intervals; one under the other where each has only one."""
     names = short_names(list(matches))
     curves = [_strength_curve(name, of, place % _COLOURS)
@@ -141,7 +156,7 @@ def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: s
     )
     picture = line_chart(curves, title, x_title="updates", levels=(0.0,))
     if picture:
-        return report_page.figure(picture, title, note, _legend(curves))
+        return Figure(picture, title, note, _legend(curves))
     rows = [
         Row(name=name, value=of[-1]["difference"], low=of[-1]["interval"][0], high=of[-1]["interval"][1],
             note=f"{difference(of[-1]['difference'], 2)} ({interval(of[-1]['interval'])})")
@@ -150,7 +165,7 @@ def _strength_chart(matches: Mapping[str, Sequence[Mapping[str, Any]]], title: s
     picture = interval_chart(
         rows, title, axis_title="difference in average placement", zero=0.0, sides=("stronger", "weaker")
     )
-    return report_page.figure(picture, title, note)
+    return Figure(picture, title, note)
 
 
 def _strength_curve(name: str, matches: Sequence[Mapping[str, Any]], colour: int) -> Curve:

@@ -7,14 +7,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from suphx_pipelines.charts.figure import Figure
 from suphx_pipelines.charts.interval_chart import Row, interval_chart
-from suphx_pipelines.report import report_page
+from suphx_pipelines.report import report_page, report_self_play
 from suphx_pipelines.report.report_number import decimal, difference, duration, interval, number, percent
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.table_text import count_text
 
 _COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
+_OF_SELF_PLAY = {"start": "placements against their start",
+                 "start, both sampled": "placements against their start, both sampled"}  # fmt: skip
 _FEWEST_LEARNED = 0.52
 """Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
 
@@ -22,11 +25,13 @@ _FEWEST_LEARNED = 0.52
 def verdict_card(verdict: Verdict) -> str:
     """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
     text = f"<div><strong>{report_page.escape(verdict.sentence)}</strong></div>"
-    return f'<div class="verdict {verdict.outcome}">{text}{_bar(verdict)}</div>\n'
+    picture = verdict_figure(verdict).picture
+    bar = f"<div>{picture}</div>" if picture else ""
+    return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
 
 
 def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
-    """Return when, where and how the run was made."""
+    """Return when, where and how the run was made, with its page in MLflow."""
     commit = machine.get("commit", "unknown")
     if summary is None:
         return report_page.facts({"commit": _short(commit)})
@@ -37,7 +42,10 @@ def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
         "machine": summary.machine or machine.get("processor", "–"),
         "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
     }
-    return report_page.facts(values, whole={"command": shlex.join(summary.command)})
+    page = summary.tracking_page
+    commands = {"command": shlex.join(summary.command), "MLflow": "" if page.startswith("http") else page}
+    links = {"MLflow": page} if page.startswith("http") else {}
+    return report_page.facts(values, whole={name: text for name, text in commands.items() if text}, links=links)
 
 
 def warnings(results: Any, summary: RunSummary | None) -> list[str]:
@@ -63,12 +71,19 @@ def warnings(results: Any, summary: RunSummary | None) -> list[str]:
 
 
 def main_figures(results: Any) -> list[tuple[str, str]]:
-    """Return the figures of the run as (figure, what it is)."""
+    """Return the figures of the run as (figure, what it is): first how strong its agent is, then what it learned."""
+    figures = [
+        (
+            difference(match["difference"], 2),
+            f"{_OF_SELF_PLAY.get(name, f'placements against {name}')}; lower is better",
+        )
+        for name, match in report_self_play.last_matches(results.self_play).items()
+    ]
     if not results.supervised:
-        return []  # the other sections begin with their own figures
-    figures = [(number(results.records.get("games")), "games learned from"),
+        return figures  # the other sections begin with their own figures
+    figures += [(number(results.records.get("games")), "games learned from"),
                (number(results.records.get("decisions")), "decisions in them")]  # fmt: skip
-    for player in results.match.get("players", [])[:1]:
+    for player in [] if results.self_play else results.match.get("players", [])[:1]:
         figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
     figures += [
         (percent(net["test"].get("accuracy")), f"{head}: test accuracy") for head, net in results.supervised.items()
@@ -76,19 +91,20 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
     return figures
 
 
-def _bar(verdict: Verdict) -> str:
+def verdict_figure(verdict: Verdict) -> Figure:
+    """Return the difference behind the verdict with its interval; without a picture if there was no match."""
+    title = "Difference in average placement"
     if verdict.difference is None or verdict.low is None or verdict.high is None:
-        return ""
+        return Figure("", title)
     row = Row(value=verdict.difference, low=verdict.low, high=verdict.high, colour=_COLOURS[verdict.outcome])
     picture = interval_chart(
         [row],
-        f"Difference in average placement {difference(verdict.difference)}, 95 % interval "
-        f"{interval((verdict.low, verdict.high), 3)}",
+        f"{title} {difference(verdict.difference)}, 95 % interval {interval((verdict.low, verdict.high), 3)}",
         axis_title="difference in average placement, with 95 % interval",
         zero=0.0,
         sides=("better", "worse"),
     )
-    return f"<div>{picture}</div>"
+    return Figure(picture, title)
 
 
 def _date(started: str) -> str:

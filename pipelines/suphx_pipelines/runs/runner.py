@@ -42,6 +42,7 @@ from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.storage import FINISHED, Storage
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
+from suphx_platform.tracking.tracking_ui import known_address
 
 if TYPE_CHECKING:
     from suphx_pipelines.summary.verdict import Verdict
@@ -160,6 +161,7 @@ class Runner(Generic[R]):
             journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
             self._storage.uploads(),
         ):
+            journal.set_tracking_page(known_address(store, self.run_id))
             if journal.is_continued:
                 self._console.say(f"run {self.run_id}: continuing, {journal.progress_text()}")
             else:

@@ -19,6 +19,7 @@ from suphx_pipelines.summary.run_summary import (
     StageSummary,
     command_line,
     machine_text,
+    page_command,
 )
 from suphx_platform.console.closed_pipe import is_lost_output
 from suphx_platform.console.console import Console
@@ -107,6 +108,10 @@ class RunJournal:
         summary = self.summary.stages[name]
         summary.status, summary.warnings = status, list(warnings)
         self._write()
+
+    def set_tracking_page(self, page: str) -> None:
+        """Note where the run's page in MLflow is; ``page``: its address, empty if only a command opens it."""
+        self.summary.tracking_page = page or shlex.join(page_command(self.summary.run_id, self._folder))
 
     def set_verdict(self, verdict: Verdict) -> None:
         """Note what came out of the run."""

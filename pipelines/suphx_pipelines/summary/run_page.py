@@ -13,7 +13,7 @@ from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.engine.stage_folder import Done
 from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
-from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, program_name
+from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_command, program_name
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
 
@@ -118,8 +118,7 @@ def _in_short_lines(command: Sequence[str]) -> str:
 
 
 def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
-    runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
-    commands = {"Open this page": [program_name(), "ui", run_id, *runs]}
+    commands = {"Open this page": page_command(run_id, folder)}
     nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
     if nets is not None:
         commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]

@@ -61,6 +61,8 @@ class RunSummary:
     """Cores, memory and GPU in short words."""
     version: str = ""
     commit: str = ""
+    tracking_page: str = ""
+    """Address of the run's page in MLflow, or the command that opens it."""
 
     @property
     def warnings(self) -> list[str]:
@@ -111,6 +113,12 @@ def program_name(program: str = "") -> str:
         return "suphx"
     near = os.path.relpath(path)
     return str(path) if near.startswith("..") else near
+
+
+def page_command(run_id: str, folder: Path) -> list[str]:
+    """Return the command that opens the page in MLflow of the run in ``folder``."""
+    runs = [] if folder.parent == Path("runs") else ["--runs", str(folder.parent)]
+    return [program_name(), "ui", run_id, *runs]
 
 
 def machine_text() -> str:

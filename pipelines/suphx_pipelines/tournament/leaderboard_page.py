@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from suphx_pipelines.charts.figure import Figure, files
 from suphx_pipelines.charts.interval_chart import Row as Line
 from suphx_pipelines.charts.interval_chart import interval_chart
 from suphx_pipelines.charts.line_chart import Curve, line_chart
@@ -28,7 +29,6 @@ _SPOKES = (
     Spoke(name="calls", inner=0.0, outer=0.6),
     Spoke(name="early wins", inner=16.0, outer=8.0),
 )
-_PAIRINGS = "Who comes before whom"
 _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 
@@ -39,31 +39,38 @@ def sections(table: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Leaderboard", _leaderboard(table, names)),
         ("Nights", _nights(table, names)),
-        ("Pairings", _pairings(table, names)),
+        ("Pairings", report_page.figure(*_pairings_figure(table, names))),
         ("Style", _style(rows, names)),
     ]
 
 
-def pictures(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return file name -> SVG file, of the pictures that the table has content for."""
+def pictures(table: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return file name -> content of the SVG files, of the pictures that the table has content for."""
     rows = table["agents"]
     names = short_names([row["name"] for row in rows])
-    found = {
-        "leaderboard.svg": _ratings_chart(rows, names, is_file=True),
-        "nights.svg": _nights_chart(_night_curves(table, names), is_file=True),
-        "pairings.svg": pairing_chart(table["pairings"], names, _PAIRINGS, is_file=True),
-        "style.svg": _style_chart(_styles(rows, names), is_file=True),
-    }
-    return {name: picture for name, picture in found.items() if picture}
+    return files(
+        {
+            "leaderboard.svg": _ratings_figure(rows, names, table["anchor"]),
+            "nights.svg": _nights_figure(table, names),
+            "pairings.svg": _pairings_figure(table, names),
+            "style.svg": _style_figure(_styles(rows, names)),
+        }
+    )
 
 
-def _ratings_chart(rows: Sequence[Row], names: Sequence[str], *, is_file: bool = False) -> str:
+def _ratings_figure(rows: Sequence[Row], names: Sequence[str], anchor: str) -> Figure:
     lines = [
         Line(name=name, value=row["rating"], low=row["interval"][0], high=row["interval"][1],
              colour=_PART_COLOURS[_part(row)], note=f"{number(row['rating'])} ({interval(row['interval'], 0)})")
         for name, row in zip(names, rows, strict=True)
     ]  # fmt: skip
-    return interval_chart(lines, "Ratings of the agents", axis_title="rating", is_file=is_file)
+    note = (
+        f"{anchor} has 1,000 points in all nights. 100 points more than another agent: "
+        "comes before it in 64 of 100 games. "
+        "95 % intervals by bootstrap over walls: about 1 in 20 misses the true value."
+    )
+    picture = interval_chart(lines, "Ratings of the agents", axis_title="rating")
+    return Figure(picture, "Ratings", note, _rating_legend(rows))
 
 
 def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -76,13 +83,8 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     places = placement_chart(
         [(name, row["placements"]) for name, row in zip(names, rows, strict=True)], "Placements of the agents"
     )
-    note = (
-        f"{table['anchor']} has 1,000 points in all nights. 100 points more than another agent: "
-        "comes before it in 64 of 100 games. "
-        "95 % intervals by bootstrap over walls: about 1 in 20 misses the true value."
-    )
     body = report_page.paragraph(text) + report_page.side_by_side(
-        report_page.figure(_ratings_chart(rows, names), "Ratings", note, _rating_legend(rows)),
+        report_page.figure(*_ratings_figure(rows, names, table["anchor"])),
         report_page.figure(places, "Placements", "Dashed: equal players.", PLACE_LEGEND),
     )
     columns = {"rating": "rating", "interval": "95 % interval", "hanchans": "hanchans",
@@ -107,14 +109,18 @@ def _nights(table: Mapping[str, Any], names: Sequence[str]) -> str:
     nights = table["nights"]
     if len(nights) < 2:
         return ""
+    listed = " · ".join(_night_link(night) for night in nights[:-1])
+    return report_page.figure(*_nights_figure(table, names)) + f"<p>Earlier nights: {listed}</p>\n"
+
+
+def _nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
+    nights, title = table["nights"], "Ratings over the nights"
+    if not nights:
+        return Figure("", title)
     curves = _night_curves(table, names)
     legend = [(f"k{curve.colour}", curve.name) for curve in curves if len(curve.points) > 1]
     note = f"From {nights[0]['night']} to {nights[-1]['night']}. Each rating is from the games until then."
-    listed = " · ".join(_night_link(night) for night in nights[:-1])
-    return (
-        report_page.figure(_nights_chart(curves), "Ratings over the nights", note, legend)
-        + f"<p>Earlier nights: {listed}</p>\n"
-    )
+    return Figure(line_chart(curves, title, x_title="night"), title, note, legend)
 
 
 def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]:
@@ -129,32 +135,26 @@ def _night_curves(table: Mapping[str, Any], names: Sequence[str]) -> list[Curve]
     return curves
 
 
-def _nights_chart(curves: Sequence[Curve], *, is_file: bool = False) -> str:
-    return line_chart(curves, "Ratings over the nights", x_title="night", is_file=is_file)
-
-
 def _night_link(night: Row) -> str:
     address = report_page.escape(f"../../{night['run']}/report/report.html")
     return f'<a href="{address}">{report_page.escape(night["night"])}</a>'
 
 
-def _pairings(table: Mapping[str, Any], names: Sequence[str]) -> str:
+def _pairings_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:
+    title = "Who comes before whom"
     note = "How many of 100 common games the agent of the row came before that of the column, in all nights."
     legend = [("k2", "before more often"), ("k1", "behind more often")]
-    return report_page.figure(pairing_chart(table["pairings"], names, _PAIRINGS), _PAIRINGS, note, legend)
+    return Figure(pairing_chart(table["pairings"], names, title), title, note, legend)
 
 
 def _style(rows: Sequence[Row], names: Sequence[str]) -> str:
     styles = _styles(rows, names)
     if not styles:
         return ""
-    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles[:_MOST_LINES])]
-    edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
     columns = ("agent", "wins", "deal-ins", "riichi", "calls", "discards before a win")
     *shares, turn = STYLE
     cells = [(name, *(percent(style[key]) for key in shares), decimal(style[turn], 1)) for name, style in styles]
-    picture = report_page.figure(_style_chart(styles), "How the agents play", edges, legend)
-    return picture + report_page.table(columns, cells)
+    return report_page.figure(*_style_figure(styles)) + report_page.table(columns, cells)
 
 
 def _styles(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, Row]]:
@@ -163,10 +163,13 @@ def _styles(rows: Sequence[Row], names: Sequence[str]) -> list[tuple[str, Row]]:
     return [(name, style) for name, style in styles if style["win_rate"] is not None]
 
 
-def _style_chart(styles: Sequence[tuple[str, Row]], *, is_file: bool = False) -> str:
+def _style_figure(styles: Sequence[tuple[str, Row]]) -> Figure:
     """Return the picture of the strongest agents."""
+    title = "How the agents play"
+    edges = "Tonight's deals. Edge: 35 % wins, no deal-ins, 40 % riichi, 60 % calls, wins after 8 discards."
+    legend = [(f"k{index}", name) for index, (name, _) in enumerate(styles[:_MOST_LINES])]
     drawn = [(name, [math.nan if style[key] is None else style[key] for key in STYLE]) for name, style in styles]
-    return radar_chart(_SPOKES, drawn[:_MOST_LINES], "How the agents play", is_file=is_file)
+    return Figure(radar_chart(_SPOKES, drawn[:_MOST_LINES], title), title, edges, legend)
 
 
 def _cells(row: Row) -> dict[str, str]:

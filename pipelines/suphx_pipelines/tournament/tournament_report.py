@@ -53,7 +53,7 @@ def run(context: Context) -> dict[str, float]:
     page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections)
     write_atomically(context.folder / REPORT_NAME, [page.encode()])
     for name, picture in leaderboard_page.pictures(table).items():
-        write_atomically(context.folder / name, [picture.encode()])
+        write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / _CSV_NAME, [_csv(table["agents"]).encode()])
     return {"bytes": len(page)}
 

@@ -68,12 +68,20 @@ def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:
     raise TimeoutError(f"MLflow's server did not answer on port {port} within {_START_SECONDS} s: start it again")
 
 
+def known_address(store: TrackingStore, key: str) -> str:
+    """Return the address of the page of a run that was started; empty if no server has it, or none has answered yet."""
+    run_id = store.run_ids.get(key)
+    if run_id is None or not store.uri.startswith("http"):
+        return ""
+    return f"{_runs_address(store, store.uri)}/{run_id}{_PAGES}"
+
+
 def page_address(store: TrackingStore, server: str, run_id: str | None = None) -> str:
     """Return the address, below that of a ``server``, of the list of runs or of the run ``run_id``.
 
     ValueError if there is no such run, TrackingError if MLflow does not answer.
     """
-    runs = f"{server.rstrip('/')}/#/experiments/{store.experiment_id()}/runs"
+    runs = _runs_address(store, server)
     if run_id is None:
         return runs + _PAGES
     run = store.find(run_id)
@@ -82,3 +90,7 @@ def page_address(store: TrackingStore, server: str, run_id: str | None = None) -
         advice = f"did you mean {' or '.join(close)}?" if close else "its name is the name of its folder"
         raise ValueError(f"no run {run_id!r} in MLflow ({store.uri}): {advice}")
     return f"{runs}/{run.info.run_id}{_PAGES}"
+
+
+def _runs_address(store: TrackingStore, server: str) -> str:
+    return f"{server.rstrip('/')}/#/experiments/{store.experiment_id()}/runs"

@@ -27,12 +27,6 @@ def test_no_rows_give_no_chart() -> None:
     assert interval_chart([], "ratings", axis_title="rating") == ""
 
 
-def test_a_file_of_its_own_has_its_colours_and_name_space() -> None:
-    drawn = interval_chart([Row(name="a", value=1.0)], "ratings", axis_title="rating", is_file=True)
-    assert ElementTree.fromstring(drawn).tag == "{http://www.w3.org/2000/svg}svg"
-    assert "prefers-color-scheme: dark" in drawn
-
-
 def test_placements_fill_the_bar_and_have_lines_at_the_quarters() -> None:
     drawn = placement_chart([("net", [40, 30, 20, 10]), ("nobody", [0, 0, 0, 0])], "placements")
     boxes = list(ElementTree.fromstring(drawn).iter("rect"))

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from suphx_pipelines.engine.json_file import write_json
-from suphx_pipelines.report.report import Results, Run, read_results, render
+from suphx_pipelines.report.report import Results, Run, pictures, read_results, render
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
@@ -316,6 +316,30 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
     assert "95 % interval −0.310 … −0.070" in top
 
 
+def test_the_strength_comes_first(results: Results) -> None:
+    page = render(RUN, results)
+    figures = page[page.index('<div class="tiles">') :]
+    assert text_of(figures[: figures.index("<nav>")]).startswith("−0.31 placements against their start")
+    assert page.index("<h2>Self-play</h2>") < page.index("<h2>Match of the supervised nets</h2>")
+
+
+def test_the_top_leads_to_mlflow(results: Results) -> None:
+    address = "http://mlflow:5000/#/experiments/1/runs/0a1b?workflowType=machine_learning"
+    page = render(replace(RUN, summary=replace(SUMMARY, tracking_page=address)), results)
+    assert f'<a href="{address}">{address}</a>' in page
+    page = render(replace(RUN, summary=replace(SUMMARY, tracking_page="suphx ui laptop-0123456789")), results)
+    assert "<code>suphx ui laptop-0123456789</code>" in page
+
+
+def test_the_main_pictures_are_files_for_mlflow(results: Results) -> None:
+    drawn = pictures(VERDICT, results)
+    assert list(drawn) == ["verdict.svg", "strength.svg", "placements.svg"]
+    for content in drawn.values():
+        assert ElementTree.fromstring(content).tag.endswith("svg")
+    assert b"against start" in drawn["strength.svg"]  # the legend
+    assert pictures(Verdict(outcome="none", sentence="Nothing."), read_results({})) == {}
+
+
 def test_without_a_match_the_verdict_has_no_bar(results: Results) -> None:
     verdict = Verdict(outcome="none", sentence="No match was played.")
     page = render(replace(RUN, verdict=verdict, summary=None), results)
@@ -386,8 +410,8 @@ def test_the_report_shows_what_other_planes_change(results: Results) -> None:
 
 def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
     page = render(RUN, results)
-    begin, end = page.index("<h2>Self-play</h2>"), page.index("<h2>What the entropy term does</h2>")
-    section = text_of(page[begin : page.rindex("</section>", begin, end)])
+    begin = page.index("<h2>Self-play</h2>")
+    section = text_of(page[begin : page.index("</section>", begin)])
     assert "After 40 updates the nets are stronger than their start" in section
     for part in ("345,678", "−0.31", "−0.45 … −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in section

@@ -16,11 +16,13 @@ import pytest
 
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.runs.runner import Runner, RunResult
+from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
+from suphx_platform.tracking.tracking_ui import page_address
 from tests.free_port import free_port
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
@@ -106,6 +108,9 @@ def test_a_run_goes_on_without_its_server_and_tells_it_all_later(
         store = TrackingStore(tmp_path / "runs")
         figures = store.newest_metrics(result.run_id)
         assert {"loss": 1.0, "count": 1.0, "total": 2.0}.items() <= figures.items()
+        summary = RunSummary.read(result.folder)
+        assert summary is not None
+        assert summary.tracking_page == page_address(store, store.uri, result.run_id)
         runs = store.client.search_runs(["1"])
     assert {run.info.run_name: run.info.status for run in runs} == {
         result.run_id: "FINISHED",
