@@ -15,7 +15,7 @@ from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
-    from suphx_pipelines.play.play_tables import PlayConfig
+    from suphx_pipelines.play.play_config import PlayConfig
     from suphx_pipelines.play.seated_agents import AgentLoader
     from suphx_platform.console.console import Console
 
@@ -28,7 +28,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="play against three agents, in the browser or the terminal",
         description="Play riichi mahjong against three agents. The command starts a server on 127.0.0.1, opens its "
         "page in the browser, and serves it until Ctrl-C. Each browser window has its own table. The records of "
-        f"finished games are saved. AGENT: {AGENT_FORMS}.",
+        "finished games are saved, and games that are not finished go on at the next start with the same agent, seat "
+        f"and length. AGENT: {AGENT_FORMS}.",
         epilog=examples(
             "suphx play",
             "suphx play --agent runs/RUN/supervised --length tonpuu",
@@ -58,6 +59,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("games"), metavar="DIR", help="folder of the game records (default: games)"
     )
+    parser.add_argument(
+        "--new", action="store_true", help="begin a new game even if one of these settings is not finished"
+    )
     parser.add_argument("--terminal", action="store_true", help="play one game in the terminal, without a browser")
     parser.add_argument(
         "--port", type=any_port, default=0, metavar="N", help="port on 127.0.0.1; 0 is any free port (default: 0)"
@@ -77,13 +81,19 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     check_agent(args.agent)
     with console.activity("importing"):
         from suphx.games.riichi import MAX_SEED
-        from suphx_pipelines.play.play_tables import PlayConfig
+        from suphx_pipelines.play.play_config import PlayConfig
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     if args.seed is not None and args.seed >= MAX_SEED:
         raise ValueError(f"--seed is {args.seed}: use 0 to {MAX_SEED - 1}")
     config = PlayConfig(
-        agent=args.agent, name=args.name, seed=args.seed, seat=args.seat - 1, length=args.length, out=args.out
+        agent=args.agent,
+        name=args.name,
+        seed=args.seed,
+        seat=args.seat - 1,
+        length=args.length,
+        out=args.out,
+        continues=not args.new,
     )
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
     with _agents(args, console) as loader:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from suphx.games.riichi import GameLog, GameSession, RefusedMoveError
+from suphx.games.riichi import RefusedMoveError
 from suphx_pipelines.play.client_message import ClientMessage
-from suphx_pipelines.play.seated_agents import SeatedAgents
+from suphx_pipelines.play.seated_game import SeatedGame
 
 Message = dict[str, Any]
 Watcher = Callable[[Message], None]
@@ -30,14 +30,11 @@ class PlayTable:
     ones hold up no other table.
     """
 
-    def __init__(
-        self, table_id: str, session: GameSession, agents: SeatedAgents, save: Callable[[GameLog], Path]
-    ) -> None:
-        """``save`` writes the record of the finished game and returns its path."""
+    def __init__(self, table_id: str, game: SeatedGame) -> None:
         self.id = table_id
-        self.session = session
-        self.agents = agents
-        self._save = save
+        self.session = game.session
+        self.agents = game.agents
+        self._game = game
         self._record: Path | None = None
         self._problem = ""
         self._watchers: set[Watcher] = set()
@@ -45,7 +42,6 @@ class PlayTable:
         self._view = self._new_view()
         self._is_shown = True
         """The last message was a view, and nothing has happened since."""
-        agents.follow(session)
         self._start()
 
     @property
@@ -88,11 +84,15 @@ class PlayTable:
         self._start()
 
     async def close(self) -> None:
-        """Stop playing and end what the agents have started."""
+        """Stop playing; the game can go on in another command."""
         if self._play is not None:
             self._play.cancel()
             await asyncio.gather(self._play, return_exceptions=True)
-        self.agents.leave()
+        self.leave()
+
+    def leave(self) -> None:
+        """End what the agents of a game that is over have started."""
+        self._game.close()
 
     async def _hint(self, number: int) -> Message:
         if not self.agents.has_hints:
@@ -108,8 +108,10 @@ class PlayTable:
         try:
             while self.session.is_agents_turn:
                 self._show_steps(await asyncio.to_thread(self.session.play_agent))
-            if self.session.is_over and self._record is None:
-                self._record = await asyncio.to_thread(self._save, self.session.log())
+            if not self.session.is_over:
+                await asyncio.to_thread(self._game.keep)
+            elif self._record is None:
+                self._record = await asyncio.to_thread(self._game.finish)
         except (ValueError, OSError, RuntimeError) as error:  # an agent fails, or the disk is full
             self._problem = str(error)
             self._is_shown = False

@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Console as Screen
 from rich.text import Text
 
-from suphx.games.riichi import NUM_FACES, GameSession, face_name
-from suphx_pipelines.play.play_tables import PlayConfig, new_game
-from suphx_pipelines.play.saved_game import save_record
-from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
+from suphx.games.riichi import NUM_FACES, face_name
+from suphx_pipelines.play.play_config import PlayConfig
+from suphx_pipelines.play.seated_agents import AgentLoader
+from suphx_pipelines.play.seated_game import SeatedGame, continued_games
 from suphx_pipelines.play.terminal_text import TerminalText, numbered, tiles
 
 _FACES = {face_name(face): face for face in range(NUM_FACES)}
@@ -30,16 +30,12 @@ class TerminalGame:
     """
 
     def __init__(
-        self,
-        session: GameSession,
-        agents: SeatedAgents,
-        text: TerminalText,
-        show: Callable[[Text], None],
-        read: Callable[[str], str],
+        self, game: SeatedGame, text: TerminalText, show: Callable[[Text], None], read: Callable[[str], str]
     ) -> None:
         """``show`` prints a line; ``read`` prints a prompt and returns what is typed, EOFError at the end of input."""
-        self._session = session
-        self._agents = agents
+        self._game = game
+        self._session = game.session
+        self._agents = game.agents
         self._text = text
         self._show = show
         self._read = read
@@ -51,6 +47,8 @@ class TerminalGame:
         while True:
             while session.is_agents_turn:
                 self._show_steps(session.play_agent())
+            if not session.is_over:
+                self._game.keep()
             if not session.is_persons_turn:
                 self._show_all([*self._text.table(session.view()), *self._text.result(session.view())])
                 if session.is_over:
@@ -130,17 +128,25 @@ class TerminalGame:
 def play_in_terminal(
     config: PlayConfig, loader: AgentLoader, language: str, read: Callable[[str], str] = input
 ) -> dict[str, object]:
-    """Play one game and save its record; return ``{"game", "final", "placement", "record"}``, None if it was left."""
+    """Play one game and save its record; return ``{"game", "final", "placement", "record"}``.
+
+    A game that was left before goes on; one that is left now has None for what is not known yet.
+    """
     screen = Screen(file=sys.stderr, highlight=False, soft_wrap=True)
-    session, agents = new_game(config, loader, 0)
-    agents.follow(session)
+    text = TerminalText(language)
+    game = next(continued_games(config, loader), None) or SeatedGame.new(config, loader, 0)
+    session = game.session
     try:
-        TerminalGame(session, agents, TerminalText(language), screen.print, read).play()
+        if session.actions:
+            screen.print("  " + text.word("terminal_continued", game=session.id))
+        TerminalGame(game, text, screen.print, read).play()
+        record, view = game.finish(), session.view()
     except LeftGameError:
+        if session.number:
+            screen.print("  " + text.word("terminal_saved"))
         return {"game": session.id, "final": None, "placement": None, "record": None}
     finally:
-        agents.leave()
-    record, view = save_record(session.log(), config.out), session.view()
+        game.close()
     placement = view["placement"][config.seat]
     return {"game": session.id, "final": view["final"], "placement": placement, "record": str(record)}
 

@@ -17,7 +17,8 @@ from suphx.games.riichi import Quarantine, iter_records, verify_records
 from suphx.games.riichi.table.action import RON
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.play_app import PlayApp
-from suphx_pipelines.play.play_tables import MAX_TABLES, PlayConfig, PlayTables
+from suphx_pipelines.play.play_config import PlayConfig
+from suphx_pipelines.play.play_tables import MAX_TABLES, PlayTables
 from suphx_pipelines.play.seated_agents import AgentLoader
 from suphx_platform.local_web.local_server import LocalServer
 from tests.suphx_pipelines.play.page_client import PageClient
@@ -143,6 +144,29 @@ def test_the_link_without_a_table_returns_to_a_game_that_nobody_watches(tmp_path
                 third.close()
                 if table == first.view["table"]:
                     break
+
+
+def test_games_of_a_server_that_stopped_go_on_in_the_next_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    with serving(tmp_path, seed=None) as server, own_table(server) as one, own_table(server) as two:
+        for page in (one, two, one):
+            page.play(rng)
+        before = {page.view["id"]: page.view for page in (one, two)}
+        with serving(tmp_path, seed=None) as beside, PageClient(beside) as other:
+            assert other.view["id"] not in before  # these are being played
+    assert len(before) == 2
+    with serving(tmp_path, seed=None, continues=False) as server, PageClient(server) as page:
+        assert page.view["id"] not in before
+    with serving(tmp_path, seed=None) as server, PageClient(server) as first, PageClient(server) as second:
+        for page in (first, second):
+            old = before.pop(page.view["id"])
+            for key in ("deal", "state", "moves", "finished", "names"):
+                assert page.view[key] == old[key]
+        while not first.view["is_over"]:
+            first.play(rng)
+        assert Path(first.view["record"]).is_file()
+        assert not Path(first.view["record"]).with_suffix(".unfinished").exists()
+        assert Path(first.view["record"]).with_name(f"{second.view['id']}.unfinished").exists()
 
 
 def test_two_tables_do_not_disturb_each_other(server: LocalServer) -> None:

@@ -14,8 +14,9 @@ from suphx.games.riichi import Quarantine, iter_records
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play import play_page as page_module
 from suphx_pipelines.play.play_app import PlayApp
+from suphx_pipelines.play.play_config import PlayConfig
 from suphx_pipelines.play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
-from suphx_pipelines.play.play_tables import PlayConfig, PlayTables
+from suphx_pipelines.play.play_tables import PlayTables
 from suphx_pipelines.play.seated_agents import AgentLoader
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
 from tests import screenshot

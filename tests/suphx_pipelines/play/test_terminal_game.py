@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,11 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from suphx.games.riichi import GameSession, Quarantine, Rules, face_name, iter_records
+from suphx.games.riichi import GameSession, Quarantine, face_name, iter_records
 from suphx.selfplay.agents.agent import load_agent
-from suphx_pipelines.play.play_tables import PlayConfig
-from suphx_pipelines.play.seated_agents import AgentLoader, SeatedAgents
+from suphx_pipelines.play.play_config import PlayConfig
+from suphx_pipelines.play.seated_agents import AgentLoader
+from suphx_pipelines.play.seated_game import SeatedGame
 from suphx_pipelines.play.terminal_game import LeftGameError, TerminalGame, play_in_terminal
 from suphx_pipelines.play.terminal_text import TerminalText, tiles
 from suphx_pipelines.viewer.page_parts import LANGUAGES
@@ -60,17 +63,17 @@ class Typist:
         return face_name(move["faces"][0]) if move["move"] == "discard" else str(move["move"])
 
 
-def new_game(seed: int, seat: int = 0) -> tuple[GameSession, SeatedAgents]:
-    agents = loader().seat()
-    names = ("Anna", "B", "C", "D")
-    return GameSession(agents.act, seat=seat, seed=seed, rules=Rules(num_winds=1), names=names, game_id="g"), agents
+def new_game(folder: Path, seed: int, seat: int = 0) -> SeatedGame:
+    return SeatedGame.new(PlayConfig(agent="ukeire", seed=seed, seat=seat, length="tonpuu", out=folder), loader(), 0)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_game_is_played_by_typed_moves(language: str) -> None:
-    session, agents = new_game(1)
+def test_a_game_is_played_by_typed_moves(language: str, tmp_path: Path) -> None:
+    game = new_game(tmp_path, 1)
+    session = game.session
     typist = Typist(session, 1)
-    TerminalGame(session, agents, TerminalText(language), typist.show, typist.read).play()
+    TerminalGame(game, TerminalText(language), typist.show, typist.read).play()
+    game.close()
     assert session.is_over
     final = [f"{points:,}" for points in session.view()["final"]]
     assert all(points in typist.shown[-1] for points in final)
@@ -89,8 +92,9 @@ def test_a_finished_game_is_saved(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "\x1b[" not in shown  # no colours outside a terminal
 
 
-def test_only_the_own_hand_is_shown_while_a_deal_goes_on() -> None:
-    session, agents = new_game(2, seat=2)
+def test_only_the_own_hand_is_shown_while_a_deal_goes_on(tmp_path: Path) -> None:
+    game = new_game(tmp_path, 2, seat=2)
+    session = game.session
     typist = Typist(session, 2)
 
     def read(prompt: str) -> str:
@@ -102,30 +106,49 @@ def test_only_the_own_hand_is_shown_while_a_deal_goes_on() -> None:
             assert "??" not in "".join(table)
         return typist.read(prompt)
 
-    TerminalGame(session, agents, TerminalText("en"), typist.show, read).play()
+    TerminalGame(game, TerminalText("en"), typist.show, read).play()
+    game.close()
 
 
-def lines_after(typed: list[str], seed: int = 1) -> list[str]:
+def lines_after(folder: Path, typed: list[str], seed: int = 1) -> list[str]:
     """Return what is shown after these lines were typed at the first decision."""
-    session, agents = new_game(seed)
+    game = new_game(folder, seed)
+    session = game.session
     typist = Typist(session, 0)
     typist.next = [*typed, "q"]
     with pytest.raises(LeftGameError):
-        TerminalGame(session, agents, TerminalText("en"), typist.show, typist.read).play()
+        TerminalGame(game, TerminalText("en"), typist.show, typist.read).play()
     assert session.number == 0
     return typist.shown
 
 
-def test_what_is_not_offered_is_refused_and_changes_nothing() -> None:
-    shown = lines_after(["9x", "ron", "1"])
+def test_what_is_not_offered_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    shown = lines_after(tmp_path, ["9x", "ron", "1"])
     assert [line for line in shown if "is not one of your moves" in line] == [
         f"  {typed} is not one of your moves: type ? for help" for typed in ("9x", "ron", "1")
     ]
 
 
-def test_a_hint_and_the_help_are_shown() -> None:
-    assert any("→" in line for line in lines_after(["h"]))
-    assert sum("Type a tile" in line for line in lines_after(["?"])) == 2
+def test_a_hint_and_the_help_are_shown(tmp_path: Path) -> None:
+    assert any("→" in line for line in lines_after(tmp_path, ["h"]))
+    assert sum("Type a tile" in line for line in lines_after(tmp_path, ["?"])) == 2
+
+
+def test_a_game_that_was_left_goes_on_until_new_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def leave_after(count: int) -> Callable[[str], str]:
+        typed = iter([*["d"] * count, "q"])
+        return lambda prompt: next(typed) if prompt.startswith("tile") else "q" if count == 0 else discard_drawn(prompt)
+
+    config = PlayConfig(agent="ukeire", seed=5, length="tonpuu", out=tmp_path)
+    left = play_in_terminal(config, loader(), "en", leave_after(5))
+    assert (left["final"], left["record"]) == (None, None)
+    assert "Saved: the same command continues this game" in capsys.readouterr().err
+    other = play_in_terminal(replace(config, continues=False), loader(), "en", leave_after(0))
+    assert "Continuing" not in capsys.readouterr().err
+    result = play_in_terminal(config, loader(), "en", discard_drawn)
+    assert f"Continuing {left['game']}" in capsys.readouterr().err
+    assert (result["game"], other["record"]) == (left["game"], None)
+    assert [path.name for path in tmp_path.iterdir()] == [f"{left['game']}.mjlog"]
 
 
 def test_the_end_of_input_leaves_the_game(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@
 >>> session.move(session.number, session.view()["moves"][0]["action"])
 >>> session.log()  # when session.is_over
 
+A session that was broken off goes on in a new one with the same seat, seed and rules, and its ``actions``.
+
 Everything that ``view``, ``play_agent`` and ``move`` return is what the person may know, and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,17 +50,28 @@ class GameSession:
     """
 
     def __init__(
-        self, act: Act, *, seat: int, seed: int, rules: Rules, names: tuple[str, str, str, str], game_id: str
+        self,
+        act: Act,
+        *,
+        seat: int,
+        seed: int,
+        rules: Rules,
+        names: tuple[str, str, str, str],
+        game_id: str,
+        actions: Sequence[int] = (),
     ) -> None:
         """``act`` answers for the seats other than ``seat`` (0-3); ``seed`` is that of the walls.
 
-        ValueError for another seat or seed.
+        ``actions``: those of a session that was broken off. ValueError for another seat or seed, or an illegal action.
         """
         if not 0 <= seat < SEATS:
             raise ValueError(f"seat is {seat}: use 0 to {SEATS - 1}")
         self.seat = seat
+        self.seed = seed
         self.names = names
         self.id = game_id
+        self.actions: list[int] = []
+        """All that were made at the table, of every seat."""
         self.number = 0
         """Counts the person's moves: one that was offered before the last of them is refused."""
         self._act = act
@@ -70,6 +83,7 @@ class GameSession:
         self._finished: list[dict[str, Any]] = []
         self._log: GameLog | None = None
         self._begin_deal()
+        self._replay(actions)
 
     @property
     def is_over(self) -> bool:
@@ -120,8 +134,7 @@ class GameSession:
         """Deal the next hands; RefusedMoveError unless a deal has just ended."""
         self._check_turn(number, is_turn=self.is_between_deals)
         self.number += 1
-        self._simulator.next_kyoku(ONLY_TABLE)
-        self._begin_deal()
+        self._next_deal()
 
     def view(self) -> dict[str, Any]:
         """Return everything that the person sees now, as plain values for JSON.
@@ -185,6 +198,19 @@ class GameSession:
         if action not in legal_actions(tables):
             raise RefusedMoveError(f"{action_name(action)} is not legal now: choose one of the moves that are offered")
 
+    def _replay(self, actions: Sequence[int]) -> None:
+        """Make the actions of a session that was broken off."""
+        for number, action in enumerate(actions):
+            if self.is_between_deals:
+                self._next_deal()
+            if action not in legal_actions(self._simulator.tables):
+                raise ValueError(f"action {number} of the game, {action}, is not legal: it was made by other rules")
+            self._apply(action)
+
+    def _next_deal(self) -> None:
+        self._simulator.next_kyoku(ONLY_TABLE)
+        self._begin_deal()
+
     def _begin_deal(self) -> None:
         table = self._table
         self.recorder.begin_kyokus(ONLY_TABLE)
@@ -203,6 +229,7 @@ class GameSession:
     def _apply(self, action: int) -> list[Step]:
         phase = int(self._table["phase"])
         first = len(self._steps.steps)
+        self.actions.append(action)
         self.recorder.advance(ONLY_TABLE, np.array([action], np.int16))
         self._steps.follow(self._table, action, phase)
         if self.is_between_deals:
