@@ -66,8 +66,7 @@ class PlayTable:
     async def take(self, message: ClientMessage, watcher: Watcher) -> None:
         """Follow a message of a page; a move that is not possible now is refused and changes nothing."""
         try:
-            if self._play is not None and not self._play.done():
-                raise RefusedMoveError("it is not your turn: wait for the other players")
+            await self._wait_for_turn()
             if self._problem:
                 raise RefusedMoveError(f"this game cannot go on: {self._problem}")
             if message.type == "move":
@@ -93,6 +92,13 @@ class PlayTable:
     def leave(self) -> None:
         """End what the agents of a game that is over have started."""
         self._game.close()
+
+    async def _wait_for_turn(self) -> None:
+        """Wait until the game so far is saved; RefusedMoveError while agents have to decide."""
+        while self._play is not None and not self._play.done():
+            if self.session.is_agents_turn:
+                raise RefusedMoveError("it is not your turn: wait for the other players")
+            await asyncio.wait({self._play})  # unlike `await self._play`, a page that leaves does not cancel it
 
     async def _hint(self, number: int) -> Message:
         if not self.agents.has_hints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from suphx_pipelines.play.play_app import PlayApp
 from suphx_pipelines.play.play_config import PlayConfig
 from suphx_pipelines.play.play_tables import MAX_TABLES, PlayTables
 from suphx_pipelines.play.seated_agents import AgentLoader
+from suphx_pipelines.play.seated_game import SeatedGame
 from suphx_platform.local_web.local_server import LocalServer
 from tests.suphx_pipelines.play.page_client import PageClient
 from tests.suphx_platform.local_web.running_server import running_server
@@ -105,6 +107,24 @@ def test_an_illegal_move_is_refused_and_changes_nothing(server: LocalServer) -> 
         assert "not your turn" in page.refusal()
         with PageClient(server, view["table"]) as other:
             assert other.view == view
+
+
+def test_a_move_that_comes_while_the_game_is_saved_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_saving, may_end = threading.Event(), threading.Event()
+    keep = SeatedGame.keep
+
+    def slow_keep(game: SeatedGame) -> None:
+        is_saving.set()
+        may_end.wait(60)
+        keep(game)
+
+    monkeypatch.setattr(SeatedGame, "keep", slow_keep)
+    with serving(tmp_path / "games", seat=0) as server, PageClient(server) as page:  # the dealer decides first
+        assert is_saving.wait(60)
+        view = page.view
+        page.send(type="move", number=view["number"], action=view["moves"][0]["action"])
+        may_end.set()
+        assert page.receive()["type"] == "steps"
 
 
 def test_a_stale_move_is_refused(server: LocalServer) -> None:
