@@ -22,6 +22,8 @@ _CHECKS = 4
 _ENGINE_SECONDS = 2.0
 """Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
 
+CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
+"""What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
 _WAIT_SECONDS = 0.5
 
 _UNREPORTED = "its process has ended, and another one has taken its place"
@@ -183,6 +185,14 @@ class ActorSupervisor:
 def is_death(error: Exception) -> bool:
     """Tell whether an error means that a part is dead, or was and has forgotten all."""
     return isinstance(error, ray.exceptions.RayActorError) or isinstance(cause_of(error), NotBegunError)
+
+
+def has_lost_answer(error: Exception) -> bool:
+    """Tell whether an error means that a part has answered nothing, or that its answer was lost with its node.
+
+    Only for calls whose arguments are kept elsewhere: the error is the same if the node of an argument was lost.
+    """
+    return is_death(error) or isinstance(error, ray.exceptions.ObjectLostError)
 
 
 def cause_of(error: Exception) -> Exception:

@@ -20,7 +20,14 @@ import torch
 
 from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.backend.backend import BackendState, DivergedBatchError, Fault, Learned
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, cause_of, first_line, is_death
+from suphx_platform.on_ray.actor_supervisor import (
+    CALL_ERRORS,
+    ActorSupervisor,
+    cause_of,
+    first_line,
+    has_lost_answer,
+    is_death,
+)
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
@@ -145,7 +152,7 @@ class LearnerDriver:
             incarnation = self._incarnation
             try:
                 return self._supervisor.answer("learner", self._actor, getattr(self._actor, method).remote())
-            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+            except CALL_ERRORS as error:
                 self._recover(incarnation, error)
 
     def _take(self, shard: Shard) -> None:
@@ -241,8 +248,8 @@ class LearnerDriver:
         self._add(self._actor.state.remote(), on_result, lambda error: self._recover(incarnation, error))
 
     def _recover(self, incarnation: int, error: Exception) -> None:
-        """Restore the learner if ``error`` is the death of its ``incarnation``; raise any other error."""
-        if not is_death(error):
+        """Restore the learner if its ``incarnation`` has died, or its answer is lost; raise any other error."""
+        if not has_lost_answer(error):
             raise cause_of(error)
         if self._incarnation == incarnation:  # else it is being restored already
             self._supervisor.fail("learner", error)

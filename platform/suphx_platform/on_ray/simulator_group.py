@@ -12,7 +12,7 @@ import ray
 
 from suphx.experience.trajectory import Decisions
 from suphx_platform.backend.backend import BackendState
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, is_death
+from suphx_platform.on_ray.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
@@ -134,8 +134,13 @@ class SimulatorGroup:
 
     def _held_of(self, handle: _SimulatorHandle) -> list[Decisions]:
         """Return the decisions that wait for room in the shard; in lockstep one fragment at most."""
-        fragments = [self._supervisor.answer(handle.part, handle.actor, fragment) for fragment in handle.pending]
-        return [part for fragment in fragments for part in fragment]
+        held: list[Decisions] = []
+        for fragment in handle.pending:
+            try:
+                held += self._supervisor.answer(handle.part, handle.actor, fragment)
+            except ray.exceptions.ObjectLostError as error:
+                self._supervisor.fail(handle.part, error)
+        return held
 
     def _state_of_simulator(self, handle: _SimulatorHandle) -> Mapping[str, np.ndarray]:
         while True:
@@ -144,7 +149,7 @@ class SimulatorGroup:
                 state: Mapping[str, np.ndarray] = self._supervisor.answer(
                     handle.part, handle.actor, handle.actor.state.remote()
                 )
-            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+            except CALL_ERRORS as error:
                 self._handle_error(handle, incarnation, error)
             else:
                 return state
@@ -156,8 +161,8 @@ class SimulatorGroup:
                 state: tuple[Mapping[str, np.ndarray], Mapping[str, Any]] = self._supervisor.answer(
                     shard.part, shard.actor, shard.actor.state.remote()
                 )
-            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
-                if not is_death(error):
+            except CALL_ERRORS as error:
+                if not has_lost_answer(error):
                     raise
                 self.replace_lost(shard, incarnation, error)
             else:

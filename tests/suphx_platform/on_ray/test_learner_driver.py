@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from ray.exceptions import ActorUnavailableError
+from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
 from suphx_platform.backend.backend import Fault, Learned
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
@@ -85,9 +85,9 @@ class Case:
         self._taken(actor, method).reference.answer.set_result(result)
         self.supervisor.calls.wait(1)
 
-    def fail(self, actor: Actor, method: str) -> None:
-        """Answer the oldest open call of ``method`` with the death of the actor."""
-        self._taken(actor, method).reference.answer.set_exception(ActorUnavailableError("gone", None))
+    def fail(self, actor: Actor, method: str, error: Exception | None = None) -> None:
+        """Answer the oldest open call of ``method`` with ``error``, by default the death of the actor."""
+        self._taken(actor, method).reference.answer.set_exception(error or ActorUnavailableError("gone", None))
         self.supervisor.calls.wait(1)
 
     def take(self) -> None:
@@ -182,6 +182,21 @@ def test_a_learner_that_dies_before_it_gives_its_weights_is_restored_and_gives_t
     assert [event.name for event in events if isinstance(event, Fault)] == ["learner_died"]
     assert [event.number for event in events if isinstance(event, Learned)] == [2], "no update is counted twice"
     assert not case.driver.is_busy
+
+
+@pytest.mark.parametrize("method", ["weights", "state"])
+def test_a_learner_whose_answer_is_lost_with_its_node_is_restored(case: Case, method: str) -> None:
+    for number in (1, 2, 3):
+        case.take()
+        case.learn(number)
+    case.fail(case.learner, method, ObjectReconstructionFailedError("4f64a7"))
+    assert "begin" in case.learner.methods
+    case.answer(case.learner, "begin", (0, {}, {}))
+    assert case.learner.methods.count("learn") == 3, "it learns again from the batches since its copy"
+    for number in (1, 2, 3):
+        case.learn(number)
+    assert {"weights", "state"} <= set(case.learner.methods), "what is lost is asked for again"
+    assert [event.name for event in case.supervisor.events() if isinstance(event, Fault)] == ["learner_failed"]
 
 
 def test_a_copy_that_a_dead_learner_made_is_ignored(case: Case) -> None:
