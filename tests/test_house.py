@@ -24,6 +24,12 @@ PACKAGES = [
     REPOSITORY / folder
     for folder in ("suphx", "platform/suphx_platform", "pipelines/suphx_pipelines", "pipelines/suphx_cli")
 ]
+GAMES = REPOSITORY / "suphx" / "games"
+LAYERS = [
+    *(path.parent for path in sorted((REPOSITORY / "suphx").glob("*/__init__.py")) if path.parent != GAMES),
+    *(path.parent for path in sorted(GAMES.glob("*/__init__.py"))),
+    *PACKAGES[1:],
+]
 MAX_FUNCTION_LINES = 60
 BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
 
@@ -71,6 +77,26 @@ def test_folders_are_small_and_say_what_they_are(package: Path) -> None:
         files = [path for path in folder.iterdir() if path.is_file()]
         assert len(files) <= MAX_FILES, f"{folder} has {len(files)} files: give some of them a folder"
         assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))), folder
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=lambda path: path.name)
+def test_folders_say_what_they_import_and_where_to_start(layer: Path) -> None:
+    """Of its own layer a folder imports only those that its docstring names, or "every other" of them."""
+    root = next(parent for parent in (*layer.parents, REPOSITORY) if not (parent / "__init__.py").exists())
+    names = {".".join(path.parent.relative_to(root).parts): path.parent for path in layer.rglob("__init__.py")}
+    own = ".".join(layer.relative_to(root).parts)
+    for name, folder in names.items():
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+        assert re.search("[Ii]mport", text), f"{name}: say what it may import"
+        assert "tart in" in text, f"{name}: say where to start reading"
+        if name == own or re.search("every other folder|everything|all below|other modules|rest of", text):
+            continue
+        modules = {found.rpartition(".")[0] for path in folder.glob("*.py") for found in imported(path)}
+        for module in modules:
+            used = module if module in names else module.rpartition(".")[0]
+            if used in names and used != own and not used.startswith(name):
+                mentioned = [f"{part}/" in text for part in used.removeprefix(f"{own}.").split(".")]
+                assert any(mentioned), f"{name} imports {used}: its docstring does not say so"
 
 
 def test_tests_have_no_packages() -> None:

@@ -72,13 +72,18 @@ def test_what_is_no_set_of_counts_is_refused(counts: Any) -> None:
         stable_rank(counts)
 
 
-def test_unknown_rooms_and_lengths_are_answered_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="room is 'upper': use one of general, advanced, expert, phoenix"):
-        stable_rank([1, 1, 1, 1], "upper")
-    with pytest.raises(ValueError, match="length is 'long': use one of hanchan, tonpuu"):
-        stable_rank([1, 1, 1, 1], length="long")
-    with pytest.raises(ValueError, match="length is 'long'"):
-        placement_points(1, 10, length="long")
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"room": "upper"}, "room is 'upper': use one of general, advanced, expert, phoenix"),
+        ({"length": "long"}, "length is 'long': use one of hanchan, tonpuu"),
+    ],
+)
+def test_unknown_rooms_and_lengths_are_refused_with_the_known_ones(names: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        stable_rank([1, 1, 1, 1], **names)
+    with pytest.raises(ValueError, match=message):
+        placement_points(1, 10, **names)
 
 
 @pytest.mark.parametrize(("placement", "grade"), [(0, 10), (5, 10), (1, -1), (1, 20)])

@@ -1,5 +1,5 @@
 """The stages of a recipe, one file each.
 
-Imports engine/ and recipe/.
+Imports viewer/, engine/ and recipe/.
 Start in supervised.py and reinforcement.py.
 """

@@ -1,5 +1,6 @@
 """Matches that stop as soon as they are decided.
 
+Imports workers/ and the other modules of evaluation/.
 Start in sequential_test.py (when to stop) and confidence_sequence.py (an interval that may be looked at any time), then
 sequential_match.py (the games) and match_watch.py; docs/evaluation.md explains the figures.
 """

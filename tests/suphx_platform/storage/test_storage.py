@@ -266,6 +266,20 @@ def test_versions_are_whole_although_removing_an_old_one_is_cut_off(
         storage.load(version, tmp_path / "b")
 
 
+@pytest.mark.parametrize("num_deletions", range(1, 4))
+def test_versions_are_whole_although_deleting_a_name_is_cut_off(
+    num_deletions: int, storage: Storage, tmp_path: Path
+) -> None:
+    for number in (1, 2):
+        storage.save(NAME, fill(tmp_path / "a", "old"), number=number)
+    sound, storage._store = storage._store, CutOff(storage._store, num_deletions)  # type: ignore[assignment]
+    with pytest.raises(OSError, match="the connection broke"):
+        storage.delete(NAME)
+    storage._store = sound
+    for version in storage.versions(NAME):
+        storage.load(version, tmp_path / "b")
+
+
 class Overtaken:
     """A store in which another writer finishes the same version just before this one makes its first call of a kind."""
 

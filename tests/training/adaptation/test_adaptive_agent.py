@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,10 +68,14 @@ def test_with_time_for_each_move_it_goes_on_adapting() -> None:
     assert any(goes_on for _, _, goes_on in adapter.asked)  # how often is a matter of the clock
 
 
-def test_move_configs_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="seconds is -1"):
-        MoveConfig(seconds=-1)
-    with pytest.raises(ValueError, match="num_rollouts is 0"):
-        MoveConfig(num_rollouts=0)
+@pytest.mark.parametrize(
+    ("settings", "message"), [({"seconds": -1}, "seconds is -1"), ({"num_rollouts": 0}, "num_rollouts is 0")]
+)
+def test_move_configs_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MoveConfig(**settings)
+
+
+def test_rollouts_are_a_multiple_of_those_of_a_deal() -> None:
     with pytest.raises(ValueError, match="multiple of rollouts_per_deal"):
         AdaptiveAgent("adapted", Adapter(small_agent(), CONFIG), MoveConfig(seconds=1, num_rollouts=3))

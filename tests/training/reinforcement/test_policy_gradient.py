@@ -21,7 +21,7 @@ from tests.training.reinforcement import policy_gradient_twin as twin
 
 
 class Batch:
-    """Random decisions over ``k`` actions, of which some are illegal."""
+    """Random decisions over ``k`` actions, of which some are illegal; importance ratios are below and above 1."""
 
     def __init__(self, n: int, k: int, seed: int = 0) -> None:
         rng = np.random.default_rng(seed)
@@ -29,7 +29,11 @@ class Batch:
         self.masks = (rng.random((n, k)) < 0.6).astype(np.float64)
         self.actions = [int(a) for a in rng.integers(k, size=n)]
         self.masks[np.arange(n), self.actions] = 1
-        self.behaviour = np.log(rng.uniform(0.05, 1.0, size=n))
+        now = [
+            twin.probabilities(logits, mask)[a]
+            for logits, mask, a in zip(self.logits, self.masks, self.actions, strict=True)
+        ]
+        self.behaviour = np.minimum(np.log(now) + rng.normal(scale=0.7, size=n), 0.0)
         self.advantages = rng.normal(size=n)
 
     def loss(
@@ -62,6 +66,8 @@ def test_the_gradient_is_that_of_equation_2(n: int, alpha: float, max_ratio: flo
         batch.logits, batch.masks, batch.actions, batch.behaviour, batch.advantages, alpha, max_ratio
     )
     np.testing.assert_allclose(batch.gradient(alpha=alpha, max_ratio=max_ratio), expected, atol=1e-6)
+    is_truncated = batch.loss(torch.from_numpy(batch.logits).float()).ratios > (max_ratio or torch.inf)
+    assert is_truncated.any().item() == (max_ratio > 0)
 
 
 def test_on_policy_without_entropy_it_is_reinforce() -> None:
@@ -243,6 +249,7 @@ def test_advantages_are_generalised_within_a_trajectory(decay: float, max_trace_
     ratios = [row[a] / math.exp(b) for row, a, b in zip(p, batch.actions, batch.behaviour, strict=True)]
     is_traced = decay < 1 and max_trace_ratio > 0  # with lambda 1 the ratios do not matter
     traces = [min(ratio, max_trace_ratio) if is_traced else 1.0 for ratio in ratios]
+    assert min(ratios[1:4]) < 1 < max(ratios[1:4]), "of the rows that an earlier one looks ahead to"
     batch.advantages = advantage_twin.advantages(values, rewards, is_last, traces, decay)
     assert figures["policy_loss"].item() == pytest.approx(batch.loss(logits).loss.item(), rel=1e-4)
 

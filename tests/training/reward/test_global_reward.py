@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,8 +125,10 @@ def test_the_digest_changes_with_the_weights_and_with_what_the_places_are_worth(
     assert PREDICTION.digest == replace(PREDICTION).digest
 
 
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="exchange_rate is 0"):
-        GlobalRewardConfig(exchange_rate=0)
-    with pytest.raises(ValueError, match="last_kyoku is 'real'"):
-        GlobalRewardConfig(last_kyoku="real")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"exchange_rate": 0}, "exchange_rate is 0"), ({"last_kyoku": "real"}, "last_kyoku is 'real'")],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GlobalRewardConfig(**settings)

@@ -16,6 +16,7 @@ from suphx.games.riichi.hand.score import base_points, pay_win
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.table.action import RON, TSUMO
 from suphx.games.riichi.table.meld import meld_size
+from suphx.games.riichi.table.red_five import is_red, num_red
 from suphx.games.riichi.table.rules import apply_rules, tenhou
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -120,7 +121,7 @@ def describe_win(t: Any) -> Win:
     concealed = [win_tile]
     for kind in range(34):
         count = int(t["hand"][seat, kind]) - int(is_tsumo and kind == kind_of_face(face))
-        has_red = _has_red(int(t["red"][seat]), kind) and not (is_tsumo and face >= 34 and kind == kind_of_face(face))
+        has_red = num_red(int(t["red"][seat]), kind) and not (is_tsumo and is_red(face) and kind == kind_of_face(face))
         concealed += [bag.take(kind, is_red=has_red and i == 0) for i in range(count)]
     melds = [_describe_meld(t, seat, m, bag) for m in range(int(t["num_melds"][seat]))]
     places = range(int(t["num_dora"]))
@@ -155,13 +156,9 @@ class _TileBag:
         self._free = {kind: [4 * kind + 3, 4 * kind + 2, 4 * kind + 1, 4 * kind] for kind in range(34)}
 
     def take_face(self, face: int) -> int:
-        return self.take(kind_of_face(face), is_red=face >= 34)
+        return self.take(kind_of_face(face), is_red=is_red(face))
 
     def take(self, kind: int, *, is_red: bool) -> int:
         """Return a free id; the lowest of the fives is the red one and is kept for it."""
         free = self._free[kind]
         return free.pop() if is_red else free.pop(0)
-
-
-def _has_red(bits: int, kind: int) -> bool:
-    return is_five(kind) and bool(bits >> kind // 9 & 1)

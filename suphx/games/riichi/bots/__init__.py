@@ -1,5 +1,5 @@
 """Scripted agents, and what they decide by.
 
-Imports features/ and engine/.
+Imports features/, engine/, hand/ and table/.
 Start in baseline.py: ukeire, the agent that all are compared with.
 """

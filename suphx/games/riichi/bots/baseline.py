@@ -28,6 +28,7 @@ from suphx.games.riichi.table.action import (
     TSUMO,
     TSUMOGIRI,
 )
+from suphx.games.riichi.table.red_five import is_red
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.table import CHI_MELD, CLAIM, ROB_KAN, Table
 from suphx.games.riichi.table.tile import is_simple, kind_of_face
@@ -142,8 +143,8 @@ def _choose_discard(t: Table, suits: Suits, dangers: I64, folds: bool) -> int:
     for action in range(TSUMOGIRI + 1):
         if t.legal[action]:
             kind = kind_of_face(t.drawn if action == TSUMOGIRI else action)
-            is_red = action >= 34 if action < TSUMOGIRI else t.drawn >= 34
-            value = -_keep_value(t, seat, kind) - (50 if is_red else 0)
+            has_red = is_red(action) if action < TSUMOGIRI else is_red(t.drawn)
+            value = -_keep_value(t, seat, kind) - (50 if has_red else 0)
             if folds:
                 value -= 1000 * dangers[kind]
             else:

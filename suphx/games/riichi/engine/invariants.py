@@ -10,6 +10,7 @@ import numpy as np
 
 from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, RON, TSUMO, TSUMOGIRI, lowest_of_chi
 from suphx.games.riichi.table.meld import add_meld
+from suphx.games.riichi.table.red_five import is_red, num_red
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CALL_DISCARD,
@@ -22,7 +23,7 @@ from suphx.games.riichi.table.table import (
     ROB_KAN,
     Table,
 )
-from suphx.games.riichi.table.tile import NUM_FACES, NUM_TILES, face_of_id, is_five, is_simple, kind_of_face
+from suphx.games.riichi.table.tile import NUM_FACES, NUM_TILES, face_of_id, is_simple, kind_of_face
 from suphx.games.riichi.table.wall import DORA, RINSHAN
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records
@@ -262,8 +263,8 @@ def _turn_violation(t: Table) -> int:
     seat = t.actor
     for face in range(TSUMOGIRI):
         kind = kind_of_face(face)
-        is_red = t.red[seat] >> (kind // 9) & 1 if is_five(kind) else 0
-        held = is_red if face >= 34 else t.hand[seat, kind] - is_red
+        red = num_red(t.red[seat], kind)
+        held = red if is_red(face) else t.hand[seat, kind] - red
         # The drawn tile's own face stands for another copy of it: the drawn one is TSUMOGIRI.
         held -= t.drawn == face
         is_barred = t.forbidden >> kind & 1 or (t.phase == OWN_TURN and t.riichi[seat])

@@ -40,6 +40,7 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     chi_position,
 )
+from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face
 from suphx.games.riichi.table.rule_flag import (
     DRAW_BY_FOUR_RIICHI,
     DRAW_BY_FOUR_WINDS,
@@ -69,7 +70,7 @@ from suphx.games.riichi.table.table import (
     TSUMOGIRI_FLAG,
     Table,
 )
-from suphx.games.riichi.table.tile import face_of_id, is_five, kind_of_face
+from suphx.games.riichi.table.tile import face_of_id, kind_of_face
 from suphx.games.riichi.table.wall import NUM_DRAWS, RINSHAN
 from suphx.kernel.jit import jit
 
@@ -145,16 +146,16 @@ def _clear(t: Table) -> None:
 def _take(t: Table, seat: int, face: int) -> None:
     """Put a tile into a hand."""
     t.hand[seat, kind_of_face(face)] += 1
-    if face >= 34:
-        t.red[seat] |= 1 << (face - 34)
+    if is_red(face):
+        t.red[seat] |= red_bit(face)
 
 
 @jit
 def _give(t: Table, seat: int, face: int) -> None:
     """Take a tile out of a hand."""
     t.hand[seat, kind_of_face(face)] -= 1
-    if face >= 34:
-        t.red[seat] &= ~(1 << (face - 34))
+    if is_red(face):
+        t.red[seat] &= ~red_bit(face)
 
 
 @jit
@@ -352,7 +353,7 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
         for other in range(lowest, lowest + 3):
             if other != kind:
                 has_red += _use(t, seat, other, 1, action >= CHI_RED)
-    _add_meld(t, seat, meld_type, lowest, face, t.turn, has_red + (face >= 34))
+    _add_meld(t, seat, meld_type, lowest, face, t.turn, has_red + is_red(face))
     _mark_call(t)
     if action == MINKAN:
         _add_kan(t, False)
@@ -369,9 +370,8 @@ def _claim(t: Table, suits: Suits, seat: int, action: int) -> None:
 def _use(t: Table, seat: int, kind: int, count: int, takes_red: bool) -> int:
     """Move ``count`` tiles of a kind out of a hand, the red one too if wanted; return the red ones among them."""
     t.hand[seat, kind] -= count
-    bit = 1 << (kind // 9)
-    if takes_red and is_five(kind) and t.red[seat] & bit:
-        t.red[seat] &= ~bit
+    if takes_red and num_red(t.red[seat], kind):
+        t.red[seat] &= ~red_bit(red_face(kind))
         return 1
     return 0
 
@@ -449,13 +449,13 @@ def _make_closed_kan(t: Table, seat: int, kind: int) -> int:
 def _add_to_pon(t: Table, seat: int, kind: int) -> int:
     """Lay the fourth tile to a pon; return its face."""
     face = kind
-    if is_five(kind) and t.red[seat] >> (kind // 9) & 1:
-        face = 34 + kind // 9
+    if num_red(t.red[seat], kind):
+        face = red_face(kind)
     _give(t, seat, face)
     for i in range(t.num_melds[seat]):
         if t.meld_type[seat, i] == PON_MELD and t.meld_kind[seat, i] == kind:
             t.meld_type[seat, i] = KAKAN_MELD
-            t.meld_red[seat, i] += face >= 34
+            t.meld_red[seat, i] += is_red(face)
     return face
 
 

@@ -6,6 +6,7 @@ from suphx.games.riichi.engine.legal import dealer_of, score_win
 from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.hand.score import STICK, base_points, pay_honba, pay_liable, pay_win
 from suphx.games.riichi.table.meld import count_in_meld
+from suphx.games.riichi.table.red_five import is_red
 from suphx.games.riichi.table.rule_flag import (
     DOUBLE_DAISUUSHII,
     KAN_URA_DORA,
@@ -46,7 +47,7 @@ def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
 @jit
 def count_red(t: Table, seat: int, win_face: int) -> int:
     """Return the red fives of a winning hand, its melds and the winning tile."""
-    total = int(t.phase != OWN_TURN and win_face >= 34)
+    total = int(t.phase != OWN_TURN and is_red(win_face))
     for suit in range(3):
         total += t.red[seat] >> suit & 1
     for m in range(t.num_melds[seat]):

@@ -34,6 +34,7 @@ from suphx.games.riichi.table.action import (
     TSUMO,
     TSUMOGIRI,
 )
+from suphx.games.riichi.table.red_five import num_red
 from suphx.games.riichi.table.rule_flag import (
     ANKAN_AFTER_RIICHI,
     DRAW_BY_FOUR_KANS,
@@ -43,7 +44,7 @@ from suphx.games.riichi.table.rule_flag import (
     RIICHI_NEEDS_POINTS,
 )
 from suphx.games.riichi.table.table import ANKAN_MELD, CALL_DISCARD, OWN_TURN, PON_MELD, RIICHI_DISCARD, ROB_KAN, Table
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, is_five, kind_of_face
+from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, kind_of_face
 from suphx.games.riichi.table.wall import LAST_DRAW
 from suphx.kernel.jit import jit
 
@@ -145,7 +146,7 @@ def _fill_discards(t: Table, seat: int) -> None:
     if drawn >= 0:
         if drawn < 34:
             # The drawn tile itself leaves as TSUMOGIRI.
-            t.legal[drawn] = t.hand[seat, drawn] - _red_of(t, seat, drawn) > 1
+            t.legal[drawn] = t.hand[seat, drawn] - num_red(t.red[seat], drawn) > 1
         t.legal[TSUMOGIRI] = 1
     if t.forbidden != 0:
         for action in range(TSUMOGIRI + (drawn >= 0)):
@@ -299,21 +300,13 @@ def _fill_pon(t: Table, seat: int, kind: int) -> None:
     count = t.hand[seat, kind]
     if count < 2:
         return
-    red = _red_of(t, seat, kind)
+    red = num_red(t.red[seat], kind)
     if count - red >= 2:
         _allow(t, PON)
     if red:
         _allow(t, PON_RED)
     if count == 3 and t.num_kans < 4:
         _allow(t, MINKAN)
-
-
-@jit
-def _red_of(t: Table, seat: int, kind: int) -> int:
-    """Return 1 when the red five of ``kind`` is in the hand."""
-    if is_five(kind):
-        return t.red[seat] >> (kind // 9) & 1
-    return 0
 
 
 @jit
@@ -337,8 +330,8 @@ def _fill_chi(t: Table, seat: int, kind: int, position: int) -> None:
     t.hand[seat, second] += 1
     if not has_discard:
         return
-    red_first = _red_of(t, seat, first)
-    red_second = _red_of(t, seat, second)
+    red_first = num_red(t.red[seat], first)
+    red_second = num_red(t.red[seat], second)
     if t.hand[seat, first] - red_first > 0 and t.hand[seat, second] - red_second > 0:
         _allow(t, CHI + position)
     if red_first or red_second:

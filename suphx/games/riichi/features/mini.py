@@ -32,8 +32,10 @@ from suphx.games.riichi.features.layout.planes import (
     set_plane,
 )
 from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, lowest_of_chi
+from suphx.games.riichi.table.placement import place_of
+from suphx.games.riichi.table.red_five import is_red, num_red
 from suphx.games.riichi.table.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
-from suphx.games.riichi.table.tile import dora_of_indicator, is_five, kind_of_face
+from suphx.games.riichi.table.tile import dora_of_indicator, kind_of_face
 from suphx.games.riichi.table.wall import dora_indicator, dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import U8
@@ -155,7 +157,7 @@ def _see_meld(seen: CountMasks, meld_type: int, kind: int, claimed: int) -> Coun
 def _fill_categories(t: Table, seat: int, row: U8) -> None:
     dealer, kyoku = int(dealer_of(t)), int(t.kyoku)
     set_plane(row, _SEAT + seat)
-    set_plane(row, _PLACEMENT + _seats_ahead(t, seat))
+    set_plane(row, _PLACEMENT + place_of(t.scores, seat) - 1)
     set_plane(row, _KYOKU + min(kyoku, NUM_KYOKU - 1))
     set_plane(row, _HONBA + min(int(t.honba), NUM_HONBA - 1))
     set_plane(row, _STICKS + min(int(t.kyotaku), NUM_STICKS - 1))
@@ -165,16 +167,6 @@ def _fill_categories(t: Table, seat: int, row: U8) -> None:
     for relative in range(4):
         if t.riichi[(seat + relative) % 4]:
             set_plane(row, _RIICHI + relative)
-
-
-@jit
-def _seats_ahead(t: Table, seat: int) -> int:
-    """Return how many seats are ahead of ``seat`` by score; of equal scores the lower seat is ahead (rule)."""
-    ahead = 0
-    for other in range(4):
-        if t.scores[other] > t.scores[seat] or (t.scores[other] == t.scores[seat] and other < seat):
-            ahead += 1
-    return ahead
 
 
 @jit
@@ -199,9 +191,7 @@ def _fill_claim(t: Table, seat: int, action: int, hand: CountMasks, row: U8) -> 
     for i in range(min(t.num_dora, MAX_DORA)):
         if dora_kind(t.wall, i) == kind:
             set_plane(row, _TILE_IS_DORA)
-    has_red = bool(t.red[seat] >> (kind // 9) & 1) if is_five(kind) else False
-    is_red = bool(t.claimed_face >= 34) if action >= PON else has_red
-    if is_red:
+    if is_red(t.claimed_face) if action >= PON else num_red(t.red[seat], kind) != 0:
         set_plane(row, _TILE_IS_RED)
 
 

@@ -18,8 +18,8 @@ from suphx.games.riichi.features.layout.planes import (
     set_plane,
 )
 from suphx.games.riichi.features.lookahead.lookup import Lookup
-from suphx.games.riichi.features.public.open_tiles import red_kinds
 from suphx.games.riichi.hand.shanten import shanten
+from suphx.games.riichi.table.red_five import is_red, red_kinds
 from suphx.games.riichi.table.table import CALL_DISCARD, Table
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import RINSHAN, dora_kind, ura_kind
@@ -92,7 +92,7 @@ def _fill_wall(t: Table, seat: int, row: U8) -> None:
         tile = int(t.wall[t.next_draw + i])
         kind = tile >> 2
         counts = add_tile(counts, kind)
-        if face_of_id(tile, t.red_fives) >= 34:
+        if is_red(face_of_id(tile, t.red_fives)):
             red |= 1 << kind
         if i < MAX_WALL:
             set_bit(row, _WALL + i, kind)

@@ -25,12 +25,13 @@ from suphx.games.riichi.features.layout.planes import (
 from suphx.games.riichi.features.lookahead.lookahead import fill_claim_lookahead, fill_lookahead
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.features.public.claim import fill_claim
-from suphx.games.riichi.features.public.open_tiles import fill_open_tiles, red_kinds
+from suphx.games.riichi.features.public.open_tiles import fill_open_tiles
 from suphx.games.riichi.features.public.progress import NO_DISCARD, fill_progress
 from suphx.games.riichi.features.public.safety import fill_safety
 from suphx.games.riichi.features.public.situation import fill_situation, own_discards
 from suphx.games.riichi.hand.shanten import seven_pairs_shanten, special_counts, suit_rows, thirteen_orphans_shanten
 from suphx.games.riichi.hand.suit_table import Suits
+from suphx.games.riichi.table.red_five import red_kinds
 from suphx.games.riichi.table.table import OWN_TURN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit

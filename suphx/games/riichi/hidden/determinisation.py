@@ -25,6 +25,7 @@ from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, TenpaiDeal, deal_tenpai
 from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_table
 from suphx.games.riichi.table.meld import meld_size
+from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face
 from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, is_five, kind_of_face
 from suphx.games.riichi.table.wall import DORA, RINSHAN, dora_indicator
@@ -96,11 +97,11 @@ def _collect_hidden(t: Table, seat: int, ids: I64) -> int:
         for i in range(t.num_melds[other]):
             _show_meld(t, other, i, ids)
     for kind in range(34):
-        red = t.red[seat] >> (kind // 9) & 1 if is_five(kind) else 0
+        red = num_red(t.red[seat], kind)
         for _ in range(t.hand[seat, kind] - red):
             _show(ids, kind, t.red_fives)
         if red:
-            _show(ids, 34 + kind // 9, t.red_fives)
+            _show(ids, red_face(kind), t.red_fives)
     return _sort_by_mark(ids)
 
 
@@ -120,11 +121,11 @@ def _show_meld(t: Table, seat: int, i: int, ids: I64) -> None:
     red = t.meld_red[seat, i]
     if t.meld_type[seat, i] == CHI_MELD:
         for step in range(3):
-            is_red = red != 0 and is_five(kind + step)
-            _show(ids, 34 + kind // 9 if is_red else kind + step, t.red_fives)
+            is_red_one = red != 0 and is_five(kind + step)
+            _show(ids, red_face(kind) if is_red_one else kind + step, t.red_fives)
     else:
         for n in range(meld_size(t.meld_type[seat, i])):
-            _show(ids, 34 + kind // 9 if n < red else kind, t.red_fives)
+            _show(ids, red_face(kind) if n < red else kind, t.red_fives)
 
 
 @jit
@@ -198,8 +199,8 @@ def _fill_hand(t: Table, seat: int, ids: I64) -> int:
 @jit
 def _give(t: Table, seat: int, face: int) -> None:
     t.hand[seat, kind_of_face(face)] += 1
-    if face >= 34:
-        t.red[seat] |= 1 << (face - 34)
+    if is_red(face):
+        t.red[seat] |= red_bit(face)
 
 
 @jit

@@ -30,6 +30,7 @@ from suphx.games.riichi.features.samples import fill_discard_mask, list_claims, 
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.selfplay.decision_uniform import F32, fill_mask_seeds, fill_uniforms
 from suphx.games.riichi.table.action import MINKAN, NINE_TERMINALS, PASS, PON, PON_RED, RIICHI, RON, TSUMO, TSUMOGIRI
+from suphx.games.riichi.table.red_five import is_red, red_face
 from suphx.games.riichi.table.table import CLAIM, KYOKU_END, OWN_TURN, ROB_KAN, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
@@ -258,8 +259,8 @@ def _fill_masks(tables: Records, lines: I64, masks: U8) -> None:
 @jit
 def discard_action(t: Table, kind: int) -> int:
     """Return the action that discards ``kind``: the plain five before the red one, the drawn tile before its equal."""
-    if t.drawn >= 0 and kind_of_face(t.drawn) == kind and (t.drawn < 34 or not t.legal[kind]):
+    if t.drawn >= 0 and kind_of_face(t.drawn) == kind and (not is_red(t.drawn) or not t.legal[kind]):
         return TSUMOGIRI
     if t.legal[kind]:
         return kind
-    return 34 + kind // 9
+    return red_face(kind)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -71,10 +74,6 @@ def test_an_empty_batch_leaves_all_rows_as_they_are(num_threads: int, tables: Re
     assert (rows == 255).all()
 
 
-def own_turns(tables: Records) -> I64:
-    return np.flatnonzero(tables["phase"] == OWN_TURN)[:2]
-
-
 @pytest.mark.parametrize(
     ("head", "index", "action", "message"),
     [
@@ -103,18 +102,26 @@ def test_a_table_that_waits_for_nobody_is_refused() -> None:
         )
 
 
-def test_arrays_that_do_not_fit_are_refused(tables: Records) -> None:
-    encoder = find_encoder("suphx")
-    indices, actions, rows = own_turns(tables), np.full(2, -1), np.zeros((2, 3562), np.uint8)
-    with pytest.raises(ValueError, match=r"rows are uint8\[2, 3561\]: give contiguous uint8\[2, 3562\]"):
-        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows[:, 1:])
-    with pytest.raises(ValueError, match=r"rows are float64"):
-        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows.astype(np.float64))
-    with pytest.raises(ValueError, match=r"indices are int32\[2\]: give int64 \(n,\)"):
-        encode_batch(encoder, DISCARD_HEAD, tables, indices.astype(np.int32), actions, rows)
-    with pytest.raises(ValueError, match="1 actions for 2 indices"):
-        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions[:1], rows)
-    with pytest.raises(ValueError, match="num_threads is 0"):
-        encode_batch(encoder, DISCARD_HEAD, tables, indices, actions, rows, num_threads=0)
-    with pytest.raises(ValueError, match=r"tables are .* give TABLE records"):
-        encode_batch(encoder, DISCARD_HEAD, tables["hand"], indices, actions, rows)
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("rows", lambda rows: rows[:, 1:], r"rows are uint8\[2, 3561\]: give contiguous uint8\[2, 3562\]"),
+        ("rows", lambda rows: rows.astype(np.float64), "rows are float64"),
+        ("indices", lambda indices: indices.astype(np.int32), r"indices are int32\[2\]: give int64 \(n,\)"),
+        ("actions", lambda actions: actions[:1], "1 actions for 2 indices"),
+        ("tables", lambda tables: tables["hand"], r"tables are .* give TABLE records"),
+        ("num_threads", lambda _: 0, "num_threads is 0"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(
+    name: str, change: Callable[[Any], Any], message: str, tables: Records
+) -> None:
+    fitting: dict[str, Any] = {
+        "tables": tables,
+        "indices": np.flatnonzero(tables["phase"] == OWN_TURN)[:2],
+        "actions": np.full(2, -1),
+        "rows": np.zeros((2, 3562), np.uint8),
+        "num_threads": 1,
+    }
+    with pytest.raises(ValueError, match=message):
+        encode_batch(find_encoder("suphx"), DISCARD_HEAD, **fitting | {name: change(fitting[name])})

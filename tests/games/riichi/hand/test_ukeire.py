@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,12 +102,19 @@ def test_hands_that_cannot_be_are_refused(hands: Any, num_melds: Any, message: s
         count_shanten(hands, num_melds)
 
 
-def test_waits_and_ukeire_need_thirteen_tiles_and_discards_fourteen() -> None:
-    with pytest.raises(ValueError, match=r"hand 0 has 14 tiles beside 0 melds: give 13$"):
-        find_waits([HAND + counts_of("1z")])
-    with pytest.raises(ValueError, match=r"hand 0 has 13 tiles beside 0 melds: give 14$"):
-        count_discard_ukeire([HAND])
-    with pytest.raises(ValueError, match=r"unseen has the shape \(2, 34\): give \(34,\) or \(1, 34\)"):
-        count_ukeire([HAND], unseen=np.ones((2, 34), int))
-    with pytest.raises(ValueError, match="unseen has 5 of 1m"):
-        count_ukeire([HAND], unseen=np.full(34, 5))
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (lambda: find_waits([HAND + counts_of("1z")]), r"hand 0 has 14 tiles beside 0 melds: give 13$"),
+        (lambda: count_ukeire([HAND + counts_of("1z")]), r"hand 0 has 14 tiles beside 0 melds: give 13$"),
+        (lambda: count_discard_ukeire([HAND]), r"hand 0 has 13 tiles beside 0 melds: give 14$"),
+        (
+            lambda: count_ukeire([HAND], unseen=np.ones((2, 34), int)),
+            r"unseen has the shape \(2, 34\): give \(34,\) or \(1, 34\)",
+        ),
+        (lambda: count_ukeire([HAND], unseen=np.full(34, 5)), "unseen has 5 of 1m"),
+    ],
+)
+def test_another_number_of_tiles_or_unseen_ones_is_refused(count: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        count()

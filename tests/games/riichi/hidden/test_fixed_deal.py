@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,10 +71,10 @@ def test_hands_that_cannot_be_dealt_are_refused(hand: str, message: str) -> None
         deal_hand(tenhou(), 1, parse_faces(hand), [0])
 
 
-def test_numbers_that_no_game_has_are_refused() -> None:
-    with pytest.raises(ValueError, match="kyoku 12"):
-        deal_hand(tenhou(), 1, parse_faces(HAND), [0], kyoku=12)
-    with pytest.raises(ValueError, match="multiples of 100"):
-        deal_hand(tenhou(), 1, parse_faces(HAND), [0], scores=[1, 2, 3, 4])
-    with pytest.raises(ValueError, match="seeds"):
-        deal_hand(tenhou(), 1, parse_faces(HAND), [-1])
+@pytest.mark.parametrize(
+    ("seed", "numbers", "message"),
+    [(0, {"kyoku": 12}, "kyoku 12"), (0, {"scores": [1, 2, 3, 4]}, "multiples of 100"), (-1, {}, "seeds")],
+)
+def test_numbers_that_no_game_has_are_refused(seed: int, numbers: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        deal_hand(tenhou(), 1, parse_faces(HAND), [seed], **numbers)

@@ -6,9 +6,10 @@ from suphx.games.riichi.engine.legal import dealer_of
 from suphx.games.riichi.features.layout.planes import CountMasks
 from suphx.games.riichi.features.public.claim import claimed_kind
 from suphx.games.riichi.table.action import CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, lowest_of_chi
+from suphx.games.riichi.table.red_five import is_red, num_red
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, Table
-from suphx.games.riichi.table.tile import is_five, is_simple
+from suphx.games.riichi.table.tile import is_simple
 from suphx.games.riichi.table.wall import dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, field
@@ -86,28 +87,20 @@ def _fill_melds(t: Table, seat: int, action: int, summary: HandSummary) -> None:
         meld_type, kind, red = int(t.meld_type[seat, i]), int(t.meld_kind[seat, i]), int(t.meld_red[seat, i])
         if meld_type == PON_MELD and kind == added:
             meld_type = KAKAN_MELD
-            red += _held_red(t, seat, kind)
+            red += num_red(int(t.red[seat]), kind)
         _add_meld(summary, meld_type, kind, red)
     if action == NO_CLAIM or added >= 0:
         return
     kind = int(claimed_kind(t, action))
-    claimed_red = int(t.claimed_face >= 34)
+    claimed_red = int(is_red(t.claimed_face))
     if action < KAKAN:
-        _add_meld(summary, ANKAN_MELD, kind, _held_red(t, seat, kind))
+        _add_meld(summary, ANKAN_MELD, kind, num_red(int(t.red[seat]), kind))
     elif action == MINKAN:
-        _add_meld(summary, MINKAN_MELD, kind, claimed_red + _held_red(t, seat, kind))
+        _add_meld(summary, MINKAN_MELD, kind, claimed_red + num_red(int(t.red[seat]), kind))
     elif action < MINKAN:
         _add_meld(summary, PON_MELD, kind, claimed_red + int(action == PON_RED))
     else:
         _add_meld(summary, CHI_MELD, lowest_of_chi(kind, action), claimed_red + int(action >= CHI_RED))
-
-
-@jit
-def _held_red(t: Table, seat: int, kind: int) -> int:
-    """Return 1 when the red five of ``kind`` is in the hand."""
-    if is_five(kind):
-        return int(t.red[seat]) >> kind // 9 & 1
-    return 0
 
 
 @jit

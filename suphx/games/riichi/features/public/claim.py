@@ -18,11 +18,12 @@ from suphx.games.riichi.features.layout.planes import (
     set_kinds,
     set_plane,
 )
-from suphx.games.riichi.features.public.open_tiles import count_dora, dora_masks, melded_dora, red_kinds
+from suphx.games.riichi.features.public.open_tiles import count_dora, dora_masks, melded_dora
 from suphx.games.riichi.features.public.progress import NO_DISCARD, fill_progress
 from suphx.games.riichi.features.public.situation import own_discards, yakuhai_kinds
 from suphx.games.riichi.hand.suit_table import Suits
 from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED, TSUMO, chi_position
+from suphx.games.riichi.table.red_five import is_red, num_red, red_kinds
 from suphx.games.riichi.table.table import CHI_MELD, MINKAN_MELD, PON_MELD, Table
 from suphx.games.riichi.table.tile import kind_of_face
 from suphx.kernel.jit import jit
@@ -125,9 +126,9 @@ def _take_tiles(left: I8, hand: CountMasks, kind: int, form: int) -> CountMasks:
 
 @jit
 def _fill_red(t: Table, seat: int, action: int, kind: int, row: U8) -> None:
-    held = red_kinds(int(t.red[seat])) >> kind & 1 != 0
+    held = num_red(t.red[seat], kind) != 0
     is_own_kan = action < PON
-    if held if is_own_kan else t.claimed_face >= 34:
+    if held if is_own_kan else is_red(t.claimed_face):
         set_plane(row, _CLAIMED_RED)
     if action in (PON_RED, CHI_RED, CHI_RED + 1, CHI_RED + 2) or (held and (is_own_kan or action == MINKAN)):
         set_plane(row, _USES_RED)
@@ -140,7 +141,7 @@ def _fill_dora(t: Table, seat: int, action: int, kind: int, hand: CountMasks, ro
     dora = dora_masks(t)
     total = count_dora(hand, dora) + count_bits(red_kinds(int(t.red[seat]))) + melded_dora(t, seat, dora)
     if action >= PON:
-        total += count_dora((1 << kind, 0, 0, 0), dora) + int(t.claimed_face >= 34)
+        total += count_dora((1 << kind, 0, 0, 0), dora) + int(is_red(t.claimed_face))
     for i in range(min(total, 3)):
         set_plane(row, _CLAIM_DORA + i)
 

@@ -22,6 +22,7 @@ from suphx.games.riichi.features.layout.planes import (
     set_kinds,
     set_plane,
 )
+from suphx.games.riichi.table.red_five import is_red, red_kinds
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CALLED_FLAG,
@@ -79,7 +80,7 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
     for i in range(min(int(t.num_dora), MAX_DORA)):
         tile = int(dora_indicator(t.wall, i))
         seen = add_tile(seen, tile >> 2)
-        if face_of_id(tile, t.red_fives) >= 34:
+        if is_red(face_of_id(tile, t.red_fives)):
             seen_red |= 1 << (tile >> 2)
         set_bit(row, _DORA_INDICATORS + i, tile >> 2)
     set_counts(row, _DORA_COUNTS, dora)
@@ -87,12 +88,6 @@ def fill_open_tiles(t: Table, seat: int, hand: CountMasks, row: U8) -> CountMask
     set_counts(row, _UNSEEN, unseen)
     set_kinds(row, _UNSEEN_RED, red_kinds(t.red_fives) & ~seen_red)
     return unseen
-
-
-@jit
-def red_kinds(suits: int) -> int:
-    """Return the kinds of the red fives of a bit set of suits (``Table.red``)."""
-    return (suits & 1) << 4 | (suits >> 1 & 1) << 13 | (suits >> 2 & 1) << 22
 
 
 @jit
@@ -162,7 +157,7 @@ def _fill_river(t: Table, seat: int, relative: int, seen: CountMasks, row: U8) -
         last = 1 << kind
         counts = add_tile(counts, kind)
         seen = add_tile(seen, kind)
-        red |= last if face >= 34 else 0
+        red |= last if is_red(face) else 0
         called |= last if flags & CALLED_FLAG else 0
         if not flags & TSUMOGIRI_FLAG:
             last_tedashi = last

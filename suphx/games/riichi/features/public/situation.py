@@ -13,6 +13,7 @@ from suphx.games.riichi.features.layout.paper_layout import (
     SCORE_BORDERS,
 )
 from suphx.games.riichi.features.layout.planes import ALL_KINDS, set_bit, set_kinds, set_plane
+from suphx.games.riichi.table.placement import place_of
 from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.table import CALL_DISCARD, Table
 from suphx.kernel.jit import jit
@@ -97,22 +98,12 @@ def _fill_scores(t: Table, seat: int, row: U8) -> None:
         for border in SCORE_BORDERS:
             bucket += int(score >= border)
         set_plane(row, _SCORES + (len(SCORE_BORDERS) + 1) * relative + bucket)
-        set_plane(row, _PLACEMENT + 4 * relative + _seats_ahead(t, other))
+        set_plane(row, _PLACEMENT + 4 * relative + place_of(t.scores, other) - 1)
         if relative > 0:
             bucket = 0
             for border in DIFFERENCE_BORDERS:
                 bucket += int(own - score >= border)
             set_plane(row, _SCORE_DIFFERENCES + (len(DIFFERENCE_BORDERS) + 1) * (relative - 1) + bucket)
-
-
-@jit
-def _seats_ahead(t: Table, seat: int) -> int:
-    """Return how many seats are ahead of ``seat`` by score; of equal scores the lower seat is ahead (rule)."""
-    ahead = 0
-    for other in range(4):
-        if t.scores[other] > t.scores[seat] or (t.scores[other] == t.scores[seat] and other < seat):
-            ahead += 1
-    return ahead
 
 
 @jit

@@ -1,5 +1,5 @@
 """Folders, tar and zip files of records: reading, verifying, storing and setting damaged ones aside.
 
-Imports the other folders of records/.
+Imports log/, mjlog/, mjai/ and table/.
 Start in archive.py.
 """

@@ -20,6 +20,7 @@ from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
 from suphx.games.riichi.records.log.replay import NO_MOVE, follow, recorded_action
 from suphx.games.riichi.table.action import PASS
+from suphx.games.riichi.table.red_five import is_red
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_FACES, face_of_id, kind_of_face
@@ -116,7 +117,7 @@ def _fill_undrawn(t: Table, undrawn: I8) -> None:
 def _fill_dora(t: Table, dora: I8) -> None:
     """Fill how many dora a tile of each face is."""
     for face in range(NUM_FACES):
-        dora[face] = face >= 34
+        dora[face] = is_red(face)
         for i in range(t.num_dora):
             dora[face] += dora_kind(t.wall, i) == kind_of_face(face)
 

@@ -34,6 +34,7 @@ from suphx.games.riichi.table.action import (
     action_name,
     lowest_of_chi,
 )
+from suphx.games.riichi.table.red_five import red_face
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CHI_MELD,
@@ -294,7 +295,7 @@ class _Playback:
         called = self._last
         kind = called >> 2
         if action in (PON, PON_RED):
-            tiles = self._pick(seat, action, [kind, _red(kind) if action == PON_RED else kind])
+            tiles = self._pick(seat, action, [kind, red_face(kind) if action == PON_RED else kind])
             meld = Meld(PON_MELD, tuple(sorted([*tiles, called])), called, source)
         elif action == MINKAN:
             tiles = [tile for tile in range(4 * kind, 4 * kind + 4) if tile != called]
@@ -313,7 +314,7 @@ class _Playback:
         lowest = lowest_of_chi(kind, action)
         self._need(seat, action, (seat - self._turn) % 4 == 1 and 0 <= lowest % 9 <= 6 and lowest // 9 == kind // 9 < 3)
         faces = [face for face in range(lowest, lowest + 3) if face != kind]
-        return [_red(face) if action >= CHI_RED and face % 9 == 4 else face for face in faces]
+        return [red_face(face) if action >= CHI_RED and face % 9 == 4 else face for face in faces]
 
     def _call(self, seat: int, meld: Meld) -> Iterator[Event]:
         for tile in meld.hand_tiles():
@@ -354,7 +355,3 @@ class _Playback:
                 f"seat {seat} cannot play {action_name(action)!r} in kyoku {self._log.kyoku} honba {self._log.honba}: "
                 "the moves and the wall of this log do not fit"
             )
-
-
-def _red(kind: int) -> int:
-    return 34 + kind // 9

@@ -1,5 +1,5 @@
 """The mjai event format, read and written.
 
-Imports records/log/.
+Imports log/, engine/, hand/ and table/.
 Start in mjai.py.
 """

@@ -21,6 +21,7 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     lowest_of_chi,
 )
+from suphx.games.riichi.table.red_five import num_red, red_face
 from suphx.games.riichi.table.table import PON_MELD
 from suphx.games.riichi.table.tile import is_five, kind_of_face
 
@@ -83,10 +84,10 @@ def _claim(table: Any, seat: int, action: int) -> dict[str, Any]:
 
 def has_red(table: Any, seat: int, kind: int) -> bool:
     """Tell whether the hand of ``seat`` has the red five of a kind."""
-    return is_five(kind) and bool(table["red"][seat] >> (kind // 9) & 1)
+    return bool(num_red(table["red"][seat], kind))
 
 
 def _names(kind: int, count: int, *, is_red: bool) -> list[str]:
     """Return the names of ``count`` tiles of a kind, the red five first if it is among them."""
-    red = [TILE_NAMES[34 + kind // 9]] if is_red else []
+    red = [TILE_NAMES[red_face(kind)]] if is_red else []
     return red + [TILE_NAMES[kind]] * (count - len(red))

@@ -23,6 +23,7 @@ from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.records.mjai.mjai import EAST_ONLY
 from suphx.games.riichi.records.mjai.mjai_action import action_of_event, face_of_name
 from suphx.games.riichi.table.action import ANKAN, MINKAN, PASS, RIICHI, TSUMO, TSUMOGIRI, action_name
+from suphx.games.riichi.table.red_five import is_red, red_bit
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou, tonpuu
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
 from suphx.games.riichi.table.tile import HAKU, RED_IDS, kind_of_face
@@ -198,8 +199,8 @@ class MjaiTable:
         spare = (HAKU,) if PASS > move.action > MINKAN else ()
         for face in (*move.faces, *spare):
             table["hand"][move.seat, kind_of_face(face)] += 1
-            if face >= 34:
-                table["red"][move.seat] |= 1 << (face - 34)
+            if is_red(face):
+                table["red"][move.seat] |= red_bit(face)
 
     def _hide(self, tables: Records) -> None:
         """Empty the other hands again."""
@@ -213,7 +214,7 @@ _KANS = (MINKAN, *range(ANKAN, TSUMO))
 
 def _id(face: int) -> int:
     """Return the id of a tile of a face; which of those that are alike does not matter."""
-    return RED_IDS[face - 34] if face >= 34 else 4 * face + 1
+    return RED_IDS[face - 34] if is_red(face) else 4 * face + 1
 
 
 def _dealt_places(seat: int, dealer: int) -> list[int]:

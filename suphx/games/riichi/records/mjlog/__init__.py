@@ -1,5 +1,5 @@
 """Tenhou's own format, read and written.
 
-Imports records/log/.
+Imports log/, hand/ and table/.
 Start in mjlog.py.
 """

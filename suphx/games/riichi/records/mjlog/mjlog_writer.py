@@ -38,6 +38,7 @@ from suphx.games.riichi.records.mjlog.mjlog import (
     ROOMS,
     URA_YAKU,
 )
+from suphx.games.riichi.table.placement import places_of_scores
 from suphx.games.riichi.table.rules import refuse_untold_rules
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
@@ -239,12 +240,11 @@ def _ten(result: np.void, index: int, is_dealer: bool) -> str:
 
 
 def _owari(scores: Sequence[int], target_points: int) -> str:
-    order = sorted(range(4), key=lambda seat: -scores[seat])  # stable: the seat nearer to the first East is ahead
-    bonus = (0, 10_000, -10_000, -20_000)
-    tenths = [0, 0, 0, 0]
-    for seat, extra in zip(order[1:], bonus[1:], strict=True):
-        tenths[seat] = (scores[seat] - target_points + extra) // 100
-    tenths[order[0]] = -sum(tenths)
+    places: list[int] = places_of_scores(np.array([scores], np.int32))[0].tolist()
+    bonus = {1: 0, 2: 10_000, 3: -10_000, 4: -20_000}
+    tenths = [(score - target_points + bonus[place]) // 100 for score, place in zip(scores, places, strict=True)]
+    first = places.index(1)
+    tenths[first] -= sum(tenths)
     return ",".join(f"{_hundred(score)},{tenth / 10:.1f}" for score, tenth in zip(scores, tenths, strict=True))
 
 
