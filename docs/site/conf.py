@@ -45,7 +45,7 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
 
 
 def simplify_factories(*event: object) -> tuple[str, object] | None:
-    """Write defaults that are made anew each time as `...`: Sphinx cannot read a signature with `<factory>`."""
+    """Write defaults that are made again each time as `...`: Sphinx cannot read a signature with `<factory>`."""
     signature, returned = event[-2:]
     if "<factory>" not in str(signature):
         return None

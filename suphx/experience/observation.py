@@ -1,6 +1,6 @@
 """What seats observe when they decide, and what the nets answer: columns of one head, for many tables at once.
 
-All of it is plain numpy, so that it can be sent from a simulator to whoever has the nets.
+All of it is plain numpy, so that simulators can send it to the processes that have the nets.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class SparseRows:
     def dense(self) -> U8:
         """Return the rows, uint8 [n, row_bytes]."""
         rows = np.empty((len(self), self.row_bytes), np.uint8)
-        content = np.require(self.content, requirements="W")  # a kernel would be compiled anew for what is read only
+        content = np.require(self.content, requirements="W")  # a kernel would be compiled again for what is read only
         _spread(
             content,
             np.require(self.ends, requirements="W"),

@@ -51,8 +51,8 @@ def sample_actions(
 def actions_at(logits: Tensor, masks: Tensor, uniforms: Tensor) -> tuple[Tensor, Tensor]:
     """Return the actions int64 [n] at the quantiles ``uniforms`` [n] (0 … 1), and their log-probs [n].
 
-    ``logits`` and ``masks`` as in ``sample_actions``. With uniforms drawn evenly these are samples, and whoever draws
-    the uniforms decides what comes out, in whatever batches and on whatever machine the logits are computed.
+    ``logits`` and ``masks`` as in ``sample_actions``. With uniforms drawn evenly these are samples. The result depends
+    only on the uniforms and the logits, not on how rows are batched or on the machine.
     """
     choose = _actions_of_arrays if logits.device.type == "cpu" else _actions_of_tensors
     return choose(logits, masks, uniforms)

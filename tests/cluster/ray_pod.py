@@ -69,7 +69,7 @@ def _ray_start(role: str, group: Object, container: Object) -> str:
 
 
 class RayPod:
-    """A pod that is made anew whenever it ends, as the operator does, until it is removed."""
+    """A pod that is made again whenever it ends, as the operator does, until it is removed."""
 
     def __init__(self, plan: PodPlan, network: PodNetwork, folder: Path) -> None:
         self.plan = plan

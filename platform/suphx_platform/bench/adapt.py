@@ -58,7 +58,7 @@ def bench_adapt(case: AdaptCase, *, say: Callable[[str], None]) -> dict[str, obj
     """Return the JSON object of ``suphx bench adapt``: CPU seconds of one thread, medians over rounds that take turns.
 
     ``ratio``: adapting over its ideal, the same number of discards in self-play that never ends (1,024 tables, nothing
-    dealt anew, sampled, kept) and the same number of rows in updates of one net from batches that lie ready.
+    dealt again, sampled, kept) and the same number of rows in updates of one net from batches that lie ready.
     """
     with torch_threads(1):
         agent = _Counting(case.load())

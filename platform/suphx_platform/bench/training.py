@@ -28,7 +28,7 @@ CPU_BATCHES = (512,)
 GPU_BATCHES = (992, 1984, 3968)
 """Whole waves of tiles on an H200 (models/inference/inference.py)."""
 
-_BATCHES_OF_ROWS = 4  # different batches' worth of samples, shuffled anew in every epoch
+_BATCHES_OF_ROWS = 4  # different batches' worth of samples, shuffled again in every epoch
 _ROWS_A_BLOCK = 64
 _STEPS_A_LAP = 4
 _WARM_UP_LAPS = 2  # compiling, choosing algorithms, first allocations

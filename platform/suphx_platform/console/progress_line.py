@@ -18,7 +18,7 @@ class ProgressState:
     unit: str
     """What is counted, such as ``games``; ``%`` for a share of 100; empty for work that cannot be counted."""
     total: float | None = None
-    """How many units there are; None if nobody knows."""
+    """How many units there are; None if unknown."""
     name: str = ""
     """Shown in front, such as ``discard``."""
     done: float = 0.0

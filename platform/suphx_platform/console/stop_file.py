@@ -1,4 +1,4 @@
-"""How a run is asked from outside to save and stop: by a file.
+"""A file that asks a run to save and stop.
 
 On a cluster the file is a key of the ConfigMap that is mounted beside the recipe: `suphx stop` writes it and reads the
 driver's answer in its log, so nobody needs the right to execute commands in pods.
@@ -25,7 +25,7 @@ class StopFile:
     """Consumes: a file that may appear. Produces: SIGTERM for this process. Waits for: nothing."""
 
     def __init__(self, file: Path | None) -> None:
-        """``file``: None if nobody will ask."""
+        """``file``: None: no file is watched."""
         self._file = file
         self._is_over = threading.Event()
 

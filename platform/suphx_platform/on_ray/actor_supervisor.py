@@ -20,7 +20,7 @@ from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""
 _ENGINE_SECONDS = 2.0
-"""Engines are asked more often: they work for simulators, so that nobody here would hear that one is dead."""
+"""Engines are checked more often: only simulators call them, so the driver would not notice that one is dead."""
 
 CALL_ERRORS = (ray.exceptions.RayActorError, ray.exceptions.RayTaskError, ray.exceptions.ObjectLostError)
 """What the answer to a call may be if its part, or the node of the answer, is gone, or the part raised an error."""
@@ -32,8 +32,8 @@ _UNREPORTED = "its process has ended, and another one has taken its place"
 class ActorSupervisor:
     """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
 
-    A part that hangs is killed; Ray starts it again like any other dead part. All that one death ends is one fault:
-    whatever says first that an incarnation of a part is over counts.
+    A part that hangs is killed; Ray starts it again like any other dead part. The death of one incarnation of a part
+    is one fault, however many calls fail because of it.
     """
 
     def __init__(self, config: RayLayoutConfig, parts: Mapping[str, Any]) -> None:

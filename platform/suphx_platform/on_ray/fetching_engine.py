@@ -31,7 +31,7 @@ class FetchingEngine:
 
     def __init__(self, config: ReinforcementConfig, server_name: str, name: str, *, has_thread: bool = False) -> None:
         """``server_name``: of the parameter server in Ray; ``name``: what this engine is called there; ``has_thread``:
-        it computes in a thread of its own, whoever asks.
+        it computes in one thread of its own.
         """
         thread = engine_thread(config.engine.threads) if has_thread else None
         self._threads = config.engine.threads

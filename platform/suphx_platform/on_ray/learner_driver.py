@@ -98,7 +98,7 @@ class LearnerDriver:
         self._restore()
         self._simulators.version = self.latest.number
         self._begin_server()
-        # A learner that starts waits for the server: if both died, nobody would find out by work that it awaits this.
+        # A learner that starts waits for the server. If both died, no other call would notice it.
         self._supervisor.when_awaiting("server", self._begin_server)
 
     @property

@@ -54,7 +54,7 @@ class _SimulatorHandle:
 
 
 class SimulatorGroup:
-    """Consumes: room in buffers. Produces: decisions in them. Waits for: whoever has no room."""
+    """Consumes: room in buffers. Produces: decisions in them. Waits for: buffers without room."""
 
     def __init__(self, config: ReinforcementConfig, topology: Topology, supervisor: ActorSupervisor) -> None:
         self._config = config

@@ -100,7 +100,7 @@ _RETRIES: dict[str, Any] = {"max_retries": 3, "retry_exceptions": [ChildProcessE
 
 @ray.remote(num_cpus=0, resources={"simulator": BESIDE}, **_RETRIES)
 def play_match(order: Any, files: Mapping[str, bytes]) -> Any:
-    """Play a ``MatchOrder`` on a node for simulators; Ray plays it anew if that is lost, or one of its processes."""
+    """Play a ``MatchOrder`` on a node for simulators; Ray retries it if the node or one of its processes dies."""
     from suphx_platform.backend.self_play_match import play_elsewhere
 
     return play_elsewhere(order, files)

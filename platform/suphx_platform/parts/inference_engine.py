@@ -72,7 +72,7 @@ class InferenceEngine:
         thread: Executor | None = None,
     ) -> None:
         """``heads``: those that learn; ``num_older``: older versions that can be asked for; ``thread``: where to
-        compute (None: in the thread of whoever asks), as torch keeps memory for every thread that ever computed.
+        compute (None: in the caller's), as torch keeps memory for every thread that ever computed.
         """
         self._thread = thread
         self.counts = EngineCounts()

@@ -1,8 +1,8 @@
 """The experience replay buffer of the paper's Figure 6: decisions on their way from simulators to the learner.
 
-First in, first out; bounded in bytes. A full buffer takes nothing: whoever has decisions keeps them and waits, so that
-nothing grows when the learner is slow. The decisions of a seat in a kyoku (a trajectory) stay together and in order.
-Decisions that are too stale are dropped when they would be learned from, and counted.
+First in, first out; bounded in bytes. A full buffer refuses decisions: the sender keeps them and waits, so that
+memory stays bounded when the learner is slow. The decisions of a seat in a kyoku (a trajectory) stay together and in
+order. Decisions that are too stale are dropped when they would be learned from, and counted.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class RequestBatcher:
         return future.result()
 
     def _lead(self, future: Future[Reply]) -> list[tuple[Request, Future[Reply]]]:
-        """Become the leader, or wait until somebody else has answered; return the group to answer, if any."""
+        """Become the leader, or wait until another leader has answered; return the group to answer, if any."""
         with self._changed:
             self._changed.wait_for(lambda: future.done() or not self._has_leader)
             if future.done():

@@ -20,8 +20,9 @@ class CriticNet(nn.Module):
     """
 
     def __init__(self, head: int, num_planes: int, config: NetConfig) -> None:
-        """``head``: whose decisions it judges; ``config``: without BatchNorm, whatever it says; with oracle planes it
-        sees what is hidden, which is no harm: nobody plays by it.
+        """``head``: whose decisions it judges; ``config``: its normalization is ignored, a critic has none.
+
+        It may see oracle planes: they are used in training only.
         """
         super().__init__()
         config = replace(config, normalization="none").resolved()

@@ -1,4 +1,4 @@
-"""Agents: whoever can answer for the actors of waiting tables. The baselines, and five nets with the decision flow.
+"""Agents, which choose actions at waiting tables: the baselines, and five nets with the decision flow.
 
 >>> agents = [load_agent("ukeire"), load_agent("runs/laptop-1/supervised"), load_agent("runs/laptop-1/supervised:weak")]
 >>> actions = agents[0].act(simulator.tables, simulator.waiting())

@@ -1,6 +1,6 @@
 """Given deals, each played to its end: one seat's discards are looked at, and may come from nets of their own.
 
-Run-time adaptation (paper, section 3.4) plays thousands of deals that begin alike: a fixed hand, all else dealt anew.
+Run-time adaptation (paper, section 3.4) plays thousands of deals that begin alike: a fixed hand, all else dealt again.
 
 >>> deals = determinise(np.repeat(table, 512), seat, seeds)
 >>> rollouts = play_deals(deals, seats, agent, keys=seeds)  # the seat's discards are sampled and kept

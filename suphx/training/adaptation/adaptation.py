@@ -1,7 +1,7 @@
 """Run-time policy adaptation, pMCPA (paper, section 3.4): a copy of the discard net, fitted to one hand.
 
-Rollouts from the present position, all that our seat cannot see dealt anew, say how its discards fare; a few gradient
-steps of equation 6 change the copy. Here are the pure functions; adapter.py plays the rollouts.
+Rollouts start from the present position, with all that our seat cannot see dealt again at random. A few gradient steps
+of equation 6 on them change the copy. This module has the pure functions; adapter.py plays the rollouts.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ class AdaptationConfig:
     num_rollouts: int = 1024
     """K of the paper (which has 100,000): trajectories that are played for a hand."""
     rollouts_per_deal: int = 8
-    """So many of them share what was dealt anew, and differ in our seat's discards only: their mean is what the deal
-    was worth, which leaves less to chance."""
+    """Rollouts with the same hidden tiles, which differ in our seat's discards only. Their mean reward is subtracted,
+    which removes the luck of the deal."""
     baseline: RolloutBaseline = "deal"
     """What is taken off a trajectory's reward: the mean of the others of its deal, of all others of the hand, or
     nothing (the plain formula)."""

@@ -1,6 +1,6 @@
 """Whether adapting to a hand helps (paper, section 4.3): adapted and not adapted nets play the same test deals.
 
-In a test deal our hand is fixed and all else is dealt anew; the other seats never adapt.
+In a test deal our hand is fixed and all else is dealt again; the other seats never adapt.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class Adapter:
         """Return a net for each of ``tables`` (n,), from what ``seats`` [n] see of them.
 
         ``seeds`` [n] decide what is dealt and sampled; ``nets``: what is sampled from and adapted, one for each table,
-        by default the agent's own. ValueError for positions that cannot be dealt anew (hidden/determinisation.py).
+        by default the agent's own. ValueError for positions that cannot be dealt again (hidden/determinisation.py).
         """
         whole = Adapted([], 0, 0.0, 0.0)
         at_a_time = max(1, _MAX_ROLLOUTS // self.config.num_rollouts)

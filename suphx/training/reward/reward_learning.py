@@ -93,7 +93,7 @@ def learn_rewards(
 
 
 class _Trainer:
-    """Consumes games; produces weights and states. Waits for nobody."""
+    """Consumes games; produces weights and states. Waits for nothing."""
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ def rewards_by_game(reward: GlobalReward, deals: list[KyokuEnds]) -> dict[int, l
 
 
 def twin_predictions(game: int) -> np.ndarray:
-    """Return [K + 1, 4]: the whole history of a game read anew by the slow predictor, for each seat."""
+    """Return [K + 1, 4]: the whole history of a game read again by the slow predictor, for each seat."""
     ends = joined(DEALS)
     own = np.flatnonzero(ends.games == game)
     start = np.zeros(1, np.int32)

@@ -131,7 +131,7 @@ class RiichiEnvPeer:
 
     def __init__(self) -> None:
         self._package = _import("riichienv")
-        # The package's own wrapper converts the conditions anew at every call: its compiled module is faster.
+        # The package's own wrapper converts the conditions again at every call: its compiled module is faster.
         self._core = _import("riichienv._riichienv")
         self.version = version("riichienv")
 

@@ -1,11 +1,11 @@
 """One deal: ``start_kyoku`` deals a wall, ``step`` applies the actor's action and goes on to the next decision.
 
 Claims are asked seat by seat from the discarder's right; the answers stay hidden until the window closes (``answers``),
-so that every decision is one seat's. How a deal ends stands in kyoku_end.py.
+so that every decision is one seat's. kyoku_end.py has the end of a deal.
 
-Whatever changes the table leaves a ``phase`` and fills no mask; ``step`` then asks whoever may claim, closes the window
-when nobody may, and fills the mask of the seat whose turn it is. This is flat on purpose: a kernel is compiled with all
-that it calls, so a long chain of kernels would compile its end again and again.
+Functions that change the table set its ``phase`` and fill no mask. ``step`` then asks the seats that may claim, closes
+the window if none may, and fills the mask of the seat whose turn it is. This is flat on purpose: a kernel is compiled
+with all that it calls, so in a long chain of kernels the last ones would be compiled many times.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def _open_window(t: Table, phase: int, face: int) -> None:
 
 @jit
 def _ask_next(t: Table) -> bool:
-    """Let the next seat to the right of the actor that may claim be asked; return whether there is one."""
+    """Make the next seat to the right of the actor that may claim the actor; return whether there is one."""
     for distance in range((t.actor - t.turn) % 4 + 1, 4):
         seat = (t.turn + distance) % 4
         if fill_claim(t, seat):
@@ -263,7 +263,7 @@ def _ask_next(t: Table) -> bool:
 
 @jit
 def _close_window(t: Table, suits: Suits) -> None:
-    """Resolve all answers: ron before pon and kan before chi (rule); then the deal goes on."""
+    """Resolve all answers: ron before pon and kan, these before chi (rule)."""
     kind = kind_of_face(t.claimed_face)
     is_closed_kan = is_closed_kan_robbed(t)
     rons = 0
@@ -289,7 +289,7 @@ def _close_window(t: Table, suits: Suits) -> None:
 
 @jit
 def _after_discard(t: Table, suits: Suits) -> None:
-    """Nobody won: the riichi stick is paid, then abortive draws, then claims, then the next draw."""
+    """Go on after a discard without a ron: riichi stick, then abortive draws, then claims, then the next draw."""
     if t.is_stick_due:
         t.is_stick_due = 0
         t.scores[t.turn] -= 1000
@@ -405,7 +405,7 @@ def _note_liability(t: Table, seat: int, kind: int, source: int) -> None:
 
 @jit
 def _mark_call(t: Table) -> None:
-    """A meld ends everybody's first turn and ippatsu."""
+    """Count a meld, which ends the first turn and ippatsu of all seats."""
     t.num_calls += 1
     t.is_first_turn[:] = 0
     t.ippatsu[:] = 0
@@ -426,7 +426,7 @@ def _add_kan(t: Table, is_closed: bool) -> None:
 
 @jit
 def _declare_kan(t: Table, suits: Suits, action: int) -> None:
-    """An own kan: others may rob an added one, and by some rules a closed one, before it stands."""
+    """Declare an own kan: others may rob an added one, and by some rules a closed one, before it is completed."""
     seat = t.actor
     is_closed = action < KAKAN
     face = _make_closed_kan(t, seat, action - ANKAN) if is_closed else _add_to_pon(t, seat, action - KAKAN)
@@ -461,7 +461,7 @@ def _add_to_pon(t: Table, seat: int, kind: int) -> int:
 
 @jit
 def _complete_kan(t: Table, is_closed: bool) -> None:
-    """Nobody robs the kan: it stands, and its rinshan tile is drawn."""
+    """Complete a kan that no seat robs, and draw its rinshan tile."""
     t.num_calls += is_closed
     t.is_first_turn[:] = 0
     t.ippatsu[:] = 0

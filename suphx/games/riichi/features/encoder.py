@@ -1,4 +1,4 @@
-"""The encoders by name, and the one kernel that self-play and training call whatever the encoder is.
+"""The encoders by name, and the kernel that self-play and training call for all of them.
 
 >>> encoder = find_encoder("mini")
 >>> row = np.zeros(encoder.layout(DISCARD_HEAD).row_bytes, np.uint8)

@@ -2,8 +2,8 @@
 
 Bytes of a row, one part after another: the public planes, the oracle planes (oracle.py), a seed and a threshold of four
 bytes each, low byte first. The two say which bits of the oracle planes are kept: all draws follow from the seed, and a
-bit stays with the keep probability = threshold / 2**24. A row has its seed and not its mask, so that whoever asks a
-net with it, now or later, shows it the same bits.
+bit stays with the keep probability = threshold / 2**24. A row has the seed instead of the mask: acting and learning,
+which read it at different times, compute the same mask.
 
 >>> rows = with_oracle(public_rows, tables, indices, seeds, keep_probability=0.5)
 >>> seen_rows(rows, 838, ORACLE.num_planes).shape  # the public planes and those bits of the oracle planes that are kept
@@ -59,7 +59,7 @@ def seen_rows(rows: U8, num_planes: int, num_oracle_planes: int, *, sees_all: bo
     public = row_bytes(num_planes)
     if num_oracle_planes not in (0, ORACLE.num_planes):
         raise ValueError(
-            f"a net has {num_oracle_planes} oracle planes, but {ORACLE.num_planes} are encoded: train anew"
+            f"a net has {num_oracle_planes} oracle planes, but {ORACLE.num_planes} are encoded: train again"
         )
     if rows.shape[1] == public and not num_oracle_planes:
         return rows

@@ -1,6 +1,6 @@
 """The full encoding "suphx": 838 planes for discard and riichi, 958 for the claims (paper, sections 2.2 and 3.1).
 
-What each plane means stands in paper_layout.py. The first 838 planes are the same for every head.
+paper_layout.py describes each plane. The first 838 planes are the same for every head.
 """
 
 from __future__ import annotations

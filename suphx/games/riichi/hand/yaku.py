@@ -156,7 +156,7 @@ def _set_yaku(sets: I8, pair: int, all_kinds: int, is_closed: bool, seat_wind: i
         if sets[i, 0] == _RUN:
             if runs >> sets[i, 1] & 1:
                 equal_runs += 1
-                runs &= ~(1 << sets[i, 1])  # a third one starts anew
+                runs &= ~(1 << sets[i, 1])  # a third one starts over
             else:
                 runs |= 1 << sets[i, 1]
         else:

@@ -1,4 +1,4 @@
-"""``determinise``: deal anew everything that one seat cannot see, so that the position can be played on.
+"""``determinise``: deal everything that one seat cannot see again at random, so that the position can be played on.
 
 What the seat knows stays as it is: its hand, all melds and rivers, the turned indicators, scores and counters. The
 other hands, the live wall, the rest of the dead wall and later deals are drawn at random. Run-time adaptation (paper,
@@ -37,7 +37,7 @@ _HIDDEN, _VISIBLE = 0, 1
 
 
 def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
-    """Return copies of TABLE records (n,) in which all that ``seats`` cannot see is dealt anew; a pure function.
+    """Return copies of TABLE records (n,) with all that ``seats`` cannot see dealt again at random; a pure function.
 
     ``seats``: int (n,) or one for all; ``seeds``: int (n,), 0 <= seed < 2**62: the same seed gives the same deal, and
     it also decides the later deals of the game. A table must wait for the seat's own decision, or for another seat's
@@ -53,7 +53,7 @@ def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
     is_ready = (copies["num_legal"] > 0) & ((copies["actor"] == all_seats) | (copies["phase"] == OWN_TURN))
     for i in np.flatnonzero(~is_ready)[:1]:
         raise ValueError(
-            f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal anew for seat "
+            f"table {i} is in phase {copies['phase'][i]} and waits for seat {copies['actor'][i]}: deal again for seat "
             f"{all_seats[i]} when it decides itself, or at another seat's own turn"
         )
     deal, ids = np.zeros(1, TENPAI_DEAL)[0], np.zeros(NUM_TILES, np.int64)
@@ -69,7 +69,7 @@ def determinise(tables: Records, seats: ArrayLike, seeds: ArrayLike) -> Records:
 def _determinise(
     tables: Records, suits: Suits, tenpai: TenpaiTable, deal: TenpaiDeal, seats: I64, seeds: I64, ids: I64
 ) -> int:
-    """Deal each table anew; return the first one for which there is no deal, or -1."""
+    """Deal each table again; return the first one for which there is no deal, or -1."""
     state = np.zeros(1, np.int64)
     for i in range(len(tables)):
         t = tables[i]

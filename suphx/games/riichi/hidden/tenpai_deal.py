@@ -5,7 +5,7 @@ are exactly equally likely. After 2,000 tries (none of 5,379 deals of positions 
 enough for half of them) two hands are dealt as three are:
 
 Three hands hardly ever come apart by chance (half of the positions need over 70,000 tries). They are drawn one after
-another, each from what is left, and then 16 times each is put back and drawn anew from what the others leave, a Gibbs
+another, each from what is left, and then 16 times each is put back and drawn again from what the others leave, a Gibbs
 sampler. That is close to uniform, not exact: in eight positions the mean number of tiles of each kind in each hand did
 not differ from that after 40 times by more than chance allows in 6,000 deals (before the first time it did by a third
 of a tile). Where hands must take nearly all of the tiles it is less close; a wall never gets so short.
@@ -98,7 +98,7 @@ def _draw_in_turn(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64
 
 @jit
 def _draw_again(table: TenpaiTable, suits: Suits, deal: TenpaiDeal, state: I64) -> None:
-    """Put each hand back in turn and draw it anew from what the others leave."""
+    """Put each hand back in turn and draw it again from what the others leave."""
     for seat in range(4):
         if deal.num_melds[seat] >= 0:
             for kind in range(34):

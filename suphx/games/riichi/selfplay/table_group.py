@@ -6,7 +6,7 @@
 ...     decisions = ended.with_rewards(reward(ended.kyokus))  # training/reward/reward.py
 
 A table asks all that its decision may need in one go (kong, riichi and discard of an own turn): one message a decision.
-What comes out of a game follows from its seed and the outputs alone, whatever other tables do.
+The course of a game depends only on its seed and the policy outputs, not on other tables.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class TableGroup:
             store.overrule(tables[own], seats[own])
 
     def _play(self, actions: I16) -> tuple[KyokuEnds, tuple[Unrewarded, ...]]:
-        """Apply ``actions``, deal anew where a deal ended, and go on until every table asks."""
+        """Apply ``actions``, start the next deal where one ended, and play on until every table needs a decision."""
         everyone = np.arange(len(actions))
         parts: list[KyokuEnds] = []
         first: tuple[Unrewarded, ...] | None = None
@@ -240,7 +240,7 @@ class TableGroup:
             actions = np.full(len(actions), UNDECIDED, np.int16)
 
     def _finish(self, ended: I64) -> KyokuEnds:
-        """Count the deals that ended at the tables ``ended``; deal anew there, a new game where one is over."""
+        """Count the deals that ended at the tables ``ended``; start the next deal there, or a new game."""
         t = self._tables[ended]
         before: dict[str, Any] = {
             "tables": ended,

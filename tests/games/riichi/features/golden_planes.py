@@ -1,4 +1,4 @@
-"""Named positions whose planes are kept as text: ``make golden`` writes them anew, test_golden_planes compares.
+"""Named positions whose planes are kept as text: ``make golden`` writes them again, test_golden_planes compares.
 
 Each file has one line for each range with planes that are not empty: the place in the range (as docs/features.md counts
 it) and the kinds, or "full".

@@ -144,7 +144,7 @@ class PeerGame:
 
     def _answer(self, answers: dict[int, Any]) -> None:
         if self._table["result"] == WIN_RESULT:
-            # The peer forgets a win when it deals anew; a game that ends with it keeps it.
+            # The peer forgets a win when it deals again; a game that ends with it keeps it.
             twin = self._env.clone()
             twin.set_scores(_BANKRUPT)
             twin.step(answers)

@@ -88,7 +88,7 @@ def test_no_message_has_a_tile_that_the_seat_cannot_see(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_the_view_is_the_same_whatever_the_hidden_tiles_are(seed: int) -> None:
-    """Deal all that the seat cannot see anew: what it is shown, and what it may do, must not change."""
+    """Deal all that the seat cannot see again: what it is shown, and what it may do, must not change."""
     session = new_session(seed, seat=seed)
     compared = 0
     for view, _ in play(session, seed):

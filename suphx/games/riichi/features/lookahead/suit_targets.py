@@ -2,7 +2,7 @@
 
 A *target* is a suit read as sets (and a pair) in one way. It is near a suit of a hand when at most MAX_CHANGED tiles
 are missing and at most as many are given up. For suits of up to TABLE_TILES tiles the near targets stand in a table;
-for fuller ones (flushes) they are searched anew. ``expand_suit`` does both.
+for fuller ones (flushes) they are searched each time. ``expand_suit`` does both.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def read(data: bytes) -> dict[str, bytes]:
 
 
 def resealed(data: bytes, start: int, change: Callable[[bytearray], None]) -> bytes:
-    """Change the header at ``start`` and write its sum anew."""
+    """Change the header at ``start`` and write its sum again."""
     header = bytearray(data[start : start + 512])
     change(header)
     header[148:156] = b" " * 8
