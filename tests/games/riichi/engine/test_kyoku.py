@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
+from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.table.action import (
     ANKAN,
     CHI,
-    KAKAN,
-    MINKAN,
-    NINE_TERMINALS,
-    PASS,
     PON,
     PON_RED,
     RIICHI,
@@ -17,31 +11,21 @@ from suphx.games.riichi.table.action import (
     TSUMO,
 )
 from suphx.games.riichi.table.table import (
-    ANKAN_MELD,
     CALLED_FLAG,
-    FOUR_KANS_DRAW,
-    FOUR_RIICHI_DRAW,
-    FOUR_WINDS_DRAW,
-    KAKAN_MELD,
-    NINE_TERMINALS_DRAW,
-    OWN_TURN,
     PON_MELD,
     RIICHI_FLAG,
-    ROB_KAN,
     TRIPLE_RON_DRAW,
     TSUMOGIRI_FLAG,
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import face_name
-from tests.games.riichi.builders.table_builder import Deal, bits_of
+from tests.games.riichi.builders.table_builder import Deal
 from tests.games.riichi.builders.tile_kind import kind
 
 TENPAI = "123456789m1123p"  # waits for 1p and 4p, a straight
 STRAIGHT = "123456789s2399p"  # waits for 1p and 4p
 DRAGON = "555z345678s56p99m"  # waits for 4p and 7p
 WINDS = "111222333z444z6z"  # waits for 6z
-
-(RIICHI_YAKU, IPPATSU, CHANKAN, RINSHAN, HAITEI, HOUTEI, DOUBLE_RIICHI) = (1, 2, 3, 4, 5, 6, 21)
 
 
 # --- the deal
@@ -108,8 +92,8 @@ def test_riichi_on_the_first_turn_is_double_riichi() -> None:
     deal.discard(0, "7z")
     deal.discard(1, "4p")
     deal.act(0, RON)
-    assert {DOUBLE_RIICHI, IPPATSU} <= deal.win_yaku()
-    assert RIICHI_YAKU not in deal.win_yaku()
+    assert {yaku_number.DOUBLE_RIICHI, yaku_number.IPPATSU} <= deal.win_yaku()
+    assert yaku_number.RIICHI not in deal.win_yaku()
 
 
 def test_a_call_before_the_first_turn_leaves_single_riichi() -> None:
@@ -122,8 +106,8 @@ def test_a_call_before_the_first_turn_leaves_single_riichi() -> None:
     deal.discard(1, "7z")
     deal.discard(2, "4p")
     deal.act(1, RON)
-    assert RIICHI_YAKU in deal.win_yaku()
-    assert DOUBLE_RIICHI not in deal.win_yaku()
+    assert yaku_number.RIICHI in deal.win_yaku()
+    assert yaku_number.DOUBLE_RIICHI not in deal.win_yaku()
 
 
 def after_riichi(draws: str, **others: str) -> Deal:
@@ -138,12 +122,12 @@ def test_ippatsu_lasts_until_the_next_own_discard() -> None:
     deal = after_riichi("6z 6z 6z 4p")
     deal.tsumogiri(3)
     deal.act(0, TSUMO)
-    assert IPPATSU in deal.win_yaku()
+    assert yaku_number.IPPATSU in deal.win_yaku()
     deal = after_riichi("6z 6z 6z 5z 4p")
     deal.tsumogiri(4)
     deal.discard(1, "4p")
     deal.act(0, RON)
-    assert IPPATSU not in deal.win_yaku()
+    assert yaku_number.IPPATSU not in deal.win_yaku()
 
 
 def test_a_call_ends_ippatsu() -> None:
@@ -152,7 +136,7 @@ def test_a_call_ends_ippatsu() -> None:
     deal.act(2, PON)
     deal.discard(2, "4p")
     deal.act(0, RON)
-    assert IPPATSU not in deal.win_yaku()
+    assert yaku_number.IPPATSU not in deal.win_yaku()
 
 
 def test_a_closed_kan_ends_ippatsu() -> None:
@@ -160,7 +144,7 @@ def test_a_closed_kan_ends_ippatsu() -> None:
     deal.act(1, ANKAN + kind("9s"))
     deal.discard(1, "4p")
     deal.act(0, RON)
-    assert IPPATSU not in deal.win_yaku()
+    assert yaku_number.IPPATSU not in deal.win_yaku()
 
 
 # --- claims
@@ -229,44 +213,6 @@ def test_three_rons_are_an_abortive_draw() -> None:
     assert deal.table["kyotaku"] == 1
 
 
-# --- abortive draws
-
-
-def test_nine_terminals_end_the_deal_when_declared() -> None:
-    deal = Deal(["19m19p19s123z2358m", "", "", ""], draws="5p")
-    deal.act(0, NINE_TERMINALS)
-    assert deal.table["result"] == NINE_TERMINALS_DRAW
-    assert deal.deltas() == [0, 0, 0, 0]
-
-
-def first_round(tiles: list[str]) -> Deal:
-    deal = Deal(tiles, draws="258m2p")
-    for seat, tile in enumerate(tiles):
-        deal.discard(seat, tile)
-    deal.pass_all()
-    return deal
-
-
-def test_four_equal_winds_as_first_discards_end_the_deal() -> None:
-    assert first_round(["2z"] * 4).table["result"] == FOUR_WINDS_DRAW
-
-
-@pytest.mark.parametrize("tiles", [["5z"] * 4, ["2z", "2z", "2z", "3z"], ["1m"] * 4])
-def test_other_first_discards_do_not(tiles: list[str]) -> None:
-    assert first_round(tiles).table["phase"] == OWN_TURN
-
-
-def test_four_winds_after_a_call_do_not_count() -> None:
-    deal = Deal(["2z5m", "2z46m", "2z", "2z"], draws="9m 258s")
-    deal.discard(0, "5m")
-    deal.act(1, CHI + 1)
-    deal.discard(1, "2z")
-    for seat in (2, 3, 0):
-        deal.discard(seat, "2z")
-    deal.pass_all()
-    assert deal.table["phase"] == OWN_TURN
-
-
 def test_a_pon_goes_before_a_chi_wherever_both_sit() -> None:
     deal = Deal(["55m", "", "46m", ""], draws="9m 5m")
     deal.discard(0, "9m")
@@ -275,224 +221,3 @@ def test_a_pon_goes_before_a_chi_wherever_both_sit() -> None:
     deal.act(0, PON)
     assert deal.table["num_melds"].tolist() == [1, 0, 0, 0]
     assert deal.table["meld_type"][0, 0] == PON_MELD
-
-
-def test_four_winds_after_a_closed_kan_do_not_count() -> None:
-    deal = Deal(["2z", "1111m2z", "2z", "2z"], draws="9m 258s 3p")
-    deal.discard(0, "2z")
-    deal.act(1, ANKAN + kind("1m"))
-    for seat in (1, 2, 3):
-        deal.discard(seat, "2z")
-    deal.pass_all()
-    assert deal.table["river_length"].tolist() == [1, 1, 1, 1]
-    assert deal.table["phase"] == OWN_TURN
-
-
-def test_the_fourth_riichi_ends_the_deal_after_its_stick_is_paid() -> None:
-    deal = Deal([TENPAI, STRAIGHT, "456789m456789s7p", WINDS], draws="7z 7z 5z 5z")
-    for seat, tile in enumerate(["7z", "7z", "5z", "5z"]):
-        deal.pass_all()
-        deal.act(seat, RIICHI)
-        deal.discard(seat, tile)
-    deal.pass_all()
-    assert deal.table["result"] == FOUR_RIICHI_DRAW
-    assert deal.table["kyotaku"] == 4
-    assert deal.table["scores"].tolist() == [24_000] * 4
-
-
-def test_the_fourth_riichi_tile_can_be_ronned() -> None:
-    deal = Deal([TENPAI, STRAIGHT, "456789m456789s7p", WINDS], draws="7z 7z 5z 4p")
-    for seat, tile in enumerate(["7z", "7z", "5z", "4p"]):
-        deal.pass_all()
-        deal.act(seat, RIICHI)
-        deal.discard(seat, tile)
-    deal.act(0, RON)
-    deal.pass_all()  # seat 1 could win by it as well
-    assert deal.table["result"] == WIN_RESULT
-    assert deal.table["win_deltas"][0, 0] == deal.table["win_points"][0] + 3000
-
-
-def test_four_kans_of_two_seats_end_the_deal_after_the_discard() -> None:
-    deal = Deal(["1111m2222m147p19s", "3333m4444m147p28s", "", ""], draws="5z 6z", rinshan="7z 3s 7z 3z")
-    deal.act(0, ANKAN + kind("1m"))
-    deal.act(0, ANKAN + kind("2m"))
-    deal.discard(0, "5z")
-    deal.pass_all()
-    deal.act(1, ANKAN + kind("3m"))
-    deal.act(1, ANKAN + kind("4m"))
-    assert deal.table["phase"] == OWN_TURN
-    deal.discard(1, "6z")
-    deal.pass_all()
-    assert deal.table["result"] == FOUR_KANS_DRAW
-
-
-def test_the_discard_after_the_fourth_kan_of_two_seats_can_be_won_but_not_called() -> None:
-    hands = ["1111m2222m147p19s", "3333m4444m147p28s", "66z258p258s12345z", "123456789p111s6z"]
-    deal = Deal(hands, draws="5z 6z", rinshan="7z 3s 7z 3z")
-    deal.act(0, ANKAN + kind("1m"))
-    deal.act(0, ANKAN + kind("2m"))
-    deal.discard(0, "5z")
-    deal.act(1, ANKAN + kind("3m"))
-    deal.act(1, ANKAN + kind("4m"))
-    deal.discard(1, "6z")
-    assert not deal.is_offered(2, PON)
-    assert deal.is_offered(3, RON)
-    deal.pass_all()
-    assert deal.table["result"] == FOUR_KANS_DRAW
-
-
-def test_four_kans_of_one_seat_play_on_and_a_fifth_is_refused() -> None:
-    deal = Deal(["1111m2222m3333m4m", "0555p666s", "", "88p"], draws="4m 6s 8p", rinshan="4m 4m 7z 5z")
-    for tile in ("1m", "2m", "3m", "4m"):
-        deal.act(0, ANKAN + kind(tile))
-    deal.discard(0, "5z")
-    deal.pass_all()
-    assert deal.table["phase"] == OWN_TURN
-    assert not deal.is_offered(1, ANKAN + kind("5p"))
-    deal.discard(1, "6s")
-    deal.discard(2, "8p")
-    assert deal.is_offered(3, PON)
-
-
-def test_an_open_fifth_kan_is_refused() -> None:
-    deal = Deal(["1111m2222m3333m4m", "9s", "", "555z"], draws="4m", rinshan="4m 4m 7z 5z")
-    for tile in ("1m", "2m", "3m", "4m"):
-        deal.act(0, ANKAN + kind(tile))
-    deal.discard(0, "5z")
-    assert deal.is_offered(3, PON)
-    assert not deal.is_offered(3, MINKAN)
-
-
-# --- kans and dora
-
-
-def test_the_dora_of_a_closed_kan_turns_over_at_once() -> None:
-    deal = Deal(["1111m258p258s123z", "", "", ""], draws="9p")
-    deal.act(0, ANKAN)
-    assert deal.table["num_dora"] == 2
-    assert deal.table["meld_type"][0, 0] == ANKAN_MELD
-    assert deal.num_left == 68  # the rinshan tile shortens the wall
-
-
-def test_the_dora_of_an_open_kan_turns_over_at_the_discard_and_counts_for_its_ron() -> None:
-    deal = Deal([TENPAI, "555z4p", "", ""], draws="5z", dora="1z3p", rinshan="9s")
-    deal.discard(0, "5z")
-    deal.act(1, MINKAN)
-    assert deal.table["num_dora"] == 1
-    deal.discard(1, "4p")
-    assert deal.table["num_dora"] == 2
-    deal.act(0, RON)
-    assert deal.table["win_dora"][0] == 1
-
-
-def test_the_dora_of_an_open_kan_does_not_count_for_the_rinshan_win() -> None:
-    deal = Deal(["5z", "555z123456m2399p", "", ""], draws="1s", dora="1z3p", rinshan="4p")
-    deal.discard(0, "5z")
-    deal.act(1, MINKAN)
-    deal.act(1, TSUMO)
-    assert deal.table["num_dora"] == 1
-    assert RINSHAN in deal.win_yaku()
-    assert deal.table["win_dora"][0] == 0
-
-
-def test_a_second_kan_turns_over_the_dora_of_the_first() -> None:
-    deal = Deal(["5z", "555z1111m2399p", "", ""], draws="1s", rinshan="9s 8s")
-    deal.discard(0, "5z")
-    deal.act(1, MINKAN)
-    deal.act(1, ANKAN)
-    assert deal.table["num_dora"] == 3
-
-
-def test_rinshan_tiles_come_in_their_order() -> None:
-    deal = Deal(["1111m2222m3333m4m", "", "", ""], draws="4m", rinshan="4m 4m 7z 5z")
-    drawn = []
-    for tile in ("1m", "2m", "3m", "4m"):
-        deal.act(0, ANKAN + kind(tile))
-        drawn.append(face_name(deal.table["drawn"]))
-    assert drawn == ["4m", "4m", "7z", "5z"]
-    assert deal.table["num_dora"] == 5
-
-
-def before_added_kan(*, has_riichi: bool) -> Deal:
-    """Return a deal in which seat 0 may add 4p to its pon, and seat 1 waits for 4p."""
-    deal = Deal(["44p258m2589s1234z", TENPAI, "", ""], draws="1s 7z 7z 4p 6z 5s 5s 4p", rinshan="8s")
-    deal.discard(0, "1s")
-    deal.tsumogiri(2)
-    deal.discard(3, "4p")
-    deal.act(0, PON)
-    deal.act(1, PASS)
-    deal.discard(0, "9s")
-    deal.pass_all()
-    if has_riichi:
-        deal.act(1, RIICHI)
-    deal.discard(1, "6z")
-    deal.tsumogiri(2)
-    deal.act(0, KAKAN + kind("4p"))
-    return deal
-
-
-def test_an_added_kan_is_robbed() -> None:
-    deal = before_added_kan(has_riichi=False)
-    assert deal.table["phase"] == ROB_KAN
-    deal.act(1, RON)
-    assert CHANKAN in deal.win_yaku()
-    assert deal.table["win_loser"][0] == 0
-    assert deal.table["num_dora"] == 1
-    assert sum(deal.deltas()) == 0
-
-
-def test_what_a_seat_lets_pass_is_kept_until_its_own_discard_and_from_riichi_on() -> None:
-    deal = Deal([TENPAI, "", "", ""], draws="7z 6z 5z 2s 4z 3s 9s 8s 7s")
-    deal.discard(0, "7z")
-    deal.tsumogiri(3)
-    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("6z5z2s", "5z2s", "2s", "")]
-    deal.act(0, RIICHI)
-    deal.discard(0, "4z")
-    deal.tsumogiri(3)
-    deal.discard(0, "7s")
-    deal.pass_all()
-    assert deal.table["passed_kinds"].tolist() == [bits_of(text) for text in ("3s9s8s", "9s8s7s", "8s7s", "7s")]
-
-
-def test_robbing_a_kan_keeps_ippatsu() -> None:
-    deal = before_added_kan(has_riichi=True)
-    deal.act(1, RON)
-    assert {RIICHI_YAKU, IPPATSU, CHANKAN} <= deal.win_yaku()
-
-
-@pytest.mark.parametrize("answer", [RON, PASS])
-def test_the_mask_of_a_robbed_kan_does_not_outlive_it(answer: int) -> None:
-    deal = before_added_kan(has_riichi=False)
-    assert set(np.flatnonzero(deal.table["legal"])) == {RON, PASS}
-    deal.act(1, answer)
-    if answer == RON:
-        assert deal.table["num_legal"] == 0
-        assert not deal.table["legal"].any()
-    else:
-        assert not deal.table["legal"][RON:].any()
-        deal.discard(0, "8s")
-        # The seat that let the kan pass is in furiten until its discard: the same tile gives it no ron either.
-        assert not deal.is_offered(1, RON)
-
-
-def test_a_kan_that_nobody_robs_stands_and_its_dora_waits_for_the_discard() -> None:
-    deal = before_added_kan(has_riichi=True)
-    deal.act(1, PASS)
-    table = deal.table
-    assert table["phase"] == OWN_TURN
-    assert table["actor"] == 0
-    assert table["meld_type"][0, 0] == KAKAN_MELD
-    assert face_name(table["drawn"]) == "8s"
-    assert table["ippatsu"].tolist() == [0, 0, 0, 0]
-    assert table["missed_win"][1] == 2
-    assert table["passed_kinds"][1] & bits_of("4p") == bits_of("4p")
-    assert table["num_dora"] == 1
-    deal.discard(0, "8s")
-    assert table["num_dora"] == 2
-
-
-def test_thirteen_orphans_do_not_rob_a_closed_kan() -> None:
-    deal = Deal(["1111m258p258s444z", "9m19p19s1234567z1p", "", ""], draws="9p")
-    deal.act(0, ANKAN)
-    assert deal.table["phase"] == OWN_TURN
-    assert deal.table["actor"] == 0

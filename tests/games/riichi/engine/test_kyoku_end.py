@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.table.action import MINKAN, PON, RIICHI, RON, TSUMO
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, NAGASHI_MANGAN
 from suphx.games.riichi.table.tile import face_name
 from tests.games.riichi.builders.table_builder import Deal
-
-HAITEI, HOUTEI, BIG_DRAGONS, BIG_WINDS = 5, 6, 39, 49
-
 
 # --- wins
 
@@ -46,12 +44,12 @@ def test_the_last_drawn_tile_is_haitei_and_the_last_discard_houtei() -> None:
     deal = Deal(["", "123456789m1123p", "", ""], draws="7z 4p", left=1)
     deal.discard(0, "7z")
     deal.act(1, TSUMO)
-    assert HAITEI in deal.win_yaku()
+    assert yaku_number.HAITEI in deal.win_yaku()
     deal = Deal(["", "4p", "", "123456789m1123p"], draws="7z 9s", left=1)
     deal.discard(0, "7z")
     deal.discard(1, "4p")
     deal.act(3, RON)
-    assert HOUTEI in deal.win_yaku()
+    assert yaku_number.HOUTEI in deal.win_yaku()
 
 
 # --- pao
@@ -78,7 +76,7 @@ def test_who_fed_the_third_dragon_pays_the_tsumo_alone_with_honba(fed_by_kan: bo
     deal = dragons(fed_by_kan=fed_by_kan)
     deal.tsumogiri(3)
     deal.act(1, TSUMO)
-    assert BIG_DRAGONS in deal.win_yaku()
+    assert yaku_number.DAISANGEN in deal.win_yaku()
     assert deal.table["win_liable"][0] == 2
     assert deal.deltas() == [0, 32_300, -32_300, 0]
 
@@ -110,7 +108,7 @@ def test_who_fed_the_fourth_wind_pays_the_tsumo_alone() -> None:
     deal.discard(1, "5m")
     deal.tsumogiri(3)
     deal.act(1, TSUMO)
-    assert deal.win_yaku() == {BIG_WINDS}
+    assert deal.win_yaku() == {yaku_number.DAISUUSHII}
     assert deal.deltas() == [0, 32_000, -32_000, 0]
 
 
@@ -124,7 +122,7 @@ def test_a_closed_third_set_makes_nobody_liable() -> None:
     deal.discard(1, "5p")
     deal.tsumogiri(3)
     deal.act(1, TSUMO)
-    assert BIG_DRAGONS in deal.win_yaku()
+    assert yaku_number.DAISANGEN in deal.win_yaku()
     assert deal.deltas() == [-16_000, 32_000, -8000, -8000]
 
 
