@@ -9,7 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import DISCARD_HEAD, Quarantine, encode_kyokus, find_encoder, iter_records, unpack, write_store
+from suphx.games.riichi import (
+    DISCARD_HEAD,
+    Quarantine,
+    encode_kyokus,
+    find_encoder,
+    iter_records,
+    unpack_planes,
+    write_store,
+)
 
 if len(sys.argv) != 2:
     sys.exit("usage: python examples/encode_record.py RECORD (a file of tenhou.net or mjai; docs/records.md)")
@@ -17,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
     store = write_store(iter_records([Path(sys.argv[1])], quarantine=Quarantine()), Path(folder))
     samples = encode_kyokus(store, np.arange(store.num_kyokus), DISCARD_HEAD, "suphx")
 layout = find_encoder("suphx").layout(DISCARD_HEAD)
-planes = unpack(samples.rows[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]
+planes = unpack_planes(samples.rows[0], layout.num_planes)  # of the first discard: 0 and 1, [838, 34]
 hand = layout["hand"]
 print(f"{len(samples.rows)} discards of {layout.num_planes} planes x 34 tile kinds")
 print("tiles in hand by kind:", planes[hand.first : hand.first + hand.count].sum(axis=0))

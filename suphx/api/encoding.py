@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suphx.games.riichi import GameLog, encode_kyokus, find_encoder, head_index, unpack, write_store
+from suphx.games.riichi import GameLog, encode_kyokus, find_encoder, head_index, unpack_planes, write_store
 from suphx.kernel.record import I8, U8
 
 
@@ -44,5 +44,5 @@ def encode(games: Iterable[GameLog], head: str = "discard", encoder: str = "mini
         samples = encode_kyokus(store, np.arange(store.num_kyokus), number, encoder)
     planes = np.empty((len(samples.rows), num_planes, 34), np.uint8)
     for i, row in enumerate(samples.rows):
-        planes[i] = unpack(row, num_planes)
+        planes[i] = unpack_planes(row, num_planes)
     return EncodedDecisions(planes, samples.masks, samples.labels)

@@ -21,7 +21,7 @@ from gymnasium.spaces import Discrete
 from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
 from suphx.environments.observation_space import packed_space, planes_space
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import MAX_SEED, NUM_ACTIONS, seat_text, unpack
+from suphx.games.riichi import MAX_SEED, NUM_ACTIONS, seat_text, unpack_planes
 from suphx.kernel.record import U8
 
 NUM_SEATS = 4
@@ -117,7 +117,7 @@ class RiichiEnv(gymnasium.Env[U8, np.int64]):
 
     def _observation(self) -> U8:
         row = self._tables.rows[0]
-        return row.copy() if self._is_packed else unpack(row, self._num_planes)
+        return row.copy() if self._is_packed else unpack_planes(row, self._num_planes)
 
     def _info(self) -> dict[str, Any]:
         tables = self._tables

@@ -26,7 +26,7 @@ from suphx.environments.environment_config import EnvironmentConfig, RewardKind
 from suphx.environments.observation_space import mask_space, packed_space, planes_space
 from suphx.environments.riichi_env import ILLEGAL_REWARD, RENDER_MODES, draw_game
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, seat_text, unpack
+from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, seat_text, unpack_planes
 
 try:
     import pettingzoo
@@ -145,7 +145,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc] # noqa: N801 #
     def observe(self, agent: str) -> dict[str, Any]:
         """Return what ``agent`` sees; its mask is empty unless it decides now."""
         row, mask = self._tables.seen_by(0, AGENTS.index(agent))
-        planes = row if self._is_packed else unpack(row, self._tables.encoder.public.num_planes)
+        planes = row if self._is_packed else unpack_planes(row, self._tables.encoder.public.num_planes)
         return {"observation": planes, "action_mask": mask}
 
     def render(self) -> str | None:

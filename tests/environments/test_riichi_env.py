@@ -13,7 +13,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.agents.agent import BaselineAgent
 from tests.environments.random_action import random_action
@@ -51,7 +51,7 @@ def test_a_game_is_the_one_of_the_engine() -> None:
         assert not ended
         assert (info["action_mask"] == table["legal"]).all()
         encode_batch(mini, DISCARD_HEAD, simulator.tables, ONE, np.full(1, -1), row)
-        assert (unpack(row[0], mini.public.num_planes) == observation).all()
+        assert (unpack_planes(row[0], mini.public.num_planes) == observation).all()
         action = random_action(random, info["action_mask"])
         simulator.advance(ONE, np.array([action]))
         observation, reward, ended, _, info = env.step(action)

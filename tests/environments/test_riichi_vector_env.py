@@ -13,7 +13,7 @@ from suphx.environments import ENVIRONMENT_ID
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
 from suphx.games.riichi.features.encoder import find_encoder
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from tests.environments.random_action import random_actions
 
 NUM_ENVS = 3
@@ -110,7 +110,7 @@ def test_planes_are_the_unpacked_rows() -> None:
         packed = RiichiVectorEnv(2, opponents="random", encoder=encoder, packed=True)
         num_planes = find_encoder(encoder).public.num_planes
         for seen, row in zip(planes.reset(seed=1)[0], packed.reset(seed=1)[0], strict=True):
-            assert (seen == unpack(row, num_planes)).all()
+            assert (seen == unpack_planes(row, num_planes)).all()
 
 
 def test_gymnasium_makes_it_by_its_name() -> None:

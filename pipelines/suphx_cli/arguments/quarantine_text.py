@@ -31,12 +31,12 @@ def quarantine_lines(quarantine: Quarantine, written_to: Path | None = None) -> 
 
     ``written_to``: the file that has the complete list.
     """
-    from suphx.games.riichi import REMEDIES
+    from suphx.games.riichi import RECORD_REMEDIES
 
     if not quarantine.count:
         return []
     records = count_text(quarantine.count, "record was", "records were")
-    rows = [[reason, f"{count:,}", REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
+    rows = [[reason, f"{count:,}", RECORD_REMEDIES.get(reason, "")] for reason, count in quarantine.by_reason.items()]
     lines = ["", f"{records} set aside:"]
     lines += [f"  {line}" for line in text_table(("reason", "records", "what to do"), rows)]
     shown = _first_of_each_reason(quarantine)

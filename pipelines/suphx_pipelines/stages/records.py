@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from suphx.games.riichi import (
-    AGAINST_THE_RULES,
-    DUPLICATE,
+    DUPLICATE_RECORD,
+    ILLEGAL_RECORD,
     GameLog,
     Quarantine,
     Replayer,
@@ -99,14 +99,14 @@ def _sound(logs: Iterable[GameLog], replayer: Replayer, quarantine: Quarantine) 
     seen: set[str] = set()
     for log in logs:
         if log.id in seen:
-            quarantine.add(log.id, "whole game", "the same game was already there", kind=DUPLICATE)
+            quarantine.add(log.id, "whole game", "the same game was already there", kind=DUPLICATE_RECORD)
             continue
         seen.add(log.id)
         differences = replayer.replay(log)
         if differences:
             first = differences[0]
             position = f"kyoku {first.kyoku}, step {first.step}"
-            quarantine.add(log.id, position, first.what, kind=AGAINST_THE_RULES)
+            quarantine.add(log.id, position, first.what, kind=ILLEGAL_RECORD)
         else:
             yield log
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from suphx.games.riichi import (
     HandPeer,
-    Score,
-    Win,
+    PeerScore,
+    WonHand,
     collect_wins,
     count_shanten,
     describe_win,
@@ -72,7 +72,7 @@ def _bench_scores(
         return num_hands
 
     score_ours()
-    ours = [Score(*(int(value) for value in row)) for row in results]
+    ours = [PeerScore(*(int(value) for value in row)) for row in results]
     wins = [describe_win(table) for table in tables] if peers else []
     calls: dict[str, Callable[[], int]] = {OURS: score_ours}
     mismatches = {}
@@ -83,7 +83,9 @@ def _bench_scores(
     return compare_rates(calls, seconds=seconds), mismatches
 
 
-def _count_mismatches(ours: Sequence[Score], peer: HandPeer, results: Sequence[object], wins: Sequence[Win]) -> int:
+def _count_mismatches(
+    ours: Sequence[PeerScore], peer: HandPeer, results: Sequence[object], wins: Sequence[WonHand]
+) -> int:
     theirs = [peer.read_score(result, win) for result, win in zip(results, wins, strict=True)]
     return sum(a != b for a, b in zip(ours, theirs, strict=True))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from suphx.games.riichi import Layout, Samples, find_encoder, head_index
+from suphx.games.riichi import PlaneLayout, Samples, find_encoder, head_index
 from suphx.models.computation import FASTEST, Compilation, Convolution, DeviceName, Precision
 from suphx.models.device import find_device, resolve_compilation, uses_bf16
 from suphx.models.nets.net_config import NetConfig, Normalization, Size
@@ -66,7 +66,7 @@ class NetCase:
         return torch.bfloat16 if uses_bf16("auto", self.torch_device) else torch.float32
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> PlaneLayout:
         """The planes of a row."""
         return find_encoder(self.encoder).layout(head_index(self.head))
 

@@ -25,7 +25,7 @@ from ray.tune.registry import register_env
 
 from suphx.environments.environment_config import NUM_OPPONENTS, EnvironmentConfig
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, find_encoder, unpack
+from suphx.games.riichi import EVERY_SEAT, MAX_SEED, NUM_ACTIONS, NUM_COLUMNS, find_encoder, unpack_planes
 from suphx.selfplay.agents.choice import BASELINES
 
 HANCHAN_ENV = "suphx_hanchan"
@@ -155,7 +155,7 @@ class HanchanEnv(MultiAgentEnv):
         if self._is_over:
             return {}
         agent = self._agent(self._table["actor"])
-        planes = unpack(self._tables.rows[0], self._num_planes)
+        planes = unpack_planes(self._tables.rows[0], self._num_planes)
         legal = self._tables.masks[0].copy()
         self._actions[agent].legal = legal
         return {agent: {OBSERVATIONS: planes.T[:, None, :], ACTION_MASK: legal.astype(np.uint8)}}

@@ -60,9 +60,9 @@ from .records.view.result_text import DRAW_NAMES as DRAW_NAMES
 from .records.view.seat_text import seat_text as seat_text
 from .records.log.gamelog import ACTION_BITS as ACTION_BITS, GameLog as GameLog
 from .records.log.record_error import (
-    AGAINST_THE_RULES as AGAINST_THE_RULES,
-    DUPLICATE as DUPLICATE,
-    REMEDIES as REMEDIES,
+    ILLEGAL_RECORD as ILLEGAL_RECORD,
+    DUPLICATE_RECORD as DUPLICATE_RECORD,
+    RECORD_REMEDIES as RECORD_REMEDIES,
 )
 from .records.log.replay import Replayer as Replayer
 from .records.view.sample_game import sample_game as sample_game
@@ -103,12 +103,12 @@ from .features.head import (
 )
 from .features.layout.planes import (
     ALL_KINDS as ALL_KINDS,
-    Layout as Layout,
+    PlaneLayout as PlaneLayout,
     NUM_COLUMNS as NUM_COLUMNS,
     count_bits as count_bits,
     get_kinds as get_kinds,
     row_bytes as row_bytes,
-    unpack as unpack,
+    unpack_planes as unpack_planes,
 )
 from .features.lookahead.lookup import load_lookup as load_lookup
 from .features.oracle import ORACLE as ORACLE
@@ -170,11 +170,11 @@ from .bench.asked_position import (
 from .bench.peer import (
     HandPeer as HandPeer,
     RiichiEnvPeer as RiichiEnvPeer,
-    Score as Score,
+    PeerScore as PeerScore,
     load_hand_peer as load_hand_peer,
 )
 from .bench.winning_hand import (
-    Win as Win,
+    WonHand as WonHand,
     collect_wins as collect_wins,
     describe_win as describe_win,
     score_wins as score_wins,

@@ -13,7 +13,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from suphx.games.riichi import HEAD_NAMES, ORACLE, Layout, head_index
+from suphx.games.riichi import HEAD_NAMES, ORACLE, PlaneLayout, head_index
 from suphx.models.calibration import Calibration
 from suphx.models.checkpoints.tensor_file import Header, read_header, read_tensors, write_tensors
 from suphx.models.nets.net_config import NetConfig
@@ -34,7 +34,7 @@ class PlanesVersion:
     """Planes of a row."""
 
     @classmethod
-    def of(cls, layout: Layout) -> Self:
+    def of(cls, layout: PlaneLayout) -> Self:
         """Return what a checkpoint keeps of ``layout``."""
         return cls(layout.name, layout.version, layout.num_planes)
 

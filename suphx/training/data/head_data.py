@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import KyokuStore, Layout, Samples, encode_kyokus, find_encoder
+from suphx.games.riichi import KyokuStore, PlaneLayout, Samples, encode_kyokus, find_encoder
 from suphx.training.data.dataset import Encode
 from suphx.training.data.split import KyokuSplit, SplitConfig, first_games, shard_by_game, split_by_game
 
@@ -21,7 +21,7 @@ class HeadData:
 
     head: int
     """Number of the head (features/head.py)."""
-    layout: Layout
+    layout: PlaneLayout
     """Planes of a row."""
     digest: str
     """Changes whenever the samples change: of the games and of how they are split."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine
-from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, REMEDIES
+from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, RECORD_REMEDIES
 from suphx_cli.arguments.quarantine_text import MAX_SHOWN, quarantine_json, quarantine_lines
 
 
@@ -22,7 +22,7 @@ def test_nothing_set_aside_has_no_lines() -> None:
 def test_reasons_are_counted_with_what_to_do() -> None:
     text = "\n".join(quarantine_lines(filled(2)))
     assert "3 records were set aside:" in text
-    assert f"damaged  {2:>7}  {REMEDIES[DAMAGED]}" in text
+    assert f"damaged  {2:>7}  {RECORD_REMEDIES[DAMAGED]}" in text
     assert "file0: tile 3 appears" in text
     assert "file1, line 3: tile 3 appears" in text
     assert "chips.mjlog, tag 7: a game with chips" in text
@@ -47,5 +47,5 @@ def test_the_json_has_counts_and_the_first_ten() -> None:
         "file": "file1",
         "position": "line 3",
         "reason": "tile 3 appears a second time",
-        "remedy": REMEDIES[DAMAGED],
+        "remedy": RECORD_REMEDIES[DAMAGED],
     }

@@ -12,7 +12,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_batch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.table.action import PASS
 from suphx.games.riichi.table.rules import tenhou
 from suphx.selfplay.agents.agent import BaselineAgent
@@ -68,7 +68,7 @@ def test_a_game_is_the_one_that_the_simulator_plays() -> None:
         assert env.get_observation_space(agent).contains(observation)
         assert (observation[ACTION_MASK] == table["legal"]).all()
         encode_batch(mini, DISCARD_HEAD, simulator.tables, np.zeros(1, np.int64), np.full(1, -1), row)
-        assert (unpack(row[0], mini.public.num_planes) == observation[OBSERVATIONS][:, 0, :].T).all()
+        assert (unpack_planes(row[0], mini.public.num_planes) == observation[OBSERVATIONS][:, 0, :].T).all()
         action = lowest_legal(observation)
         num_passes += observation[ACTION_MASK][PASS]
         simulator.advance(np.zeros(1, np.int64), np.array([action]))

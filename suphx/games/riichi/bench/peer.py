@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, Win
+from suphx.games.riichi.bench.winning_hand import ANKAN, CHI, KAKAN, MINKAN, PON, WonHand
 from suphx.games.riichi.hand.yaku import (
     IS_CHANKAN,
     IS_DOUBLE_RIICHI,
@@ -30,7 +30,7 @@ from suphx.games.riichi.hand.yaku import (
 HAND_PEERS = ("mahjong", "riichienv")
 
 
-class Score(NamedTuple):
+class PeerScore(NamedTuple):
     """What a winning hand is worth; a yakuman's han and fu are 0, as engines count them in different ways."""
 
     han: int
@@ -44,11 +44,11 @@ class HandPeer(Protocol):
     name: str
     version: str
 
-    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+    def prepare_scores(self, wins: Sequence[WonHand]) -> Callable[[], list[Any]]:
         """Return a function that scores all of ``wins`` and returns the engine's own results."""
         ...
 
-    def read_score(self, result: Any, win: Win) -> Score:
+    def read_score(self, result: Any, win: WonHand) -> PeerScore:
         """Return one of the engine's results in our terms."""
         ...
 
@@ -79,19 +79,19 @@ class MahjongPeer:
         self._shanten = _import("mahjong.shanten").Shanten.calculate_shanten
         self.version = version("mahjong")
 
-    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+    def prepare_scores(self, wins: Sequence[WonHand]) -> Callable[[], list[Any]]:
         """Return a function that scores all of ``wins``."""
         calculate = self._calculate
         calls = [self._arguments(win) for win in wins]
         return lambda: [calculate(*call[:-1], ura_dora_indicators=call[-1]) for call in calls]
 
-    def read_score(self, result: Any, win: Win) -> Score:
+    def read_score(self, result: Any, win: WonHand) -> PeerScore:
         """Return han, fu and points; ValueError for a hand that the engine refuses."""
         if result.error is not None:
             raise ValueError(f"mahjong refuses the hand {win}: {result.error}")
         is_yakuman = any(yaku.is_yakuman for yaku in result.yaku)
         points = int(result.cost["total"])
-        return Score(0, 0, points) if is_yakuman else Score(int(result.han), int(result.fu), points)
+        return PeerScore(0, 0, points) if is_yakuman else PeerScore(int(result.han), int(result.fu), points)
 
     def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
         """Return a function that counts the shanten of all ``hands``."""
@@ -99,7 +99,7 @@ class MahjongPeer:
         counts = [[int(count) for count in hand] for hand in hands]
         return lambda: [shanten(hand) for hand in counts]
 
-    def _arguments(self, win: Win) -> tuple[Any, ...]:
+    def _arguments(self, win: WonHand) -> tuple[Any, ...]:
         types = {CHI: "chi", PON: "pon", ANKAN: "kan", MINKAN: "kan", KAKAN: "shouminkan"}
         melds = [self._meld(types[type_], ids, opened=type_ != ANKAN) for type_, ids in win.melds]
         tiles = [*win.concealed, *(id_ for _, ids in win.melds for id_ in ids)]
@@ -215,13 +215,13 @@ class RiichiEnvPeer:
 
         return play
 
-    def prepare_scores(self, wins: Sequence[Win]) -> Callable[[], list[Any]]:
+    def prepare_scores(self, wins: Sequence[WonHand]) -> Callable[[], list[Any]]:
         """Return a function that scores all of ``wins``."""
         evaluator = self._core.HandEvaluator
         calls = [self._arguments(win) for win in wins]
         return lambda: [evaluator(tiles, melds).calc(*rest) for tiles, melds, *rest in calls]
 
-    def read_score(self, result: Any, win: Win) -> Score:
+    def read_score(self, result: Any, win: WonHand) -> PeerScore:
         """Return han, fu and points; ValueError for a hand that the engine refuses."""
         if not result.is_win:
             raise ValueError(f"riichienv refuses the hand {win}")
@@ -230,7 +230,9 @@ class RiichiEnvPeer:
             points = 3 * result.tsumo_agari_ko if is_dealer else result.tsumo_agari_oya + 2 * result.tsumo_agari_ko
         else:
             points = result.ron_agari
-        return Score(0, 0, int(points)) if result.yakuman else Score(int(result.han), int(result.fu), int(points))
+        return (
+            PeerScore(0, 0, int(points)) if result.yakuman else PeerScore(int(result.han), int(result.fu), int(points))
+        )
 
     def prepare_shanten(self, hands: NDArray[np.int8]) -> Callable[[], list[int]]:
         """Return a function that counts the shanten of all ``hands``."""
@@ -238,7 +240,7 @@ class RiichiEnvPeer:
         tiles = [[4 * kind + i for kind in range(34) for i in range(int(hand[kind]))] for hand in hands]
         return lambda: [shanten(ids) for ids in tiles]
 
-    def _arguments(self, win: Win) -> tuple[Any, ...]:
+    def _arguments(self, win: WonHand) -> tuple[Any, ...]:
         kinds = self._core.MeldType
         types = {CHI: kinds.Chi, PON: kinds.Pon, ANKAN: kinds.Ankan, MINKAN: kinds.Daiminkan, KAKAN: kinds.Kakan}
         melds = [self._core.Meld(types[type_], ids, type_ != ANKAN) for type_, ids in win.melds]

@@ -37,7 +37,7 @@ from suphx.kernel.record import I32, Records
 CHI, PON, ANKAN, MINKAN, KAKAN = CHI_MELD, PON_MELD, ANKAN_MELD, MINKAN_MELD, KAKAN_MELD
 
 
-class Win(NamedTuple):
+class WonHand(NamedTuple):
     """A winning hand as other engines take it; tiles are ids 0-135."""
 
     concealed: list[int]
@@ -111,7 +111,7 @@ def score_wins(wins: Records, scores: I32) -> None:
         scores[i, 2] = pay_win(seat, seat if is_tsumo else t.turn, dealer_of(t), base, deltas)
 
 
-def describe_win(t: Any) -> Win:
+def describe_win(t: Any) -> WonHand:
     """Return one record of ``collect_wins`` for other engines."""
     seat = int(t["actor"])
     is_tsumo = t["phase"] == OWN_TURN
@@ -125,7 +125,7 @@ def describe_win(t: Any) -> Win:
         concealed += [bag.take(kind, is_red=has_red and i == 0) for i in range(count)]
     melds = [_describe_meld(t, seat, m, bag) for m in range(int(t["num_melds"][seat]))]
     places = range(int(t["num_dora"]))
-    return Win(
+    return WonHand(
         concealed=sorted(concealed),
         win_tile=win_tile,
         melds=melds,

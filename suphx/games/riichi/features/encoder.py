@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from suphx.games.riichi.features import mini, paper
 from suphx.games.riichi.features.head import CLAIM_HEADS, HEAD_NAMES
 from suphx.games.riichi.features.layout import paper_layout
-from suphx.games.riichi.features.layout.planes import Layout
+from suphx.games.riichi.features.layout.planes import PlaneLayout
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.table.table import Table
 from suphx.kernel.jit import jit
@@ -30,12 +30,12 @@ class Encoder:
     name: str
     version: int
     """Stands in every checkpoint: a net fits one version of one encoder."""
-    public: Layout
+    public: PlaneLayout
     """Planes of the discard and riichi heads."""
-    claim: Layout
+    claim: PlaneLayout
     """Planes of the chow, pong and kong heads: one row for each possible claim."""
 
-    def layout(self, head: int) -> Layout:
+    def layout(self, head: int) -> PlaneLayout:
         """Return the planes that a head (0-4, head.py) sees; ValueError for another number."""
         if not 0 <= head < len(HEAD_NAMES):
             raise ValueError(f"{head} is no head: use 0 to {len(HEAD_NAMES) - 1} ({', '.join(HEAD_NAMES)})")

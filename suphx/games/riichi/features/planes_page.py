@@ -9,11 +9,11 @@ from pathlib import Path
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.features.encoder import ENCODERS, SUPHX_PLAIN
 from suphx.games.riichi.features.layout.lookahead_layout import TERMS
-from suphx.games.riichi.features.layout.planes import Layout
+from suphx.games.riichi.features.layout.planes import PlaneLayout
 from suphx.games.riichi.features.oracle import ORACLE
 
 
-def markdown(table: Layout, beginning: Layout | None = None) -> str:
+def markdown(table: PlaneLayout, beginning: PlaneLayout | None = None) -> str:
     """Return a layout as a Markdown section with one line for each range, those of ``beginning`` left out."""
     lines = [f"## {table.name}, version {table.version}: {table.num_planes} planes, {table.row_bytes} bytes a row", ""]
     num_known = 0
@@ -29,7 +29,7 @@ def markdown(table: Layout, beginning: Layout | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(pairs: Sequence[tuple[Layout, Layout]], others: Sequence[Layout], terms: str) -> str:
+def page(pairs: Sequence[tuple[PlaneLayout, PlaneLayout]], others: Sequence[PlaneLayout], terms: str) -> str:
     """Return the text of docs/features.md.
 
     ``pairs``: the layout of own turns and that of claims of each encoder; ``terms``: what look-ahead planes mean.

@@ -5,7 +5,7 @@ import pytest
 
 from suphx.games.riichi.bots.seat_play import EVERY_SEAT, NO_SCRIPT, advance_tables, fill_planes, play_to_seats
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.layout.planes import row_bytes, unpack
+from suphx.games.riichi.features.layout.planes import row_bytes, unpack_planes
 from suphx.games.riichi.hand.suit_table import load_suits
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import GAME_END
@@ -56,4 +56,4 @@ def test_planes_are_unpacked_into_their_rows(num_planes: int) -> None:
     fill_planes(rows, np.array([2, 0]), planes)
     assert (planes[1] == 9).all()
     for index in (0, 2):
-        assert (planes[index].reshape(num_planes, 34) == unpack(rows[index], num_planes)).all()
+        assert (planes[index].reshape(num_planes, 34) == unpack_planes(rows[index], num_planes)).all()

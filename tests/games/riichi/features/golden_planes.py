@@ -14,7 +14,7 @@ import numpy as np
 
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import Layout, PlaneRange, unpack
+from suphx.games.riichi.features.layout.planes import PlaneLayout, PlaneRange, unpack_planes
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PON, RIICHI, action_name
@@ -273,10 +273,10 @@ def encoded(position: GoldenPosition) -> U8:
     layout = layout_of(position)
     row = np.zeros(layout.row_bytes, np.uint8)
     encode(load_lookup(), position.deal.tables[0], position.seat, position.action, True, row)
-    return unpack(row, layout.num_planes)
+    return unpack_planes(row, layout.num_planes)
 
 
-def layout_of(position: GoldenPosition) -> Layout:
+def layout_of(position: GoldenPosition) -> PlaneLayout:
     return PUBLIC if position.action < 0 else CLAIM
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.engine.simulator import Simulator
-from suphx.games.riichi.features.layout.planes import Layout, unpack
+from suphx.games.riichi.features.layout.planes import PlaneLayout, unpack_planes
 from suphx.games.riichi.features.mini import CLAIM, PUBLIC, encode
 from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
 from suphx.games.riichi.table.rules import tenhou
@@ -24,7 +24,7 @@ def encoded(table: np.void, seat: int, action: int) -> U8:
     layout = PUBLIC if action < 0 else CLAIM
     row = np.full(layout.row_bytes, 255, np.uint8)
     encode(table.view(np.recarray), seat, action, row)  # type: ignore[arg-type]
-    return unpack(row, layout.num_planes)
+    return unpack_planes(row, layout.num_planes)
 
 
 # ---- the slow twin: the published text, plane by plane, in plain Python ----
@@ -261,11 +261,11 @@ def hand_made_table() -> np.void:
     return table
 
 
-def columns(planes: U8, layout: Layout, name: str, offset: int = 0) -> list[int]:
+def columns(planes: U8, layout: PlaneLayout, name: str, offset: int = 0) -> list[int]:
     return [int(kind) for kind in np.flatnonzero(planes[layout[name].first + offset])]
 
 
-def lit(planes: U8, layout: Layout, name: str) -> list[int]:
+def lit(planes: U8, layout: PlaneLayout, name: str) -> list[int]:
     part = layout[name]
     return [int(i) for i in np.flatnonzero(planes[part.first : part.first + part.count].all(axis=1))]
 

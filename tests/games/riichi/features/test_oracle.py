@@ -7,7 +7,7 @@ import pytest
 
 from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_oracle_batch
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.oracle import ORACLE, encode_oracle
 from suphx.games.riichi.hand.shanten import shanten
@@ -28,7 +28,7 @@ RINSHAN_PLACES = (134, 135, 132, 133)
 def encoded(table: np.void, seat: int) -> U8:
     row = np.full(ORACLE.row_bytes, 255, np.uint8)
     encode_oracle(load_lookup(), table.view(np.recarray), seat, row)  # type: ignore[arg-type]
-    return unpack(row, ORACLE.num_planes)
+    return unpack_planes(row, ORACLE.num_planes)
 
 
 def twin(position: Position, seat: int) -> U8:
@@ -118,7 +118,7 @@ def test_a_batch_is_the_rows_one_by_one_on_any_number_of_threads() -> None:
     for num_threads in (1, 2):
         rows = np.zeros((200, ORACLE.row_bytes), np.uint8)
         encode_oracle_batch(simulator.tables, indices, rows, num_threads=num_threads)
-        assert np.array_equal(np.stack([unpack(row, ORACLE.num_planes) for row in rows]), expected)
+        assert np.array_equal(np.stack([unpack_planes(row, ORACLE.num_planes) for row in rows]), expected)
 
 
 def test_rows_and_tables_that_do_not_fit_are_refused() -> None:

@@ -11,7 +11,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.features.batch import encode_oracle_batch
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.features.oracle import ORACLE
 from suphx.games.riichi.features.oracle_row import seen_rows, wide_row_bytes, with_oracle
 from suphx.games.riichi.hidden.determinisation import determinise
@@ -40,13 +40,13 @@ def seen(rows: U8, *, sees_all: bool = False) -> U8:
     """Return the oracle planes that a net sees, uint8 [n, planes, 34]."""
     joined = seen_rows(rows, LAYOUT.num_planes, ORACLE.num_planes, sees_all=sees_all)
     assert np.array_equal(joined[:, : LAYOUT.row_bytes], rows[:, : LAYOUT.row_bytes])
-    return np.stack([unpack(row, ORACLE.num_planes) for row in joined[:, LAYOUT.row_bytes :]])
+    return np.stack([unpack_planes(row, ORACLE.num_planes) for row in joined[:, LAYOUT.row_bytes :]])
 
 
 def everything(tables: Records) -> U8:
     rows = np.zeros((N, ORACLE.row_bytes), np.uint8)
     encode_oracle_batch(tables, np.arange(N), rows)
-    return np.stack([unpack(row, ORACLE.num_planes) for row in rows])
+    return np.stack([unpack_planes(row, ORACLE.num_planes) for row in rows])
 
 
 def mixed(x: int) -> int:

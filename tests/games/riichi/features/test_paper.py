@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import Layout, unpack
+from suphx.games.riichi.features.layout.planes import PlaneLayout, unpack_planes
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
@@ -24,7 +24,7 @@ from tests.games.riichi.features.random_tables import hide_differently, random_t
 from tests.games.riichi.features.suphx_twin import Twin
 
 
-def layout_of(action: int) -> Layout:
+def layout_of(action: int) -> PlaneLayout:
     return PUBLIC if action < 0 else CLAIM
 
 
@@ -32,10 +32,10 @@ def encoded(table: np.void, seat: int, action: int = -1) -> U8:
     layout = layout_of(action)
     row = np.full(layout.row_bytes, 255, np.uint8)
     encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
-    return unpack(row, layout.num_planes)
+    return unpack_planes(row, layout.num_planes)
 
 
-def differences(ours: U8, twin: U8, layout: Layout) -> list[str]:
+def differences(ours: U8, twin: U8, layout: PlaneLayout) -> list[str]:
     """Return the names of the ranges in which two encodings differ, the look-ahead apart."""
     names = []
     for part in layout.ranges:

@@ -8,7 +8,7 @@ import pytest
 
 from suphx.games.riichi.features.encoder import ENCODERS
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES, KONG_HEAD
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.features.samples import Samples, encode_kyokus
 from suphx.games.riichi.features.suit_permutation import SUIT_ORDERS, permute_suits
 from suphx.games.riichi.records.archive.store import KyokuStore, StoreWriter
@@ -86,7 +86,7 @@ def test_each_sample_has_an_order_of_its_own(stores: list[KyokuStore]) -> None:
     permute_suits(samples, choices)
     for i in range(12):
         columns = [moved_kind(kind, int(choices[i])) for kind in range(34)]
-        assert np.array_equal(unpack(samples.rows[i], 288)[:, columns], unpack(plain.rows[i], 288))
+        assert np.array_equal(unpack_planes(samples.rows[i], 288)[:, columns], unpack_planes(plain.rows[i], 288))
         assert samples.labels[i] == columns[plain.labels[i]]
         assert samples.masks[i, samples.labels[i]] == 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.games.riichi.bench.peer import HAND_PEERS, HandPeer, Score, load_hand_peer
+from suphx.games.riichi.bench.peer import HAND_PEERS, HandPeer, PeerScore, load_hand_peer
 from suphx.games.riichi.bench.winning_hand import collect_wins, describe_win, score_wins
 from suphx_cli import cli
 from suphx_platform.bench.hands import random_hands
@@ -105,8 +105,8 @@ def test_a_wrong_score_is_found_by_every_peer(peer: HandPeer) -> None:
     score_wins(tables, scores)
     wins = [describe_win(table) for table in tables]
     theirs = [peer.read_score(result, win) for result, win in zip(peer.prepare_scores(wins)(), wins, strict=True)]
-    assert theirs == [Score(*row) for row in scores.tolist()]
-    assert theirs != [Score(han + 1, fu, points) for han, fu, points in scores.tolist()]
+    assert theirs == [PeerScore(*row) for row in scores.tolist()]
+    assert theirs != [PeerScore(han + 1, fu, points) for han, fu, points in scores.tolist()]
 
 
 def test_wins_are_described_tile_by_tile() -> None:

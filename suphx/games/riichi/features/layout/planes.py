@@ -36,7 +36,7 @@ class PlaneRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PlaneLayout:
     """A named table of plane ranges without gaps; raises ValueError for gaps, overlaps and doubled names.
 
     >>> layout("mini", 1, [("hand", 4, "own tiles"), ("riichi", 4, "who declared")])["riichi"].first
@@ -86,7 +86,7 @@ class Layout:
         return row_bytes(self.num_planes)
 
 
-def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, ...], str]]) -> Layout:
+def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, ...], str]]) -> PlaneLayout:
     """Return the layout of ``parts`` (name, count or shape, meaning) one after another."""
     ranges: list[PlaneRange] = []
     first = 0
@@ -95,7 +95,7 @@ def layout(name: str, version: int, parts: Iterable[tuple[str, int | tuple[int, 
         count = math.prod(size) if isinstance(size, tuple) else size
         ranges.append(PlaneRange(part_name, first, count, meaning, shape))
         first += count
-    return Layout(name, version, tuple(ranges))
+    return PlaneLayout(name, version, tuple(ranges))
 
 
 def row_bytes(num_planes: int) -> int:
@@ -103,7 +103,7 @@ def row_bytes(num_planes: int) -> int:
     return (num_planes * NUM_COLUMNS + 7) // 8
 
 
-def unpack(row: U8, num_planes: int) -> U8:
+def unpack_planes(row: U8, num_planes: int) -> U8:
     """Return the planes of a packed row as uint8 [num_planes, 34] of 0 and 1.
 
     ``row``: uint8 [row_bytes(num_planes)]; ValueError for another shape or type.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from suphx.atomic_file import write_atomically
-from suphx.games.riichi.records.log.record_error import DAMAGED, FOREIGN_KINDS, REMEDIES
+from suphx.games.riichi.records.log.record_error import DAMAGED, FOREIGN_KINDS, RECORD_REMEDIES
 
 MAX_TEXT_LENGTH = 1000
 """Characters that an entry keeps of each of its texts: a damaged record can make any of them long."""
@@ -23,12 +23,12 @@ class QuarantinedRecord:
     """Where in the file, or where in the record."""
     reason: str
     kind: str = DAMAGED
-    """The kind of reason, a key of REMEDIES (record_error.py)."""
+    """The kind of reason, a key of RECORD_REMEDIES (record_error.py)."""
 
     @property
     def remedy(self) -> str:
         """Return what the owner of the record can do."""
-        return REMEDIES.get(self.kind, "")
+        return RECORD_REMEDIES.get(self.kind, "")
 
 
 class Quarantine:
@@ -59,7 +59,7 @@ class Quarantine:
         return dict(self._kinds.most_common())
 
     def add(self, file: str, position: str, reason: str, *, kind: str = DAMAGED) -> None:
-        """Set one record aside; ``kind`` is a key of REMEDIES (record_error.py)."""
+        """Set one record aside; ``kind`` is a key of RECORD_REMEDIES (record_error.py)."""
         self.count += 1
         self._kinds[kind] += 1
         if len(self.entries) < self._limit:

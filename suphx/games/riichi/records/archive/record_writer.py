@@ -13,7 +13,7 @@ from typing import Literal
 from suphx.atomic_file import write_atomically
 from suphx.games.riichi.records.archive.quarantine import Quarantine
 from suphx.games.riichi.records.log.gamelog import GameLog
-from suphx.games.riichi.records.log.record_error import AGAINST_THE_RULES, NOT_WRITABLE
+from suphx.games.riichi.records.log.record_error import ILLEGAL_RECORD, NOT_WRITABLE
 from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 
@@ -48,7 +48,7 @@ def _written(logs: Iterable[GameLog], form: RecordForm, quarantine: Quarantine |
             if quarantine is None:
                 raise
             has_results = all(kyoku.is_result_complete for kyoku in log.kyokus)
-            kind = AGAINST_THE_RULES if form == "mjai" or has_results else NOT_WRITABLE
+            kind = ILLEGAL_RECORD if form == "mjai" or has_results else NOT_WRITABLE
             quarantine.add(log.id, "", f"cannot be written as {form}: {error}", kind=kind)
         else:
             yield log, text

@@ -17,11 +17,11 @@ OTHER_FORMAT = "another record format"
 THREE_PLAYERS = "three players"
 NO_RED_FIVES = "no red fives"
 CHIPS = "chips"
-DUPLICATE = "duplicate"
-AGAINST_THE_RULES = "against the rules"
+DUPLICATE_RECORD = "duplicate"
+ILLEGAL_RECORD = "against the rules"
 NOT_WRITABLE = "cannot be converted"
 
-REMEDIES = {
+RECORD_REMEDIES = {
     DAMAGED: "download the record again",
     NO_END: "download the record again: its end is missing",
     NO_KYOKU: "remove the file: it has nothing to replay",
@@ -32,8 +32,8 @@ REMEDIES = {
     THREE_PLAYERS: "nothing: only games of four players are read",
     NO_RED_FIVES: "nothing: only games with red fives are read",
     CHIPS: "nothing: only games without chips are read",
-    DUPLICATE: "nothing: the game is already there",
-    AGAINST_THE_RULES: "run suphx records verify and report the first difference",
+    DUPLICATE_RECORD: "nothing: the game is already there",
+    ILLEGAL_RECORD: "run suphx records verify and report the first difference",
     NOT_WRITABLE: "keep the game in its own format",
 }
 """Why a record is set aside -> what its owner can do."""
@@ -42,7 +42,7 @@ FOREIGN_KINDS = frozenset((THREE_PLAYERS, NO_RED_FIVES, CHIPS))
 
 
 class RecordError(ValueError):
-    """A record that cannot be read: what is wrong, where, and its kind, a key of REMEDIES."""
+    """A record that cannot be read: what is wrong, where, and its kind, a key of RECORD_REMEDIES."""
 
     def __init__(self, reason: str, position: str, kind: str = DAMAGED) -> None:
         super().__init__(reason, position, kind)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suphx.games.riichi.features.layout.planes import (
-    Layout,
+    PlaneLayout,
     PlaneRange,
     add_tile,
     count_bits,
@@ -19,7 +19,7 @@ from suphx.games.riichi.features.layout.planes import (
     set_counts,
     set_kinds,
     set_plane,
-    unpack,
+    unpack_planes,
 )
 
 
@@ -32,7 +32,7 @@ def test_ranges_follow_each_other_and_are_found_by_name() -> None:
 @pytest.mark.parametrize("first", [3, 5])
 def test_a_gap_or_an_overlap_is_refused(first: int) -> None:
     with pytest.raises(ValueError, match=r"range b has planes .* end at 4"):
-        Layout("small", 1, (PlaneRange("a", 0, 4, ""), PlaneRange("b", first, 1, "")))
+        PlaneLayout("small", 1, (PlaneRange("a", 0, 4, ""), PlaneRange("b", first, 1, "")))
 
 
 def test_a_doubled_name_is_refused() -> None:
@@ -48,7 +48,7 @@ def test_an_unknown_range_is_answered_with_the_known_ones() -> None:
 def test_a_range_may_have_a_shape_that_fits_its_count() -> None:
     assert layout("small", 1, [("rivers", (4, 24), "")])["rivers"] == PlaneRange("rivers", 0, 96, "", (4, 24))
     with pytest.raises(ValueError, match=r"range rivers has 95 planes, but the shape \(4, 24\)"):
-        Layout("small", 1, (PlaneRange("rivers", 0, 95, "", (4, 24)),))
+        PlaneLayout("small", 1, (PlaneRange("rivers", 0, 95, "", (4, 24)),))
 
 
 @pytest.mark.parametrize("num_planes", [1, 2, 3, 4, 7, 288])
@@ -60,7 +60,7 @@ def test_every_bit_lands_in_its_own_place(num_planes: int) -> None:
         for column in np.flatnonzero(planes[plane]):
             set_bit(bit_row, plane, int(column))
         set_kinds(kinds_row, plane, sum(1 << int(column) for column in np.flatnonzero(planes[plane])))
-    assert np.array_equal(unpack(bit_row, num_planes), planes)
+    assert np.array_equal(unpack_planes(bit_row, num_planes), planes)
     assert np.array_equal(kinds_row, bit_row)
 
 
@@ -68,13 +68,13 @@ def test_every_bit_lands_in_its_own_place(num_planes: int) -> None:
 def test_a_full_plane_touches_no_neighbour(plane: int) -> None:
     row = np.zeros(row_bytes(5), np.uint8)
     set_plane(row, plane)
-    assert np.array_equal(unpack(row, 5).sum(axis=1), 34 * np.eye(5)[plane])
+    assert np.array_equal(unpack_planes(row, 5).sum(axis=1), 34 * np.eye(5)[plane])
     assert int(np.unpackbits(row).sum()) == 34
 
 
 def test_a_row_of_the_wrong_size_is_refused() -> None:
     with pytest.raises(ValueError, match=r"a row of 5 planes is uint8\[22\], not uint8\[21\]"):
-        unpack(np.zeros(21, np.uint8), 5)
+        unpack_planes(np.zeros(21, np.uint8), 5)
 
 
 @settings(deadline=None)  # the first example compiles
@@ -106,5 +106,5 @@ def test_count_planes_are_those_of_figure_3() -> None:
     counts[[0, 13, 33]] = 1, 3, 4
     row = np.zeros(row_bytes(6), np.uint8)
     set_counts(row, 1, count_masks(counts))
-    planes = unpack(row, 6)
+    planes = unpack_planes(row, 6)
     assert [np.flatnonzero(plane).tolist() for plane in planes] == [[], [0, 13, 33], [13, 33], [13, 33], [33], []]

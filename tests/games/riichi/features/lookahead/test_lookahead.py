@@ -9,7 +9,7 @@ import pytest
 
 from suphx.games.riichi.features.layout.lookahead_layout import CHANCE_BORDERS
 from suphx.games.riichi.features.layout.paper_layout import CLAIM, PUBLIC
-from suphx.games.riichi.features.layout.planes import unpack
+from suphx.games.riichi.features.layout.planes import unpack_planes
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.paper import encode
 from suphx.games.riichi.records.archive.archive import Quarantine, iter_records
@@ -29,7 +29,7 @@ def encoded(table: np.void, seat: int, action: int = -1) -> dict[str, U8]:
     layout = PUBLIC if action < 0 else CLAIM
     row = np.zeros(layout.row_bytes, np.uint8)
     encode(load_lookup(), table.view(np.recarray), seat, action, True, row)  # type: ignore[arg-type]
-    planes = unpack(row, layout.num_planes)
+    planes = unpack_planes(row, layout.num_planes)
     return {part.name: planes[part.first : part.first + part.count] for part in layout.ranges if is_ours(part.name)}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suphx.games.riichi.records.archive.quarantine import MAX_TEXT_LENGTH, Quarantine, QuarantinedRecord
-from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, REMEDIES
+from suphx.games.riichi.records.log.record_error import CHIPS, DAMAGED, RECORD_REMEDIES
 
 
 def test_everything_is_counted_and_the_first_entries_are_kept() -> None:
@@ -16,7 +16,7 @@ def test_everything_is_counted_and_the_first_entries_are_kept() -> None:
     assert (quarantine.count, quarantine.num_foreign) == (5, 1)
     assert quarantine.by_reason == {DAMAGED: 4, CHIPS: 1}
     assert quarantine.entries[1] == QuarantinedRecord("file", "line 1", "tile 3 twice", DAMAGED)
-    assert quarantine.entries[1].remedy == REMEDIES[DAMAGED]
+    assert quarantine.entries[1].remedy == RECORD_REMEDIES[DAMAGED]
     assert len(quarantine.entries) == 2
 
 
@@ -41,7 +41,7 @@ def test_it_is_written_as_json_lines_that_say_what_was_not_kept(tmp_path: Path) 
     quarantine.write(path)
     lines = path.read_text().splitlines()
     assert "日本" in lines[0]
-    assert json.loads(lines[0])["remedy"] == REMEDIES[DAMAGED]
+    assert json.loads(lines[0])["remedy"] == RECORD_REMEDIES[DAMAGED]
     assert json.loads(lines[1]) == {"omitted": 1}
     assert [file.name for file in tmp_path.iterdir()] == ["quarantine.jsonl"]
 

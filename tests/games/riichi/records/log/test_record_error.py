@@ -3,7 +3,13 @@ from __future__ import annotations
 import pickle
 
 from suphx.games.riichi.records.log import record_error
-from suphx.games.riichi.records.log.record_error import CHIPS, FOREIGN_KINDS, REMEDIES, ForeignRecord, RecordError
+from suphx.games.riichi.records.log.record_error import (
+    CHIPS,
+    FOREIGN_KINDS,
+    RECORD_REMEDIES,
+    ForeignRecord,
+    RecordError,
+)
 
 
 def test_an_error_says_reason_and_place_and_survives_pickling() -> None:
@@ -17,6 +23,6 @@ def test_an_error_says_reason_and_place_and_survives_pickling() -> None:
 
 def test_every_kind_of_reason_has_a_remedy() -> None:
     kinds = {value for name, value in vars(record_error).items() if name.isupper() and isinstance(value, str)}
-    assert kinds == set(REMEDIES)
+    assert kinds == set(RECORD_REMEDIES)
     assert kinds >= FOREIGN_KINDS
-    assert all(REMEDIES.values())
+    assert all(RECORD_REMEDIES.values())
