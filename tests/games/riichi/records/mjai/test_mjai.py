@@ -137,14 +137,15 @@ def test_what_is_no_game_is_refused(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["type", "bakaze", "reason", "pai"])
-def test_nesting_that_json_can_just_hold_is_refused_too(name: str) -> None:
+def test_nesting_that_json_can_just_hold_is_refused_or_ignored(name: str) -> None:
     lines = SHORT.splitlines()
     number = {"type": 2, "bakaze": 1, "reason": -3, "pai": 2}[name]
     event = json.loads(lines[number])
     assert name in event
+    is_ignored = name == "reason"  # how a draw came about follows from the moves, whatever its name
     for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit()):
         lines[number] = json.dumps(event | {name: 0}).replace("0", f"{'[' * depth}0{']' * depth}", 1)
-        assert not is_readable("\n".join(lines))
+        assert not is_readable("\n".join(lines)) or is_ignored
 
 
 def test_points_beyond_all_bounds_are_refused_however_they_came() -> None:
