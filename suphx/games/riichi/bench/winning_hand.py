@@ -121,7 +121,8 @@ def describe_win(t: Any) -> WonHand:
     concealed = [win_tile]
     for kind in range(34):
         count = int(t["hand"][seat, kind]) - int(is_tsumo and kind == kind_of_face(face))
-        has_red = num_red(int(t["red"][seat]), kind) and not (is_tsumo and is_red(face) and kind == kind_of_face(face))
+        is_drawn = is_tsumo and is_red(face) and kind == kind_of_face(face)
+        has_red = num_red(int(t["red"][seat]), kind) > 0 and not is_drawn
         concealed += [bag.take(kind, is_red=has_red and i == 0) for i in range(count)]
     melds = [_describe_meld(t, seat, m, bag) for m in range(int(t["num_melds"][seat]))]
     places = range(int(t["num_dora"]))
