@@ -294,6 +294,19 @@ def test_results_of_other_code_in_the_storage_are_not_replaced_without_a_questio
     assert kept.stages["training"].metrics == {"sum": 6}
 
 
+def test_a_stored_result_of_this_code_is_used_rather_than_one_of_other_code_that_is_here(
+    project: Project, tmp_path: Path
+) -> None:
+    here = project.run().folder
+    here.rename(tmp_path / "here")
+    project.write(LOSS, "SCALE = 3\n")
+    project.run(storage=tmp_path / "storage").folder.rename(tmp_path / "elsewhere")
+    (tmp_path / "here").rename(here)
+    result = project.run(storage=tmp_path / "storage")
+    assert statuses(result) == ["kept", "kept", "kept"]
+    assert result.stages["training"].metrics == {"sum": 9}
+
+
 def test_the_code_of_training_stages_does_not_include_the_report() -> None:
     stages = {
         stage.name: stage_code(stage.run) for stage in pipeline_stages(load_recipe(find_recipe(Path("self_play"))))
