@@ -198,10 +198,11 @@ def test_keep_uses_results_of_other_code_with_a_warning(project: Project) -> Non
     assert project.run().warnings == ()
 
 
-def test_a_change_of_the_reports_code_draws_only_the_report_again(project: Project) -> None:
+@pytest.mark.parametrize("on_code_change", ["stop", "keep", "redo"])
+def test_a_change_of_the_reports_code_draws_only_the_report_again(project: Project, on_code_change: CodeChange) -> None:
     project.run()
     project.write("chart_of_this_test.py", "WIDTH = 200\n")
-    result = project.run()
+    result = project.run(on_code_change)
     assert statuses(result) == ["kept", "kept", "finished"]
     assert work(result.folder) == ALL_WORK | {"report": 2}
 
