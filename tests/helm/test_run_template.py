@@ -54,6 +54,8 @@ def test_a_run_saves_before_its_head_ends(render: Render) -> None:
         (container,) = group["template"]["spec"]["containers"]
         hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
         assert hook == (["python", "-m", "suphx_platform.cluster.driver_end", "demo-1"] if name == "head" else None)
+        seconds = group["template"]["spec"]["terminationGracePeriodSeconds"]
+        assert seconds >= 120 if name == "head" else seconds <= 30, "the hook is killed after the grace period"
     long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
     assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
 
