@@ -1,6 +1,6 @@
 """The chart's README: what stands above the table of values is kept, the table comes from values.yaml.
 
-``python -m tests.helm.chart_readme`` writes it again.
+``python -m tests.helm.chart_readme`` writes it anew.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class RayActor:
 
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
-        """Return that the process lives; answered beside all other work."""
+        """Say that the process lives, whatever else it is doing."""
         return _health()
 
 
@@ -95,7 +95,7 @@ class OwnEngine:
     """How a simulator makes an engine in its own process."""
 
     config: bytes
-    """The pickled ``ReinforcementConfig``: to unpickle it loads torch, which other simulators do not need."""
+    """The pickled ``ReinforcementConfig``: whoever reads it loads torch, which no other simulator needs."""
     server_name: str
 
 
@@ -161,7 +161,7 @@ class InferenceEngineActor(RayActor):
 
     def __init__(self, config: ReinforcementConfig, server_name: str, name: str) -> None:
         """``server_name``: of the parameter server; ``name``: what this engine is called there."""
-        # Requests are in Ray's shared memory, which is read-only. Nothing here writes to them.
+        # Requests come out of Ray's shared memory, which nobody may write to; nor does anybody.
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
         self._own = _new_engine(config, server_name, name, has_thread=True)
 
