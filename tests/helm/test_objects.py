@@ -102,7 +102,7 @@ def test_names_are_unique_and_such_as_kubernetes_takes(render: Render, values: d
             assert len({mount["mountPath"] for mount in container["volumeMounts"]}) == len(mounted)
 
 
-@pytest.mark.parametrize("release", ["suphx", "a", "x" * 53])
+@pytest.mark.parametrize("release", ["suphx", "a", "x" * 53, "suphx-" + "x" * 47])
 def test_any_name_of_a_release_will_do(chart: Chart, kuberay: KubeRaySchemas, release: str) -> None:
     texts = chart.render(EVERYTHING, name=release, namespace="mahjong")
     for path, text in texts.items():
