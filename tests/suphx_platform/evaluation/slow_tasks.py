@@ -53,3 +53,11 @@ def game_processes() -> list[int]:
         except (FileNotFoundError, ProcessLookupError):  # it has just ended
             continue
     return sorted(found)
+
+
+def all_end(seconds: float = 60.0) -> bool:
+    """Tell whether all processes that play end by themselves in time: Ray does not wait for those that it kills."""
+    end = time.monotonic() + seconds
+    while game_processes() and time.monotonic() < end:
+        time.sleep(0.1)
+    return not game_processes()

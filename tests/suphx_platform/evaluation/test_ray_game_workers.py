@@ -24,6 +24,7 @@ from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorker
 from tests.suphx_platform.agents.bot_program import BOT
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
+    all_end,
     game_processes,
     load_slow,
     load_where_programs_are,
@@ -71,7 +72,7 @@ def test_results_are_those_of_one_process(
     tmp_path: Path, workers: RayGameWorkers, expected: dict[str, bytes], number: int
 ) -> None:
     assert play(tmp_path, RayGameWorkers(number), load=load_agent) == expected
-    assert not game_processes()
+    assert all_end()
 
 
 def kill(number: int, by: int = signal.SIGKILL) -> Act:
@@ -104,7 +105,7 @@ def test_games_that_always_kill_their_process_are_named(tmp_path: Path, workers:
     message = rf"^{MAX_LOSSES + 1} workers were lost while they played \d+; the last one: .* too little memory"
     with pytest.raises(ChildProcessError, match=message):
         play(tmp_path, RayGameWorkers(2), load=load_deadly)
-    assert not game_processes()
+    assert all_end()
 
 
 def load_deadly(address: str) -> DeadlyAgent:
@@ -161,7 +162,7 @@ def test_a_sequential_match_decides_the_same(tmp_path: Path, workers: RayGameWor
     ]
     assert outcomes[0] == outcomes[1]
     assert outcomes[0]["verdict"] == "better"
-    assert not game_processes(), "nobody plays on after the decision"
+    assert all_end(), "nobody plays on after the decision"
 
 
 def test_a_lost_node_costs_only_what_its_workers_had_begun(

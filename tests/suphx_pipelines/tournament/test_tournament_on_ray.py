@@ -1,0 +1,123 @@
+"""Whole tournaments over Ray's processes, undisturbed and killed: every result is the same bytes as in one process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from tests.repository import REPOSITORY
+from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.tournament.short_tournament import SHORT, over_ray
+from tests.suphx_pipelines.tournament.small_tournament import play
+from tests.suphx_platform.evaluation.slow_tasks import game_processes
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("short_games")]
+
+RESULTS = ("games.json", "table.json", "decision.json")
+WALLS = SHORT.leaderboard.hanchans // 4
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> Path:
+    """A folder of runs with a checkpoint that plays."""
+    folder = tmp_path_factory.mktemp("start")
+    shutil.copy(_empty_store, folder / "mlflow.db")
+    save_keeper(folder / "a-1" / "reinforcement")
+    return folder
+
+
+@pytest.fixture
+def runs(start: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(start, tmp_path / "runs")
+
+
+@pytest.fixture(scope="module")
+def expected(start: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What one process leaves that nobody disturbs."""
+    runs = shutil.copytree(start, tmp_path_factory.mktemp("one") / "runs")
+    play(runs, SHORT)
+    found = results(runs)
+    assert len(kept_walls(runs)) == WALLS
+    assert sum("/games/fresh/" in name for name in found) > 0, "the decision was played to its end"
+    return found
+
+
+def results(runs: Path) -> dict[str, bytes]:
+    """Return the games that were kept and what was computed of them, by path."""
+    (folder,) = runs.glob("nightly-*")
+    paths = [path for stage in ("leaderboard", "decision") for path in (folder / stage).rglob("*.json")]
+    wanted = [path for path in paths if "games" in path.parent.parts or path.name in RESULTS]
+    return {str(path.relative_to(runs)): path.read_bytes() for path in sorted(wanted)}
+
+
+def kept_walls(runs: Path) -> list[Path]:
+    return list(runs.glob("nightly-*/leaderboard/games/*.json"))
+
+
+@contextmanager
+def when_games_come(runs: Path, act: Callable[[], None]) -> Iterator[None]:
+    """Have ``act`` called as soon as the first wall is kept, while the block goes on."""
+
+    def watch() -> None:
+        while not kept_walls(runs):
+            time.sleep(0.005)
+        act()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    yield
+    watcher.join(60)
+    assert not watcher.is_alive()
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_any_number_of_workers_leaves_the_same_files(runs: Path, expected: dict[str, bytes], workers: int) -> None:
+    play(runs, over_ray(workers))
+    assert results(runs) == expected
+
+
+@pytest.mark.parametrize("what", ["worker", "node"])
+def test_a_worker_or_a_node_that_dies_changes_no_file(
+    runs: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    killed = []
+    try:
+        nodes = [cluster.add_node(num_cpus=2) for _ in range(2)]
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+
+        def kill() -> None:
+            killed.extend(process for process in game_processes())
+            if what == "node":
+                cluster.remove_node(nodes[0], allow_graceful=False)
+            else:
+                os.kill(killed[0], signal.SIGKILL)
+
+        with when_games_come(runs, kill):
+            play(runs, over_ray(4))
+    finally:
+        cluster.shutdown()
+    assert len(killed) == 4
+    assert results(runs) == expected
+
+
+def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(runs: Path, expected: dict[str, bytes]) -> None:
+    command = [sys.executable, "-m", "tests.suphx_pipelines.tournament.short_tournament", str(runs), "2"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    driver = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
+    with when_games_come(runs, driver.kill):
+        assert driver.wait(600) == -signal.SIGKILL
+    assert 0 < len(kept_walls(runs)) < WALLS
+    subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
+    assert results(runs) == expected
