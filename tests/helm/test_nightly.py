@@ -103,9 +103,11 @@ def tournament(render: Render, **values: Any) -> dict[str, Any]:
 def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:
     job = find(render(RAY), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
     pod = job["template"]["spec"]
-    args = build_parser().parse_args(pod["containers"][0]["command"][1:])
-    assert (args.command, str(args.recipe), args.release) == ("launch", "/recipes/nightly.toml", "suphx")
-    assert (args.follow, args.rm, args.json) == (True, True, False)
+    words = pod["containers"][0]["command"]
+    assert words[:2] == ["suphx", "launch"]
+    args = build_parser().parse_args(words[1:])
+    assert (str(args.recipe), args.release) == ("/recipes/nightly.toml", "suphx")
+    assert (args.follow, args.rm) == (True, True)
     spec = tournament(render)["spec"]
     command = shlex.split(spec["entrypoint"])
     played = build_parser().parse_args(command[1:])
@@ -135,6 +137,10 @@ def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
     assert find(objects, "RoleBinding", "suphx-nightly")["subjects"] == [
         {"kind": "ServiceAccount", "name": "suphx-nightly", "namespace": "mahjong"}
     ]
+    for one in objects:
+        if one["metadata"]["name"] == "suphx-nightly":
+            for version in ("1.29", "1.36"):
+                kubernetes_validate.validate(one, version, strict=True)
     launcher = find(objects, "Role", "suphx-launcher")["rules"]
     for rule, whole in zip(find(objects, "Role", "suphx-nightly")["rules"], launcher, strict=True):
         assert (rule["apiGroups"], rule["resources"]) == (whole["apiGroups"], whole["resources"])

@@ -49,7 +49,10 @@ class GameActor:
 
     @ray.method(max_task_retries=1)
     def begin(self, plan: GamePlan, packed: PackedAgents) -> Place:
-        """Load the agents; compile kernels before, if nobody has done so on this node. ValueError names the node."""
+        """Load the agents of a plan, whatever it had before; the first process of a node compiles the kernels.
+
+        ValueError names the node.
+        """
         place = Place(ray.util.get_node_ip_address(), os.getpid())
         _compile_once()
         try:
@@ -57,6 +60,8 @@ class GameActor:
                 agents = replace(plan, addresses=addresses).load_agents()
         except ValueError as error:
             raise ValueError(f"on node {place.node} of the Ray cluster: {error}") from error
+        if self._player is not None:
+            self._player.close()
         self._player = GamePlayer(plan, agents)
         return place
 

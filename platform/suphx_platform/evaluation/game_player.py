@@ -63,6 +63,7 @@ class GamePlayer:
         self._finished: list[FinishedTask] = []
         self._has_room = False
         self._error: Exception | None = None
+        self._is_closed = False
         threading.Thread(target=self._run, daemon=True, name="games").start()
 
     def exchange(self, tasks: Sequence[NumberedTask], *, is_last: bool, seconds: float) -> Exchange:
@@ -84,10 +85,17 @@ class GamePlayer:
             finished, self._finished = self._finished, []
             return Exchange(finished, self._has_room)
 
+    def close(self) -> None:
+        """End the thread, which must have no task."""
+        with self._changed:
+            self._is_closed = True
+            self._waiting.append(None)
+            self._changed.notify_all()
+
     def _run(self) -> None:
         torch.set_num_threads(1)  # of this thread: small batches gain little from more
         try:
-            while True:
+            while not self._is_closed:
                 first = self._take()
                 if first is not None:
                     self._play(chain([first], iter(self._take, None)))

@@ -44,10 +44,14 @@ def ray_game_workers(number: int, *, say: Say) -> Iterator[RayGameWorkers]:
     ``say`` gets a line when a worker is lost, or while Ray has no place for them. Errors as for ``ray_session``.
     """
     with ray_session(num_cpus=number + 1):
-        yield RayGameWorkers(number, say=say)
+        workers = RayGameWorkers(number, say=say)
+        try:
+            yield workers
+        finally:
+            workers.close()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RayGameWorkers:
     """Plays tasks in ``number`` processes of Ray: ``GameWorkers`` of suphx.evaluation."""
 
@@ -55,6 +59,8 @@ class RayGameWorkers:
     say: Say = lambda text: None
     hang_seconds: float = 120.0
     """A worker that has not answered for so long is killed."""
+    idle: list[Any] = field(default_factory=list)
+    """Actors that have played all that they had: the next tasks need no new processes."""
 
     def play(
         self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
@@ -79,6 +85,11 @@ class RayGameWorkers:
             crew.stop()
         if crew.failure is not None:
             raise crew.failure
+
+    def close(self) -> None:
+        """End the actors that wait for tasks."""
+        while self.idle:
+            ray.kill(self.idle.pop())
 
 
 @dataclass(slots=True)
@@ -114,7 +125,8 @@ class _Crew:
         self.failure: Exception | None = None
         """What ends the work; tasks that were begun before are finished."""
         self._plan, self._packed = ray.put(plan), ray.put(PackedAgents.pack(plan.addresses))
-        self._workers = [_Worker(number, new_actor()) for number in range(1, min(settings.number, len(tasks)) + 1)]
+        numbers = range(1, min(settings.number, len(tasks)) + 1)
+        self._workers = [_Worker(number, settings.idle.pop() if settings.idle else new_actor()) for number in numbers]
         self._said_at = time.monotonic()
         for worker in self._workers:
             self._begin(worker)
@@ -134,9 +146,22 @@ class _Crew:
         return finished
 
     def stop(self) -> None:
-        """End all actors."""
+        """End all actors but those that have nothing to do."""
+        if self._num_left == 0:
+            self._await_room()
         for worker in self._workers:
-            ray.kill(worker.actor)
+            if worker.has_room and not worker.tasks:
+                self._settings.idle.append(worker.actor)
+            else:
+                ray.kill(worker.actor)
+
+    def _await_room(self) -> None:
+        """Wait for the last answers of workers that have finished: they come at once."""
+        calls = [reference for reference, (worker, _) in self._calls.items() if worker.place is not None]
+        if calls:
+            ready, _ = ray.wait(calls, num_returns=len(calls), timeout=_EXCHANGE_SECONDS)
+            for reference in ready:
+                self._handle(reference)
 
     def _begin(self, worker: _Worker) -> None:
         worker.place, worker.has_room = None, False

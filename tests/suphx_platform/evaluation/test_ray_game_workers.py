@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
+from suphx_platform.on_ray.ray_session import ray_session
 from tests.suphx_platform.agents.bot_program import BOT
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
@@ -37,10 +39,11 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow]
 Act = Callable[[], None]
 
 
-@pytest.fixture(scope="module")
-def workers() -> Iterator[RayGameWorkers]:
-    with ray_game_workers(4, say=print) as workers:
-        yield workers
+@pytest.fixture(scope="module", autouse=True)
+def _one_node() -> Iterator[None]:
+    """Ray for all tests of this file but the last one."""
+    with ray_session(num_cpus=5):
+        yield
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -68,10 +71,13 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_results_are_those_of_one_process(
-    tmp_path: Path, workers: RayGameWorkers, expected: dict[str, bytes], number: int
-) -> None:
-    assert play(tmp_path, RayGameWorkers(number), load=load_agent) == expected
+def test_results_are_those_of_one_process(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
+    with ray_game_workers(number, say=print) as workers:
+        assert play(tmp_path / "first", workers, load=load_agent) == expected
+        processes = game_processes()
+        assert len(processes) == number
+        assert play(tmp_path / "second", workers, load=load_agent) == expected
+        assert game_processes() == processes, "they are used again"
     assert all_end()
 
 
@@ -84,24 +90,23 @@ def kill(number: int, by: int = signal.SIGKILL) -> Act:
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_killed_workers_cost_only_what_they_had_begun(
-    tmp_path: Path, workers: RayGameWorkers, expected: dict[str, bytes], number: int
-) -> None:
+def test_killed_workers_cost_only_what_they_had_begun(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
     said: list[str] = []
-    assert play(tmp_path, RayGameWorkers(4, say=said.append), act=kill(number)) == expected
+    with closing(RayGameWorkers(4, say=said.append)) as workers:
+        assert play(tmp_path, workers, act=kill(number)) == expected
     lost = [line for line in said if "was lost: " in line]
     assert len(lost) == number
     assert all("that it had begun" in line for line in lost)
 
 
-def test_a_worker_that_hangs_is_killed(tmp_path: Path, workers: RayGameWorkers, expected: dict[str, bytes]) -> None:
+def test_a_worker_that_hangs_is_killed(tmp_path: Path, expected: dict[str, bytes]) -> None:
     said: list[str] = []
-    hasty = RayGameWorkers(2, say=said.append, hang_seconds=15)
-    assert play(tmp_path, hasty, act=kill(1, signal.SIGSTOP)) == expected
+    with closing(RayGameWorkers(2, say=said.append, hang_seconds=15)) as hasty:
+        assert play(tmp_path, hasty, act=kill(1, signal.SIGSTOP)) == expected
     assert sum("has not answered for" in line for line in said) == 1
 
 
-def test_games_that_always_kill_their_process_are_named(tmp_path: Path, workers: RayGameWorkers) -> None:
+def test_games_that_always_kill_their_process_are_named(tmp_path: Path) -> None:
     message = rf"^{MAX_LOSSES + 1} workers were lost while they played \d+; the last one: .* too little memory"
     with pytest.raises(ChildProcessError, match=message):
         play(tmp_path, RayGameWorkers(2), load=load_deadly)
@@ -121,45 +126,47 @@ class DeadlyAgent:
         os._exit(3)
 
 
-def test_a_program_that_a_node_lacks_is_an_error_that_names_the_node(tmp_path: Path, workers: RayGameWorkers) -> None:
+def test_a_program_that_a_node_lacks_is_an_error_that_names_the_node(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"on node \d+\.\d+\.\d+\.\d+ of the Ray cluster: there is no program ukeire"):
         play(tmp_path, RayGameWorkers(2), load=load_where_programs_are)
 
 
-def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path, workers: RayGameWorkers) -> None:
+def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
-    for number, baseline in enumerate(("ukeire", f"mjai:{BOT}")):
-        one, other = (
-            play_match(
-                f"{nets}:sampled",
-                baseline,
-                num_hanchans=8,
-                seed=1,
+    with ray_game_workers(2, say=print) as workers:
+        for number, baseline in enumerate(("ukeire", f"mjai:{BOT}")):
+            one, other = (
+                play_match(
+                    f"{nets}:sampled",
+                    baseline,
+                    num_hanchans=8,
+                    seed=1,
+                    rules=tonpuu(),
+                    workers=each,
+                    load=load_any_agent,
+                    kept=KeptResults(tmp_path / str(number) / name),
+                )
+                for name, each in (("one", 1), ("ray", workers))
+            )
+            assert one == other
+            assert files(tmp_path / str(number) / "one") == files(tmp_path / str(number) / "ray")
+
+
+def test_a_sequential_match_decides_the_same(tmp_path: Path) -> None:
+    with ray_game_workers(4, say=print) as workers:
+        outcomes = [
+            play_sequential_match(
+                "ukeire",
+                "tsumogiri",
+                SequentialConfig(difference=0.3, error=0.05),
+                max_hanchans=960,
+                fresh_hanchans=24,
+                seed=2,
                 rules=tonpuu(),
                 workers=each,
-                load=load_any_agent,
-                kept=KeptResults(tmp_path / str(number) / str(name)),
-            )
-            for name, each in enumerate((1, RayGameWorkers(2)))
-        )
-        assert one == other
-        assert files(tmp_path / str(number) / "0") == files(tmp_path / str(number) / "1")
-
-
-def test_a_sequential_match_decides_the_same(tmp_path: Path, workers: RayGameWorkers) -> None:
-    outcomes = [
-        play_sequential_match(
-            "ukeire",
-            "tsumogiri",
-            SequentialConfig(difference=0.3, error=0.05),
-            max_hanchans=960,
-            fresh_hanchans=24,
-            seed=2,
-            rules=tonpuu(),
-            workers=each,
-        ).to_json()
-        for each in (1, RayGameWorkers(4))
-    ]
+            ).to_json()
+            for each in (1, workers)
+        ]
     assert outcomes[0] == outcomes[1]
     assert outcomes[0]["verdict"] == "better"
     assert all_end(), "nobody plays on after the decision"
@@ -169,7 +176,7 @@ def test_a_lost_node_costs_only_what_its_workers_had_begun(
     tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two nodes of one CPU, of which one is never replaced: the other one plays the rest."""
-    assert not ray.is_initialized(), "run after the tests on one node"
+    ray.shutdown()  # that of the other tests
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     try:
         nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]

@@ -5,6 +5,9 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{- define "suphx.tournamentJob" -}}
 {{- $values := .root.Values -}}
 {{- $nightly := $values.nightly -}}
+{{- if not (or $values.storage.address $values.volumes.runs) -}}
+{{- fail "nightly.workers is set without storage.address: the games would be lost with the RayJob's pods. Set it, or volumes.runs" -}}
+{{- end -}}
 {{- $head := (index $values.presets $values.preset).head -}}
 {{- $workers := dict "replicas" $nightly.workers "places" $nightly.cpu "cpu" $nightly.cpu "memory" $nightly.memory "objectStoreGi" 2 "disk" "20Gi" -}}
 {{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) "deadline" $nightly.activeDeadlineSeconds -}}
