@@ -94,7 +94,7 @@ class TournamentRecipe:
     """Processes that play; the result does not depend on it."""
     on_ray: bool = False
     """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
-    this machine. When false, the processes run on this machine."""
+    this machine."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     """Participants."""
     leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
