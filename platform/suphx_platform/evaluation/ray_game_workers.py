@@ -223,6 +223,7 @@ class _Crew:
         self._waiting.extendleft(reversed(lost))
         if worker.place is None:
             worker.lost_starts += 1
+            ray.kill(worker.actor)
             worker.actor = new_actor()
         again = f": {count_text(len(lost), 'part')} that it had begun {_are(len(lost))} played again" if lost else ""
         self._settings.say(f"{worker} was lost{again} ({first_line(error)})")

@@ -88,14 +88,11 @@ def play_tasks(
         records=records,
     )
     agents = plan.load_agents()  # here first: a wrong address is an error of this process
-    missing = []
-    for index, task in enumerate(tasks):
-        known = None if kept is None else kept.read(task.key)
-        if known is None:
-            missing.append(index)
-        else:
-            progress(len(task.seeds))
-            yield index, _without_forfeits(known, note_forfeit)
+    known = _known(tasks, kept)
+    for index, summary in known.items():
+        progress(len(tasks[index].seeds))
+        yield index, _without_forfeits(summary, note_forfeit)
+    missing = [index for index in range(len(tasks)) if index not in known]
     if not missing:
         return
     todo = [tasks[index] for index in missing]
@@ -107,6 +104,12 @@ def play_tasks(
             if kept is not None:
                 kept.write(tasks[index].key, summary)
             yield index, _without_forfeits(summary, note_forfeit)
+
+
+def _known(tasks: Sequence[GameTask], kept: KeptResults | None) -> dict[int, Summary]:
+    """Return the summaries that are kept, by the index of their task."""
+    found = {} if kept is None else {index: kept.read(task.key) for index, task in enumerate(tasks)}
+    return {index: summary for index, summary in found.items() if summary is not None}
 
 
 def _results(
