@@ -28,7 +28,9 @@ from suphx_platform.on_ray.actor_supervisor import cause_of, first_line
 from suphx_platform.on_ray.ray_session import ray_session
 
 MAX_LOSSES = 3
-"""Times that a task may be lost with its worker, and that a worker may be lost before it has begun."""
+"""Times that a task may be lost with its worker."""
+_MAX_LOST_STARTS = 5
+"""Times that a worker may be lost before it has begun: until Ray notices that a node is gone, it may name it again."""
 _EXCHANGE_SECONDS = 5.0
 """A worker answers at least so often, also if nothing is finished."""
 _LOOK_SECONDS = 1.0
@@ -227,7 +229,7 @@ class _Crew:
             worker.actor = new_actor()
         again = f": {count_text(len(lost), 'part')} that it had begun {_are(len(lost))} played again" if lost else ""
         self._settings.say(f"{worker} was lost{again} ({first_line(error)})")
-        if worker.lost_starts > MAX_LOSSES:
+        if worker.lost_starts > _MAX_LOST_STARTS:
             self._end(f"{worker} was lost {worker.lost_starts} times before it played anything", error)
         elif failed := [index for index in lost if self._losses[index] > MAX_LOSSES]:
             self._end(f"{MAX_LOSSES + 1} workers were lost while they played {self._tasks[failed[0]].title}", error)
