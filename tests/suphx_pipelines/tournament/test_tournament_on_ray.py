@@ -61,6 +61,12 @@ def results(runs: Path) -> dict[str, bytes]:
     return {str(path.relative_to(runs)): path.read_bytes() for path in sorted(wanted)}
 
 
+def check(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
+    """Several workers may also have finished walls behind those that decided; they are kept and count for nothing."""
+    assert {name: found.get(name) for name in expected} == expected
+    assert all("/decision/games/walls-" in name for name in found.keys() - expected.keys())
+
+
 def kept_walls(runs: Path) -> list[Path]:
     return list(runs.glob("nightly-*/leaderboard/games/*.json"))
 
@@ -84,7 +90,7 @@ def when_games_come(runs: Path, act: Callable[[], None]) -> Iterator[None]:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_any_number_of_workers_leaves_the_same_files(runs: Path, expected: dict[str, bytes], workers: int) -> None:
     play(runs, over_ray(workers))
-    assert results(runs) == expected
+    check(results(runs), expected)
 
 
 @pytest.mark.parametrize("what", ["worker", "node"])
@@ -109,7 +115,7 @@ def test_a_worker_or_a_node_that_dies_changes_no_file(
     finally:
         cluster.shutdown()
     assert len(killed) == 4
-    assert results(runs) == expected
+    check(results(runs), expected)
 
 
 def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(runs: Path, expected: dict[str, bytes]) -> None:
@@ -120,4 +126,4 @@ def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(runs: Path, ex
         assert driver.wait(600) == -signal.SIGKILL
     assert 0 < len(kept_walls(runs)) < WALLS
     subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
-    assert results(runs) == expected
+    check(results(runs), expected)
