@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,16 +74,21 @@ def kept_walls(runs: Path) -> list[Path]:
 def when_games_come(runs: Path, act: Callable[[], None]) -> Iterator[None]:
     """Have ``act`` called as soon as the first wall is kept, while the block goes on."""
 
+    is_over = threading.Event()
+
     def watch() -> None:
         while not kept_walls(runs):
-            time.sleep(0.005)
+            if is_over.wait(0.005):
+                return
         act()
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    yield
-    watcher.join(60)
-    assert not watcher.is_alive()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join()
 
 
 @pytest.mark.parametrize("workers", [1, 4])
@@ -93,25 +97,30 @@ def test_any_number_of_workers_leaves_the_same_files(runs: Path, expected: dict[
     check(results(runs), expected)
 
 
+def start_driver(runs: Path, workers: int, **environment: str) -> subprocess.Popen[bytes]:
+    """Start the tournament in a process of its own: one process cannot meet one Ray after the other."""
+    command = [sys.executable, "-m", "tests.suphx_pipelines.tournament.short_tournament", str(runs), str(workers)]
+    path = os.pathsep.join(filter(None, sys.path))
+    return subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, "PYTHONPATH": path, **environment})
+
+
 @pytest.mark.parametrize("what", ["worker", "node"])
-def test_a_worker_or_a_node_that_dies_changes_no_file(
-    runs: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_a_worker_or_a_node_that_dies_changes_no_file(runs: Path, expected: dict[str, bytes], what: str) -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     killed = []
     try:
         nodes = [cluster.add_node(num_cpus=2) for _ in range(2)]
-        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
 
         def kill() -> None:
-            killed.extend(game_processes())
+            killed.extend(game_processes(cluster.head_node.get_session_dir_path()))
             if what == "node":
                 cluster.remove_node(nodes[0], allow_graceful=False)
             else:
                 os.kill(killed[0], signal.SIGKILL)
 
+        driver = start_driver(runs, 4, RAY_ADDRESS=cluster.address)
         with when_games_come(runs, kill):
-            play(runs, over_ray(4))
+            assert driver.wait(600) == 0
     finally:
         cluster.shutdown()
     assert killed
@@ -119,11 +128,9 @@ def test_a_worker_or_a_node_that_dies_changes_no_file(
 
 
 def test_a_driver_that_is_killed_goes_on_when_it_is_started_again(runs: Path, expected: dict[str, bytes]) -> None:
-    command = [sys.executable, "-m", "tests.suphx_pipelines.tournament.short_tournament", str(runs), "2"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    driver = subprocess.Popen(command, cwd=REPOSITORY, env=environment)
+    driver = start_driver(runs, 2)
     with when_games_come(runs, driver.kill):
         assert driver.wait(600) == -signal.SIGKILL
     assert 0 < len(kept_walls(runs)) < WALLS
-    subprocess.run(command, cwd=REPOSITORY, env=environment, check=True)
+    assert start_driver(runs, 2).wait(600) == 0
     check(results(runs), expected)

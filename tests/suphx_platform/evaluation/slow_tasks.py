@@ -40,9 +40,9 @@ def scores(logs: Sequence[GameLog]) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
 
-def game_processes() -> list[int]:
-    """Return the processes that play for the Ray session of this process, on all nodes of this machine."""
-    session = Path(ray._private.worker._global_node.get_session_dir_path()).name.encode()
+def game_processes(session_folder: str = "") -> list[int]:
+    """Return the processes that play for a Ray session (default: that of this process) on nodes of this machine."""
+    session = Path(session_folder or ray._private.worker._global_node.get_session_dir_path()).name.encode()
     found = []
     for folder in Path("/proc").iterdir():
         try:
