@@ -107,12 +107,15 @@ def start_driver(runs: Path, workers: int, **environment: str) -> subprocess.Pop
 @pytest.mark.parametrize("what", ["worker", "node"])
 def test_a_worker_or_a_node_that_dies_changes_no_file(runs: Path, expected: dict[str, bytes], what: str) -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    killed = []
+    killed: list[int] = []
     try:
         nodes = [cluster.add_node(num_cpus=2) for _ in range(2)]
 
+        head = cluster.head_node
+        assert head is not None
+
         def kill() -> None:
-            killed.extend(game_processes(cluster.head_node.get_session_dir_path()))
+            killed.extend(game_processes(Path(head.get_session_dir_path()).name))
             if what == "node":
                 cluster.remove_node(nodes[0], allow_graceful=False)
             else:

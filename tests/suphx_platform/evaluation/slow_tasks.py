@@ -40,15 +40,15 @@ def scores(logs: Sequence[GameLog]) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
 
-def game_processes(session_folder: str = "") -> list[int]:
+def game_processes(session: str = "") -> list[int]:
     """Return the processes that play for a Ray session (default: that of this process) on nodes of this machine."""
-    session = Path(session_folder or ray._private.worker._global_node.get_session_dir_path()).name.encode()
+    name = (session or ray.get_runtime_context().get_session_name()).encode()
     found = []
     for folder in Path("/proc").iterdir():
         try:
             if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::GameActor"):
                 parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-                if session in Path("/proc", parent, "cmdline").read_bytes():
+                if name in Path("/proc", parent, "cmdline").read_bytes():
                     found.append(int(folder.name))
         except (FileNotFoundError, ProcessLookupError):  # it has just ended
             continue

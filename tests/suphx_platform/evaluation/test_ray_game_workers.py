@@ -20,7 +20,8 @@ from suphx.evaluation.workers.game_task import LoadAgent, Workers
 from suphx.evaluation.workers.game_workers import play_tasks
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
-from suphx.selfplay.agents.agent import load_agent
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
@@ -119,16 +120,14 @@ def test_games_that_always_kill_their_process_are_named(tmp_path: Path) -> None:
     assert all_end()
 
 
-def load_deadly(address: str) -> DeadlyAgent:
-    return DeadlyAgent()
+def load_deadly(address: str) -> Agent:
+    return DeadlyAgent(address)
 
 
-class DeadlyAgent:
+class DeadlyAgent(BaselineAgent):
     """Ends its process when it is asked for an action."""
 
-    name = "deadly"
-
-    def act(self, tables: object, indices: object) -> object:
+    def act(self, tables: Records, indices: I64) -> I16:
         os._exit(3)
 
 
