@@ -25,7 +25,7 @@ from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
-from tests.suphx_platform.agents.bot_program import BOT
+from tests.suphx_platform.agents.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
     all_end,
@@ -139,7 +139,7 @@ def test_a_program_that_a_node_lacks_is_an_error_that_names_the_node(tmp_path: P
 def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path) -> None:
     nets = save_random(tmp_path / "nets")
     with ray_game_workers(2, say=print) as workers:
-        for number, baseline in enumerate(("ukeire", f"mjai:{BOT}")):
+        for number, baseline in enumerate(("ukeire", bot("tsumogiri"), bot("thrower"))):
             one, other = (
                 play_match(
                     f"{nets}:sampled",
@@ -154,6 +154,7 @@ def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path)
                 for name, each in (("one", 1), ("ray", workers))
             )
             assert json.dumps(one) == json.dumps(other)
+            assert bool(one["forfeits"]) == (baseline == bot("thrower"))
             assert files(tmp_path / str(number) / "one") == files(tmp_path / str(number) / "ray")
 
 
