@@ -38,7 +38,7 @@ spec:
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
-      {{- if and .recipe $isHead }}
+      {{- if and .recipe $isHead (not .isTournament) }}
       lifecycle:
         # The driver saves the run before the head terminates, so that a drained node loses no training.
         preStop:
