@@ -90,6 +90,7 @@ def test_a_run_asks_for_as_many_actors_as_its_pods_have_places(render: Render, p
     assert config.cluster.num_simulators == places["simulator"]
     assert config.cluster.num_engines == places["inference"]
     assert config.learner.num_learners == places["learner"]
+    assert recipe_of(found).data_parallel.node_resource == "learner"  # only these pods have the keys of the storage
 
 
 @pytest.mark.parametrize("preset", PRESETS)

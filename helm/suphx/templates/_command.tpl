@@ -1,5 +1,5 @@
 {{/*
-A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "command" LIST "resources" DICT
+A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "role" ROLE "command" LIST "resources" DICT
 "recipe" CONFIGMAP): its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
@@ -15,14 +15,14 @@ initContainers:
   {{- include "suphx.kernels" (dict "root" $root "gpus" 0) | nindent 2 }}
 containers:
   - name: command
-    image: {{ include "suphx.image" (dict "root" $root "gpus" 0) }}
+    image: {{ include "suphx.image" (dict "root" $root "gpus" 0) | quote }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
     command:
       {{- toYaml .command | nindent 6 }}
     securityContext:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
-      {{- include "suphx.environment" $root | trim | nindent 6 }}
+      {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 6 }}
     resources:
       requests:
         {{- toYaml .resources | nindent 8 }}
@@ -41,8 +41,8 @@ volumes:
   - name: cache
     emptyDir: {sizeLimit: 2Gi}
   - name: runs
-    {{- with $root.Values.volumes.runs }}
-    persistentVolumeClaim: {claimName: {{ . }}}
+    {{- if and $root.Values.volumes.runs (include "suphx.has" (dict "role" .role "grant" "storage")) }}
+    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs }}}
     {{- else }}
     emptyDir: {sizeLimit: 20Gi}
     {{- end }}

@@ -1,5 +1,7 @@
-{{/* Environment of all containers that run `suphx`: addresses, and keys by reference. */}}
-
+{{/*
+Environment of a container that runs `suphx`, from (dict "root" . "role" ROLE): addresses and keys, by reference, of what its
+role uses.
+*/}}
 {{- define "suphx.environment" -}}
 - {name: HOME, value: /tmp}
 - {name: SUPHX_CACHE, value: /cache}
@@ -8,6 +10,15 @@
 - {name: RAY_task_events_report_interval_ms, value: "0"}
 {{- /* Requests are sent to engines directly instead of through the shared memory of two nodes. */}}
 - {name: RAY_max_direct_call_object_size, value: "1048576"}
+{{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
+{{- include "suphx.storageEnvironment" .root }}
+{{- end }}
+{{- if include "suphx.has" (dict "role" .role "grant" "tracking") }}
+{{- include "suphx.trackingEnvironment" . }}
+{{- end }}
+{{- end -}}
+
+{{- define "suphx.storageEnvironment" }}
 - {name: AWS_DEFAULT_REGION, value: {{ .Values.storage.region | quote }}}
 {{- with .Values.storage.endpointUrl }}
 - {name: AWS_ENDPOINT_URL_S3, value: {{ . | quote }}}
@@ -15,10 +26,13 @@
 {{- with .Values.storage.secretName }}
 {{- include "suphx.secretVariables" (dict "secret" . "names" (list "AWS_ACCESS_KEY_ID" "AWS_SECRET_ACCESS_KEY")) }}
 {{- end }}
-{{- with include "suphx.trackingUri" . }}
+{{- end -}}
+
+{{- define "suphx.trackingEnvironment" }}
+{{- with include "suphx.trackingUri" .root }}
 - {name: MLFLOW_TRACKING_URI, value: {{ . | quote }}}
 {{- end }}
-{{- with .Values.tracking.secretName }}
+{{- with .root.Values.tracking.secretName }}
 {{- include "suphx.secretVariables" (dict "secret" . "names" (list "MLFLOW_TRACKING_USERNAME" "MLFLOW_TRACKING_PASSWORD")) }}
 {{- end }}
 {{- end -}}
@@ -36,7 +50,7 @@
 {{/* An init container with the image's compiled kernels: numba wants them in a folder that can be written. */}}
 {{- define "suphx.kernels" -}}
 - name: kernels
-  image: {{ include "suphx.image" . }}
+  image: {{ include "suphx.image" . | quote }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   command: [cp, -r, /opt/suphx/cache/., /cache/]
   securityContext:

@@ -6,6 +6,7 @@ recipe: name of the ConfigMap with the run's recipe; empty where there is no run
 {{- $root := .root -}}
 {{- $gpus := .size.gpus | default 0 -}}
 {{- $isHead := eq .role "head" -}}
+{{- $account := ternary .role "worker" (eq "true" (include "suphx.has" (dict "role" .role "grant" "storage"))) -}}
 metadata:
   labels:
     {{- include "suphx.selector" $root | nindent 4 }}
@@ -18,7 +19,7 @@ metadata:
   {{- end }}
 spec:
   {{- include "suphx.podDefaults" $root | nindent 2 }}
-  serviceAccountName: {{ include "suphx.fullname" $root }}-{{ ternary "head" "worker" $isHead }}
+  serviceAccountName: {{ include "suphx.fullname" $root }}-{{ $account }}
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
   restartPolicy: Never
   terminationGracePeriodSeconds: {{ ternary 120 30 $isHead }}
@@ -29,12 +30,12 @@ spec:
     {{- include "suphx.kernels" (dict "root" $root "gpus" $gpus) | nindent 4 }}
   containers:
     - name: ray-{{ .role }}
-      image: {{ include "suphx.image" (dict "root" $root "gpus" $gpus) }}
+      image: {{ include "suphx.image" (dict "root" $root "gpus" $gpus) | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       securityContext:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
-        {{- include "suphx.environment" $root | trim | nindent 8 }}
+        {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 8 }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
@@ -100,9 +101,11 @@ volumeMounts:
   - {name: tmp, mountPath: /tmp}
   - {name: cache, mountPath: /cache}
   - {name: shared-mem, mountPath: /dev/shm}
+  {{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
   - {name: runs, mountPath: /runs}
   {{- if .root.Values.volumes.records }}
   - {name: records, mountPath: /records, readOnly: true}
+  {{- end }}
   {{- end }}
   {{- if and .recipe (eq .role "head") }}
   - {name: recipe, mountPath: /recipes, readOnly: true}
@@ -117,6 +120,7 @@ volumes:
     emptyDir: {sizeLimit: 2Gi}
   - name: shared-mem
     emptyDir: {medium: Memory, sizeLimit: {{ add1 .size.objectStoreGi }}Gi}
+  {{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
   - name: runs
     {{- with .root.Values.volumes.runs }}
     persistentVolumeClaim: {claimName: {{ . }}}
@@ -126,6 +130,7 @@ volumes:
   {{- with .root.Values.volumes.records }}
   - name: records
     persistentVolumeClaim: {claimName: {{ . }}, readOnly: true}
+  {{- end }}
   {{- end }}
   {{- if and .recipe (eq .role "head") }}
   - name: recipe

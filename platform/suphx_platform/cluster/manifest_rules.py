@@ -10,6 +10,7 @@ from suphx_platform.cluster.cluster_error import ClusterError
 
 MAX_JOB_NAME = 47
 """KubeRay adds to it to name clusters and services."""
+_NAME_RULE = f"its name must begin with a letter and have at most {MAX_JOB_NAME} lower-case letters, digits and dashes"
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 OLDEST_WITH_TOKENS = (2, 52)
 """The first Ray version with token authentication; KubeRay rejects older ones."""
@@ -29,11 +30,20 @@ def check_job(job: Table) -> None:
         )
 
 
+def check_name(name: str) -> None:
+    """Raise ClusterError if a RayJob cannot have this name."""
+    if _has_wrong_name(name):
+        raise ClusterError(f"a run cannot be called {name!r}: {_NAME_RULE}")
+
+
+def _has_wrong_name(name: str) -> bool:
+    return len(name) > MAX_JOB_NAME or not _NAME.fullmatch(name)
+
+
 def _job_faults(job: Table) -> Iterator[str]:
     spec = job.get("spec") or {}
-    name = str(job["metadata"].get("name", ""))
-    if len(name) > MAX_JOB_NAME or not _NAME.fullmatch(name):
-        yield f"its name must begin with a letter and have at most {MAX_JOB_NAME} lower-case letters, digits and dashes"
+    if _has_wrong_name(str(job["metadata"].get("name", ""))):
+        yield _NAME_RULE
     if not str(spec.get("entrypoint", "")).strip():
         yield "it has no entrypoint"
     if spec.get("clusterSelector"):

@@ -12,9 +12,9 @@
 - --host=0.0.0.0
 - --port=5000
 - --workers=2
-- --backend-store-uri={{ .Values.mlflow.databaseUri | default "sqlite:////data/mlflow.db" }}
-- --artifacts-destination={{ .Values.mlflow.artifactsDestination | default "/data/artifacts" }}
-- --allowed-hosts={{ concat $hosts .Values.mlflow.allowedHosts | join "," }}
+- {{ printf "--backend-store-uri=%s" (.Values.mlflow.databaseUri | default "sqlite:////data/mlflow.db") | quote }}
+- {{ printf "--artifacts-destination=%s" (.Values.mlflow.artifactsDestination | default "/data/artifacts") | quote }}
+- {{ printf "--allowed-hosts=%s" (concat $hosts .Values.mlflow.allowedHosts | join ",") | quote }}
 {{- if .Values.mlflow.authSecretName }}
 - --app-name=basic-auth
 {{- end }}

@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job
+from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job, check_name
 
 Object = dict[str, Any]
 
@@ -34,7 +34,8 @@ _STOP_OPTION = "--stop-file"
 _DIGEST_LENGTH = 10
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-"""Text that no shell changes, however many of them read it: the submitter's does, then the head's."""
+"""Text that no shell changes. Two read the command, the submitter's and then the head's, and in between Ray quotes
+for Windows: $(…) within quotes is expanded by the second one, so that text with such characters is not passed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +73,13 @@ def run_objects(
     Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
     if an override cannot be passed on the command line.
     """
+    check_name(run_id)  # before it becomes part of YAML and of a command
     preset = preset or str((template.get("data") or {}).get("preset", ""))
     job = _job(template, preset, run_id)
     spec = job.setdefault("spec", {})
     entrypoint = str(spec.get("entrypoint", ""))
-    own = [f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}"]
-    spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
+    own = ["--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}", *_settings(entrypoint, overrides)]
+    spec["entrypoint"] = f"{entrypoint} {shlex.join(own)}"
     digest = hashlib.sha256(recipe.encode()).hexdigest()
     if not has_self_play:
         _remove_groups(spec, SELF_PLAY_GROUPS)
@@ -89,7 +91,7 @@ def run_objects(
 
 
 def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the overrides that follow the chart's own settings on the command line.
+    """Yield the words of the overrides that follow the chart's own settings on the command line.
 
     The recipe's ConfigMap has all overrides already. They are repeated because they take precedence over what the
     chart sets. One with characters that a shell could change is repeated only where that matters, and then refused.
@@ -98,7 +100,7 @@ def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator
     chart_keys = [word.partition("=")[0] for option, word in itertools.pairwise(words) if option == "--set"]
     for key, value in overrides:
         if _SHELL_SAFE.fullmatch(f"{key}={value}"):
-            yield f"--set {key}={value}"
+            yield from ("--set", f"{key}={value}")
         elif any(f"{one}.".startswith(f"{key}.") for one in chart_keys):
             raise ClusterError(
                 f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
