@@ -53,9 +53,21 @@ def test_no_secret_is_made_and_keys_come_from_named_ones(render: Render) -> None
         for container in pod["spec"]["containers"]:
             for variable in container["env"]:
                 if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
-                    assert reference["key"] == variable["name"]
-                    named.add(reference["name"])
-    assert named == {"bucket", "mlflow-user", "database", "mlflow-admin"}
+                    named.add((reference["name"], reference["key"], variable["name"]))
+    same = {(secret, key) for secret, key, variable in named if variable == key}
+    user = ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
+    admin = ("MLFLOW_AUTH_ADMIN_USERNAME", "MLFLOW_AUTH_ADMIN_PASSWORD")
+    assert same == {
+        *(("bucket", key) for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")),
+        *(("database", key) for key in ("PGUSER", "PGPASSWORD")),
+        *(("mlflow-admin", key) for key in (*admin, "MLFLOW_FLASK_SERVER_SECRET_KEY")),
+        *((secret, key) for secret in ("mlflow-runs", "mlflow-tournament") for key in user),
+    }
+    assert {one for one in named if one[1] != one[2]} == {  # the Job that creates the users is the administrator
+        *(("mlflow-admin", key, own) for key, own in zip(admin, user, strict=True)),
+        *(("mlflow-runs", key, f"RUNS_{key.rpartition('_')[2]}") for key in user),
+        *(("mlflow-tournament", key, f"TOURNAMENT_{key.rpartition('_')[2]}") for key in user),
+    }
 
 
 def test_a_role_of_the_cloud_replaces_keys(render: Render) -> None:

@@ -93,7 +93,7 @@ def shape(found: Any) -> Any:
 
 
 def commands(objects: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield the commands that shells read: of the RayJob, and of those in ConfigMaps that launcher and resume create."""
+    """Yield the commands that shells read: of the RayJob, and of those that ConfigMaps keep for launcher and resume."""
     for one in objects:
         if one["kind"] == "RayJob":
             yield one["spec"]["entrypoint"]

@@ -1,4 +1,4 @@
-"""What each role of pods can use, computed from everything that is rendered: keys, accounts, tokens, volumes, network."""
+"""What each role of pods can use, computed from all that is rendered: keys, accounts, tokens, volumes, network."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ SERVER_KEYS = {
     *("MLFLOW_AUTH_ADMIN_USERNAME", "MLFLOW_AUTH_ADMIN_PASSWORD", "MLFLOW_FLASK_SERVER_SECRET_KEY"),
     *("PGUSER", "PGPASSWORD"),
 }
+USERS_KEYS = {f"{user}_{key}" for user in ("RUNS", "TOURNAMENT") for key in ("USERNAME", "PASSWORD")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +31,23 @@ class Rights:
     """Of the API server."""
     keys: frozenset[str] = frozenset()
     """Environment variables that come from secrets."""
+    files: frozenset[str] = frozenset()
+    """Files of secrets."""
     claims: frozenset[str] = frozenset()
     """PersistentVolumeClaims, with ``:ro`` if they can only be read."""
     connects: frozenset[str] = field(default_factory=frozenset)
     """outside: any address; ray: a head's dashboard; mlflow."""
 
 
-def rights(account: str, keys: set[str], claims: str, connects: str, *, has_token: bool = False) -> Rights:
+def rights(
+    account: str, keys: set[str], claims: str, connects: str, *, files: str = "", has_token: bool = False
+) -> Rights:
+    files = files or ("mlflow-tls:ca.crt" if TRACKING_KEYS <= keys else "")
     return Rights(
         account=account,
         has_token=has_token,
         keys=frozenset(keys),
+        files=frozenset(files.split()),
         claims=frozenset(claims.split()),
         connects=frozenset(connects.split()),
     )
@@ -53,7 +60,10 @@ EXPECTED = {
     "inference": rights("worker", set(), "", "ray"),
     "submitter": rights("submitter", set(), "", "ray"),
     "nightly": rights("nightly", STORAGE_KEYS | TRACKING_KEYS, "runs", "mlflow outside"),
-    "mlflow": rights("mlflow", STORAGE_KEYS | SERVER_KEYS, "suphx-mlflow", "outside"),
+    "mlflow": rights(
+        "mlflow", STORAGE_KEYS | SERVER_KEYS, "suphx-mlflow", "outside", files="mlflow-tls:tls.crt mlflow-tls:tls.key"
+    ),
+    "mlflow-users": rights("worker", TRACKING_KEYS | USERS_KEYS, "", "mlflow"),
     "test-image": rights("worker", set(), "", ""),
     "test-launcher": rights("launcher", set(), "", "outside", has_token=True),
     "test-mlflow": rights("worker", TRACKING_KEYS, "", "mlflow"),
@@ -73,13 +83,15 @@ def computed(objects: list[dict[str, Any]], pod: dict[str, Any]) -> Rights:
     variables = [one for container in containers for one in container.get("env", [])]
     keys = {one["name"] for one in variables if "secretKeyRef" in one.get("valueFrom", {})}
     assert not any("envFrom" in container for container in containers)
-    assert not any("secret" in volume or "projected" in volume for volume in spec.get("volumes", []))
+    assert not any("projected" in volume for volume in spec.get("volumes", []))
+    secrets = [volume["secret"] for volume in spec.get("volumes", []) if "secret" in volume]
     account = spec["serviceAccountName"]
     assert find(objects, "ServiceAccount", account)["automountServiceAccountToken"] is False
     return Rights(
         account=account.removeprefix("suphx-"),
         has_token=spec["automountServiceAccountToken"],
         keys=frozenset(keys),
+        files=frozenset(f"{one['secretName']}:{item['key']}" for one in secrets for item in one["items"]),
         claims=frozenset(_claims(spec)),
         connects=frozenset(_connections(objects, pod)),
     )
@@ -129,7 +141,7 @@ def test_simulators_and_engines_reach_nothing_but_their_cluster_whatever_the_val
 def test_only_roles_with_the_storage_have_a_role_of_the_cloud(render: Render) -> None:
     objects = render(EVERYTHING)
     with_role = {one["metadata"]["name"] for one in objects if one["kind"] == "ServiceAccount" and _is_annotated(one)}
-    accounts = {f"suphx-{one.account}" for role, one in EXPECTED.items() if STORAGE_KEYS <= one.keys}
+    accounts = {f"suphx-{one.account}" for one in EXPECTED.values() if one.keys >= STORAGE_KEYS}
     assert with_role == accounts - {"suphx-mlflow"}  # which has annotations of its own: mlflow.annotations
 
 

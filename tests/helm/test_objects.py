@@ -16,7 +16,7 @@ from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
 from tests.helm.operator_rule import broken_rules
 
-OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1")
+OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1", "gateway.networking.k8s.io/v1")
 OLDEST, NEWEST = "1.29", "1.37"
 CHOICES = [{}, EVERYTHING, {**EVERYTHING, "kueue": {"queueName": ""}, "autoscaling": {"enabled": False}}]
 

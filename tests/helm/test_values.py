@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from helm_python import Chart, HelmError, HelmValuesError
 
+MLFLOW = {"enabled": True, "authSecretName": "admin"}
 SIZE = {"cpu": "1", "memory": "2Gi", "objectStoreGi": 1, "disk": "1Gi"}
 
 REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
@@ -53,7 +54,27 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"nightly": {"enabled": True}}, "nightly.enabled needs a recipe: add --set-file"),
     ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled needs an MLflow server"),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
-    ({"mlflow": {"authSecretName": "admin"}}, "mlflow.authSecretName is set without tracking.secretName"),
+    ({"mlflow": {"enabled": True}}, "mlflow.enabled needs mlflow.authSecretName, the secret of the administrator"),
+    ({"mlflow": MLFLOW}, "mlflow.enabled needs tracking.secretName, the secret with user and password of runs"),
+    (
+        {"mlflow": MLFLOW, "tracking": {"secretName": "runs"}, "nightly": {"enabled": True, "recipe": "x"}},
+        "nightly.enabled needs nightly.trackingSecretName, the secret with user and password of the tournament",
+    ),
+    (
+        {"mlflow": MLFLOW, "tracking": {"secretName": "runs"}, "nightly": {"trackingSecretName": "runs"}},
+        "nightly.trackingSecretName and tracking.secretName are the same: runs could move the champion",
+    ),
+    (
+        {"mlflow": {**MLFLOW, "route": {"enabled": True}}, "tracking": {"secretName": "runs"}},
+        "mlflow.route.enabled needs mlflow.route.hostnames and mlflow.route.parentRefs",
+    ),
+    (
+        {
+            "mlflow": {**MLFLOW, "route": {"enabled": True, "hostnames": ["a.org"], "parentRefs": [{"name": "g"}]}},
+            "tracking": {"secretName": "runs"},
+        },
+        "mlflow.route.enabled needs networkPolicy.ingressNamespace",
+    ),
     ({"mlflow": {"databaseUri": "postgresql://db/x"}}, "without mlflow.databaseSecretName: set it to the secret"),
     (
         {"presets": {"small": {"simulator": {"maxReplicas": 1}}}},

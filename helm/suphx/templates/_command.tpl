@@ -35,6 +35,9 @@ containers:
       {{- if .recipe }}
       - {name: recipe, mountPath: /recipes, readOnly: true}
       {{- end }}
+      {{- if include "suphx.hasCertificate" . }}
+      - {name: mlflow-ca, mountPath: /mlflow-ca, readOnly: true}
+      {{- end }}
 volumes:
   - name: tmp
     emptyDir: {sizeLimit: 5Gi}
@@ -49,5 +52,8 @@ volumes:
   {{- with .recipe }}
   - name: recipe
     configMap: {name: {{ . }}}
+  {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  {{- include "suphx.certificateVolume" . | nindent 2 }}
   {{- end }}
 {{- end -}}

@@ -28,13 +28,53 @@ role uses.
 {{- end }}
 {{- end -}}
 
+{{/*
+The MLflow server, and the user of a role, from (dict "root" . "role" ROLE). The tournament has a user of its own, which alone
+may move the champion; the administrator creates the users.
+*/}}
 {{- define "suphx.trackingEnvironment" }}
+{{- $values := .root.Values }}
 {{- with include "suphx.trackingUri" .root }}
 - {name: MLFLOW_TRACKING_URI, value: {{ . | quote }}}
 {{- end }}
-{{- with .root.Values.tracking.secretName }}
-{{- include "suphx.secretVariables" (dict "secret" . "names" (list "MLFLOW_TRACKING_USERNAME" "MLFLOW_TRACKING_PASSWORD")) }}
+{{- if and $values.mlflow.enabled $values.mlflow.tlsSecretName }}
+- {name: MLFLOW_TRACKING_SERVER_CERT_PATH, value: /mlflow-ca/ca.crt}
 {{- end }}
+{{- if eq .role "mlflow-users" }}
+{{- include "suphx.login" (dict "secret" $values.mlflow.authSecretName "keys" "MLFLOW_AUTH_ADMIN" "as" "MLFLOW_TRACKING") }}
+{{- include "suphx.login" (dict "secret" $values.tracking.secretName "keys" "MLFLOW_TRACKING" "as" "RUNS") }}
+{{- with $values.nightly.trackingSecretName }}
+{{- include "suphx.login" (dict "secret" . "keys" "MLFLOW_TRACKING" "as" "TOURNAMENT") }}
+{{- end }}
+{{- else }}
+{{- $own := ternary $values.nightly.trackingSecretName "" (eq .role "nightly") }}
+{{- with $own | default $values.tracking.secretName }}
+{{- include "suphx.login" (dict "secret" . "keys" "MLFLOW_TRACKING" "as" "MLFLOW_TRACKING") }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* User and password from KEYS_USERNAME and KEYS_PASSWORD of a secret, from (dict "secret" NAME "keys" KEYS "as" PREFIX). */}}
+{{- define "suphx.login" }}
+{{- $login := . }}
+{{- range list "USERNAME" "PASSWORD" }}
+- name: {{ $login.as }}_{{ . }}
+  valueFrom:
+    secretKeyRef: {name: {{ $login.secret }}, key: {{ $login.keys }}_{{ . }}}
+{{- end }}
+{{- end -}}
+
+{{/* "true" if a role trusts the certificate of this release's MLflow server, from (dict "root" . "role" ROLE). */}}
+{{- define "suphx.hasCertificate" -}}
+{{- if and .root.Values.mlflow.enabled .root.Values.mlflow.tlsSecretName (include "suphx.has" (dict "role" .role "grant" "tracking")) }}true{{ end -}}
+{{- end -}}
+
+{{/* The volume with that certificate: not its key. */}}
+{{- define "suphx.certificateVolume" -}}
+- name: mlflow-ca
+  secret:
+    secretName: {{ .root.Values.mlflow.tlsSecretName }}
+    items: [{key: ca.crt, path: ca.crt}]
 {{- end -}}
 
 {{/* Variables of the same names as the keys of a secret. */}}

@@ -34,6 +34,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.tracking.uri -}}
 {{ .Values.tracking.uri }}
 {{- else if .Values.mlflow.enabled -}}
-http://{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc:5000
+{{ ternary "https" "http" (ne .Values.mlflow.tlsSecretName "") }}://{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc:5000
 {{- end -}}
 {{- end -}}

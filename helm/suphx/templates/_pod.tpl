@@ -110,6 +110,9 @@ volumeMounts:
   {{- if and .recipe (eq .role "head") }}
   - {name: recipe, mountPath: /recipes, readOnly: true}
   {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  - {name: mlflow-ca, mountPath: /mlflow-ca, readOnly: true}
+  {{- end }}
 {{- end -}}
 
 {{- define "suphx.rayVolumes" -}}
@@ -135,5 +138,8 @@ volumes:
   {{- if and .recipe (eq .role "head") }}
   - name: recipe
     configMap: {name: {{ .recipe }}}
+  {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  {{- include "suphx.certificateVolume" . | nindent 2 }}
   {{- end }}
 {{- end -}}

@@ -28,7 +28,7 @@ CLAIM_TAG = "suphx.claim"
 DIGEST_TAG = "suphx.digest"
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
-_MODEL_NOTE = (
+MODEL_NOTE = (
     "The champions of the tournaments: each version is five nets that beat the champion before them. "
     "`models:/NAME@champion` names the newest one."
 )
@@ -88,7 +88,7 @@ class ModelRegistry:
             return self._promoted(folder, tracker, promotion)
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
-        self._store.make_model(self._config.model, _MODEL_NOTE)
+        self._store.make_model(self._config.model, MODEL_NOTE)
         if not self._claims(promotion.claim):
             self._register(folder, tracker, promotion)
         first, *late = self._claims(promotion.claim)

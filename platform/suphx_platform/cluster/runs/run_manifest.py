@@ -35,7 +35,7 @@ _DIGEST_LENGTH = 10
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 """Text that no shell changes. Two read the command, the submitter's and then the head's, and in between Ray quotes
-for Windows: $(…) within quotes is expanded by the second one, so that text with such characters is not passed at all."""
+for Windows: the second one expands $(…) within quotes. So text with other characters is not passed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
