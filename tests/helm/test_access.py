@@ -18,12 +18,12 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
             rights[resource] = set(rule["verbs"])
     assert rights == {
         "rayjobs": READ | {"create", "patch", "delete"},
-        "rayclusters": {"get", "patch"},
+        "rayclusters": {"get", "list", "patch"},
         "configmaps": {"get", "list", "create", "patch", "delete"},
         "pods": {"get", "list"},
         "events": {"list"},
         "pods/log": {"get"},
-        "jobs": {"get"},
+        "jobs": {"get", "list"},
     }
 
 

@@ -42,7 +42,7 @@ class Rights:
 def rights(
     account: str, keys: set[str], claims: str, connects: str, *, files: str = "", has_token: bool = False
 ) -> Rights:
-    files = files or ("mlflow-tls:ca.crt" if TRACKING_KEYS <= keys else "")
+    files = files or ("mlflow-tls:ca.crt" if keys >= TRACKING_KEYS else "")
     return Rights(
         account=account,
         has_token=has_token,

@@ -12,9 +12,9 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
+from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules
 
 OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1", "gateway.networking.k8s.io/v1")
 OLDEST, NEWEST = "1.29", "1.37"

@@ -11,11 +11,12 @@ import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_platform.cluster.manifest_rules import broken_rules
 from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
 from suphx_platform.cluster.runs.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules, cluster_spec, groups
+from tests.helm.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "reinforcement.toml"

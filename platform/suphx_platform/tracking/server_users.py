@@ -1,4 +1,4 @@
-"""The users of an MLflow server with passwords: one for runs, and one for the tournament, which alone moves the champion.
+"""Users of an MLflow server with passwords: one for runs, and one for the tournament, which alone moves the champion.
 
 The chart runs this after each install and upgrade. For another server with MLflow's basic-auth app::
 

@@ -412,3 +412,16 @@ def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments)
     assert stop.value.code == 2
+
+
+def test_jobs_asks_once_for_each_kind_however_many_runs_there_are(cluster: Cluster, suphx: Command) -> None:
+    runs = [suphx("launch", str(RECIPE), "--set", f"seed={seed}")[1]["run_id"] for seed in range(1, 6)]
+    for run in runs:
+        set_status(cluster, run, "Running", "RUNNING")
+        put_pod(cluster, run, "head")
+    cluster.requests.clear()
+    _, listed, _ = suphx("jobs")
+    assert [one["state"] for one in listed["runs"]] == ["running"] * 5
+    assert [one["pods"]["head"]["ready"] for one in listed["runs"]] == [1] * 5
+    kinds = [path.partition("?")[0].rpartition("/")[2] for _, path in cluster.requests]
+    assert sorted(kinds) == ["configmaps", "events", "jobs", "pods", "rayclusters", "rayjobs"]
