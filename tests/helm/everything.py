@@ -10,6 +10,8 @@ import yaml
 Render = Callable[..., list[dict[str, Any]]]
 """Called with values: the objects that the chart renders."""
 PRESETS = ("laptop-kind", "paper", "small")
+ROLES = ("head", "simulator", "inference", "learner", "nightly", "mlflow")
+"""Keys of ``placement``, ``podAnnotations`` and ``extraEnv``."""
 EVERYTHING: dict[str, Any] = {
     "image": {"pullSecrets": ["registry"]},
     "run": {"name": "first", "recipe": 'name = "first"\nseed = 1\n'},
@@ -47,6 +49,8 @@ EVERYTHING: dict[str, Any] = {
         "nightly": {"nodeSelector": {"suphx/pool": "system"}},
         "mlflow": {"nodeSelector": {"suphx/pool": "system"}},
     },
+    "podAnnotations": {role: {"example.org/role": role} for role in ROLES},
+    "extraEnv": {role: [{"name": "HTTPS_PROXY", "value": f"http://proxy-of-{role}:3128"}] for role in ROLES},
     "networkPolicy": {"ingressNamespace": "gateway"},
 }
 

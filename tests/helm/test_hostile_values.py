@@ -113,7 +113,7 @@ def test_a_hostile_value_is_refused_or_stays_a_text(chart: Chart, path: tuple[st
         accepted.append(hostile)
     if not accepted:
         return
-    is_free = ".".join(path) in FREE_TEXT or path[-1] == "hostile" or path[0] in ("placement", "launcher")
+    is_free = ".".join(path) in FREE_TEXT or path[-1] == "hostile" or path[0] in ("placement", "launcher", "extraEnv")
     assert is_free, f"{'.'.join(path)} may be {accepted}: give it a pattern in values.schema.json"
     expected = shape(rendered(chart, with_value(path, "harmless")))
     for hostile in accepted:

@@ -113,6 +113,18 @@ def test_any_name_of_a_release_will_do(chart: Chart, kuberay: KubeRaySchemas, re
                     assert kuberay.errors(one) + broken_rules(one) == []
 
 
+def test_names_can_be_replaced(chart: Chart, render: Render) -> None:
+    def names(**values: str) -> set[str]:
+        return {one["metadata"]["name"] for one in render({"cluster": {"enabled": True}, **values})}
+
+    usual = names()
+    assert "suphx-head" in usual
+    assert names(fullnameOverride="mahjong") == {name.replace("suphx", "mahjong", 1) for name in usual}
+    assert names(nameOverride="tiles") == {name.replace("suphx", "suphx-tiles", 1) for name in usual}
+    for one in render({**EVERYTHING, "nameOverride": "tiles"}):
+        assert one["metadata"]["labels"]["app.kubernetes.io/name"] == "tiles"
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_pods_have_the_memory_that_they_need(render: Render, preset: str) -> None:
     for where, template in pods(render({**EVERYTHING, "preset": preset})):

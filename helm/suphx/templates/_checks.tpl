@@ -60,11 +60,11 @@
 {{- if or (gt (int $simulator.minReplicas) (int $simulator.replicas)) (gt (int $simulator.replicas) (int $simulator.maxReplicas)) -}}
 {{- fail (printf "presets.%s.simulator: minReplicas %v, replicas %v and maxReplicas %v must be in ascending order" .name $simulator.minReplicas $simulator.replicas $simulator.maxReplicas) -}}
 {{- end -}}
-{{- if lt (mul $simulator.replicas $simulator.places) 1 -}}
-{{- fail (printf "presets.%s.simulator has no places: use at least 1 for replicas" .name) -}}
+{{- if lt (mul $simulator.replicas $simulator.slots) 1 -}}
+{{- fail (printf "presets.%s.simulator has no slots: use at least 1 for replicas" .name) -}}
 {{- end -}}
-{{- if gt (int $inference.gpus) (int $inference.places) -}}
-{{- fail (printf "presets.%s.inference: %v GPUs for %v places; an engine uses at most one GPU, so increase places" .name $inference.gpus $inference.places) -}}
+{{- if gt (int $inference.gpus) (int $inference.slots) -}}
+{{- fail (printf "presets.%s.inference: %v GPUs for %v slots; an engine uses at most one GPU, so increase slots" .name $inference.gpus $inference.slots) -}}
 {{- end -}}
 {{- range $role, $size := .preset -}}
 {{- if and (hasSuffix "Gi" $size.memory) (ge (int $size.objectStoreGi) (int (trimSuffix "Gi" $size.memory))) -}}

@@ -23,6 +23,9 @@ containers:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
       {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 6 }}
+      {{- with include "suphx.extraEnv" (dict "root" $root "role" "nightly") }}
+      {{- . | nindent 6 }}
+      {{- end }}
     resources:
       requests:
         {{- toYaml .resources | nindent 8 }}

@@ -13,9 +13,10 @@ metadata:
     app.kubernetes.io/component: ray
     suphx/role: {{ .role }}
     suphx/run: {{ .run | quote }}
-  {{- if or $isHead (eq .role "learner") }}
+  {{- $stays := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" }}
+  {{- with include "suphx.annotations" (dict "root" $root "role" .role "own" (ternary $stays dict (has .role (list "head" "learner")))) }}
   annotations:
-    cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+    {{- . | nindent 4 }}
   {{- end }}
 spec:
   {{- include "suphx.podDefaults" $root | nindent 2 }}
@@ -36,6 +37,9 @@ spec:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
         {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 8 }}
+        {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}
+        {{- . | nindent 8 }}
+        {{- end }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
@@ -50,23 +54,39 @@ spec:
 
 {{/* Where a pod goes, from (dict "root" . "role" ROLE "gpus" n). */}}
 {{- define "suphx.placement" -}}
-{{- $place := index .root.Values.placement .role -}}
-{{- with $place.priorityClassName }}
+{{- $values := get .root.Values.placement .role | default dict -}}
+{{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with $place.nodeSelector }}
-nodeSelector:
+{{- range $key := list "nodeSelector" "affinity" "topologySpreadConstraints" }}
+{{- with get $values $key }}
+{{ $key }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- if or .gpus $place.tolerations }}
+{{- end }}
+{{- if or .gpus $values.tolerations }}
 tolerations:
   {{- if .gpus }}
   - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
   {{- end }}
-  {{- with $place.tolerations }}
+  {{- with $values.tolerations }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* Annotations of a role's pods, from (dict "root" . "role" ROLE "own" DICT); the chart's own take precedence. */}}
+{{- define "suphx.annotations" -}}
+{{- with merge (deepCopy .own) (get .root.Values.podAnnotations .role | default dict) -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Additional variables of a role, from (dict "root" . "role" ROLE). */}}
+{{- define "suphx.extraEnv" -}}
+{{- with get .root.Values.extraEnv .role -}}
+{{- toYaml . -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "suphx.rayPorts" -}}

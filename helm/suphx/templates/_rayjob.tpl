@@ -43,7 +43,7 @@ spec:
     {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 4 }}
 {{- end -}}
 
-{{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has places. */}}
+{{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has slots. */}}
 {{- define "suphx.entrypoint" -}}
 {{- $values := .root.Values -}}
 {{- $size := index $values.presets .preset -}}
@@ -52,15 +52,15 @@ spec:
 {{- $settings := list
   "data_parallel.node_resource=learner"
   "reinforcement.cluster.on_ray=true"
-  (printf "reinforcement.cluster.num_simulators=%d" (mul $size.simulator.replicas $size.simulator.places))
-  (printf "reinforcement.cluster.num_engines=%d" (mul $inference.replicas $inference.places))
+  (printf "reinforcement.cluster.num_simulators=%d" (mul $size.simulator.replicas $size.simulator.slots))
+  (printf "reinforcement.cluster.num_engines=%d" (mul $inference.replicas $inference.slots))
   (printf "reinforcement.cluster.num_buffers=%d" (int $size.learner.buffers))
   (printf "reinforcement.cluster.gpus_per_learner=%d" (ternary 1 0 (gt (int $size.learner.gpus) 0)))
   (printf "reinforcement.learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
 -}}
 {{- if $inference.gpus -}}
-{{- /* Rounded down, so that the shares of all places fit. */ -}}
-{{- $share := divf (floor (mulf (divf $inference.gpus $inference.places) 100)) 100 -}}
+{{- /* Rounded down, so that the shares of all slots fit. */ -}}
+{{- $share := divf (floor (mulf (divf $inference.gpus $inference.slots) 100)) 100 -}}
 {{- $settings = append $settings (printf "reinforcement.cluster.gpus_per_engine=%.2f" $share) -}}
 {{- end -}}
 {{- with $values.storage.address -}}
@@ -103,6 +103,10 @@ metadata:
     app.kubernetes.io/component: submitter
     suphx/role: submitter
     suphx/run: {{ .run | quote }}
+  {{- with include "suphx.annotations" (dict "root" .root "role" "head" "own" dict) }}
+  annotations:
+    {{- . | nindent 4 }}
+  {{- end }}
 spec:
   {{- include "suphx.podDefaults" .root | nindent 2 }}
   serviceAccountName: {{ include "suphx.fullname" .root }}-submitter
@@ -119,6 +123,9 @@ spec:
         {{- include "suphx.containerSecurity" .root | nindent 8 }}
       env:
         - {name: HOME, value: /tmp}
+        {{- with include "suphx.extraEnv" (dict "root" .root "role" "head") }}
+        {{- . | nindent 8 }}
+        {{- end }}
       resources:
         requests: {cpu: 250m, memory: 1Gi, ephemeral-storage: 1Gi}
         limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi}

@@ -268,8 +268,8 @@ def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
         groups = {group["groupName"]: group for group in spec["rayClusterSpec"]["workerGroupSpecs"]}
         assert [groups["simulator"][key] for key in ("minReplicas", "replicas", "maxReplicas")] == [1, 12, 12]
         assert groups["inference"]["replicas"] == 2
-        places = int(groups["simulator"]["resources"]["simulator"])
-        assert f"reinforcement.cluster.num_simulators={12 * places}" in spec["entrypoint"]
+        slots = int(groups["simulator"]["resources"]["simulator"])
+        assert f"reinforcement.cluster.num_simulators={12 * slots}" in spec["entrypoint"]
 
 
 def test_logs_are_followed_across_broken_connections(
