@@ -1,8 +1,8 @@
 """The documentation of the chart's values, in the conventions of helm-docs, from the comments of values.yaml.
 
-A value is described by the comment above it that begins with ``# --``; ``# @default --`` replaces its default. The table
-of the README and the descriptions in values.schema.json come from there: ``python -m tests.helm.chart_readme`` writes
-both.
+A value is described by the comment above it that begins with ``# --``; ``# @default --`` replaces its default. The
+table of the README and the descriptions in values.schema.json come from there: ``python -m tests.helm.chart_readme``
+writes both.
 """
 
 from __future__ import annotations
