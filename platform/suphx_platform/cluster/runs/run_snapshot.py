@@ -61,8 +61,9 @@ class AllRuns:
 
     def runs(self) -> list[str]:
         """Return the ids of all runs that have a RayJob or a recipe, in the order of their creation."""
-        made = {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in self._recipes.items()}
-        made |= {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in self._jobs.items()}
+        # Recipes are listed first: one of a run that is created meanwhile would look like one without a RayJob.
+        found = {**self._recipes, **self._jobs}
+        made = {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in found.items()}
         return sorted(made, key=lambda run: (made[run], run))
 
     def job(self, run: str) -> Object | None:

@@ -340,7 +340,7 @@ def test_each_error_names_the_object_and_the_next_step(
     cluster.put("configmaps", second)
     assert "installed more than once (b, suphx): choose one with --release" in error("launch", str(RECIPE))
     cluster.rules = []
-    assert 'cannot list resource "rayjobs"' in error("jobs")
+    assert 'cannot list resource "configmaps"' in error("jobs")
 
 
 def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Command) -> None:
