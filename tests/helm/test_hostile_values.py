@@ -18,7 +18,7 @@ import pytest
 import yaml
 from helm_python import Chart, HelmError, HelmValuesError
 
-from tests.helm.conftest import CHART
+from tests.helm.chart_readme import CHART
 from tests.helm.everything import EVERYTHING
 
 HOSTILE = (
