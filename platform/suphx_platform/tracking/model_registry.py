@@ -5,9 +5,8 @@ numbers versions in order, so that of two that claim the same place at once ever
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one.
 
-Runs write into the same experiment as tournaments, so whoever has the password of runs could replace files of a champion.
-Its version therefore names the SHA-256 of each net, in a tag that only the tournament can change, and nets that were
-replaced are not loaded.
+Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
+its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
 """
 
 from __future__ import annotations
@@ -204,8 +203,8 @@ def _check_nets(version: ModelVersion, folder: Path) -> None:
     for name in found:
         (folder / name).unlink()
     raise ValueError(
-        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were promoted: somebody replaced files "
-        "of its model in MLflow. Move the alias to another version, and change the password of runs"
+        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were promoted: somebody replaced "
+        "files of its model in MLflow. Move the alias to another version, and change the password of runs"
     )
 
 
