@@ -14,7 +14,8 @@ import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import Rules, tenhou
 from suphx.selfplay.agents.agent import Agent, load_agent
@@ -84,7 +85,7 @@ def play_deal_match(
     *,
     num_deals: int,
     seed: int,
-    workers: int = 1,
+    workers: Workers = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,

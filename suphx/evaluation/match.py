@@ -21,7 +21,8 @@ from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
@@ -104,7 +105,7 @@ def play_match(
     seed: int,
     seating: Seating = "1v3",
     points: tuple[int, ...] = PHOENIX_POINTS,
-    workers: int = 1,
+    workers: Workers = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
@@ -165,7 +166,7 @@ def play_walls(
     seating: Seating = "1v3",
     walls_per_task: int = 0,
     max_tables: int | None = None,
-    workers: int = 1,
+    workers: Workers = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,

@@ -34,6 +34,9 @@ class MatchConfig:
     """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
+    on_ray: bool = False
+    """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
+    this machine."""
 
     def __post_init__(self) -> None:
         check_hanchans(self.hanchans)

@@ -17,7 +17,8 @@ import numpy as np
 from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
 from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
-from suphx.evaluation.workers.game_workers import GameTask, LoadAgent, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, places_of_scores, tenhou
 from suphx.kernel.record import I8, I64
@@ -50,7 +51,7 @@ def play_tournament(
     seed: int,
     anchor: str,
     before: Iterable[RatedGame] = (),
-    workers: int = 1,
+    workers: Workers = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     load: LoadAgent = load_agent,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, Render, find, pods
+from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.network_policy import Peer, may_connect
 
 HOME = "mahjong"
@@ -147,3 +147,17 @@ def test_only_roles_with_the_storage_have_a_role_of_the_cloud(render: Render) ->
 
 def _is_annotated(account: dict[str, Any]) -> bool:
     return bool(account["metadata"].get("annotations"))
+
+
+def test_a_night_on_several_pods_launches_without_keys_and_plays_as_the_tournament(render: Render) -> None:
+    objects = render({**EVERYTHING, "nightly": {**EVERYTHING["nightly"], "workers": 2}})
+    found = {role_of(pod): computed(objects, pod) for _, pod in pods(objects)}
+    assert "nightly" not in found
+    assert found["nightly-launcher"] == rights("nightly", set(), "", "outside", has_token=True)
+    assert not _is_annotated(find(objects, "ServiceAccount", "suphx-nightly"))
+    template = find(objects, "ConfigMap", "suphx-run-template")["data"]["tournament.yaml"]
+    for where, pod in pods([parsed(template)]):
+        assert computed(objects, pod) == EXPECTED[role_of(pod)], where
+        references = [one.get("valueFrom", {}).get("secretKeyRef", {}) for one in pod["spec"]["containers"][0]["env"]]
+        users = {one["name"] for one in references if one.get("key") == "MLFLOW_TRACKING_USERNAME"}
+        assert users == ({"mlflow-tournament"} if role_of(pod) == "head" else set()), where

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import kubernetes_validate
+import pytest
+import yaml
+from helm_python import Chart
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-from tests.helm.everything import Render, find
+from suphx_platform.cluster.manifest_rules import broken_rules, check_job
+from suphx_platform.cluster.runs.run_manifest import tournament_objects
+from tests.helm.everything import EVERYTHING, PRESETS, Render, find
+from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.ray_groups import groups
+from tests.helm.restricted_pod import violations
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "nightly.toml"
@@ -80,3 +89,84 @@ def test_the_job_of_a_night_is_one_that_kubernetes_takes(render: Render) -> None
     (rule,) = spec["podFailurePolicy"]["rules"]  # a drained node costs no retry: the games go on from the storage
     assert (rule["action"], rule["onPodConditions"][0]["type"]) == ("Ignore", "DisruptionTarget")
     assert "selector" not in spec  # the controller makes it
+
+
+RAY = {**VALUES, "nightly": {**VALUES["nightly"], "workers": 5}}
+
+
+def tournament(render: Render, **values: Any) -> dict[str, Any]:
+    """The RayJob that the pod of the night creates."""
+    template = find(render({**RAY, **values}), "ConfigMap", "suphx-run-template")
+    return tournament_objects(template, run_id="nightly-1", recipe="", overrides=[]).job
+
+
+def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:
+    job = find(render(RAY), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
+    pod = job["template"]["spec"]
+    words = pod["containers"][0]["command"]
+    assert words[:2] == ["suphx", "launch"]
+    args = build_parser().parse_args(words[1:])
+    assert (str(args.recipe), args.release) == ("/recipes/nightly.toml", "suphx")
+    assert (args.follow, args.rm) == (True, True)
+    spec = tournament(render)["spec"]
+    command = shlex.split(spec["entrypoint"])
+    played = build_parser().parse_args(command[1:])
+    recipe = load_tournament_recipe(RECIPE, played.overrides)
+    assert (str(played.recipe), recipe.on_ray, recipe.workers) == ("/recipes/recipe.toml", True, 30)
+    assert recipe.storage.address == "s3://bucket/runs"
+    assert job["backoffLimit"] == 3
+    assert job["activeDeadlineSeconds"] > spec["activeDeadlineSeconds"] == 21600
+    (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+    assert [group[key] for key in ("minReplicas", "replicas", "maxReplicas")] == [5, 5, 5]
+    assert group["template"]["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "6"
+    assert spec["rayClusterSpec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0", "no game beside the driver"
+
+
+def test_small_nights_stay_one_pod_and_need_no_rights(render: Render) -> None:
+    objects = render(VALUES)
+    assert "tournament.yaml" not in find(objects, "ConfigMap", "suphx-run-template")["data"]
+    kinds = ("Role", "RoleBinding")
+    assert not [one for one in objects if one["kind"] in kinds and one["metadata"]["name"] == "suphx-nightly"]
+    pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", False)
+
+
+def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
+    objects = render(RAY)
+    pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", True)
+    assert find(objects, "RoleBinding", "suphx-nightly")["subjects"] == [
+        {"kind": "ServiceAccount", "name": "suphx-nightly", "namespace": "mahjong"}
+    ]
+    for one in objects:
+        if one["metadata"]["name"] == "suphx-nightly":
+            for version in ("1.29", "1.36"):
+                kubernetes_validate.validate(one, version, strict=True)
+    launcher = find(objects, "Role", "suphx-launcher")["rules"]
+    for rule, whole in zip(find(objects, "Role", "suphx-nightly")["rules"], launcher, strict=True):
+        assert (rule["apiGroups"], rule["resources"]) == (whole["apiGroups"], whole["resources"])
+        assert set(rule["verbs"]) <= set(whole["verbs"])
+        assert rule["resources"] not in (["rayjobs"], ["rayclusters"]) or "patch" not in rule["verbs"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_operator_takes_the_tournament(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
+    job = tournament(render, preset=preset)
+    check_job(job)
+    assert broken_rules(job) == []
+    assert kuberay.errors(job) == []
+    for name, group in groups(job):
+        assert violations(group["template"]["spec"]) == [], name
+    head = dict(groups(job))["head"]["template"]["spec"]["containers"][0]
+    assert "lifecycle" not in head, "finished games are stored all the time"
+
+
+def test_a_tournament_has_the_settings_of_all_pods(chart: Chart, render: Render) -> None:
+    values = {**EVERYTHING, "nightly": {**EVERYTHING["nightly"], "workers": 2}}
+    data = find(render(values), "ConfigMap", "suphx-run-template")["data"]
+    found = yaml.safe_load(data["tournament.yaml"])
+    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "suphx"
+    pod = dict(groups(found))["simulator"]["template"]["spec"]
+    assert pod["nodeSelector"] == {"suphx/pool": "spot"}
+    head = dict(groups(found))["head"]["template"]["spec"]
+    assert {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}} in head["volumes"]

@@ -27,6 +27,7 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"run": {"activeDeadlineSeconds": 0}}, "'/run/activeDeadlineSeconds': minimum: got 0, want 1"),
     ({"cluster": {"enabled": "yes"}}, "'/cluster/enabled': got string, want boolean"),
     ({"nightly": {"schedule": "nightly"}}, "'/nightly/schedule': 'nightly' does not match"),
+    ({"nightly": {"workers": -1}}, "'/nightly/workers': minimum: got -1, want 0"),
     ({"nightly": {"cpu": "500m"}}, "'/nightly/cpu': '500m' does not match"),
     ({"storage": {"address": "bucket/runs"}}, "'/storage/address': 'bucket/runs' does not match pattern '^$|^s3://"),
     ({"storage": {"endpointUrl": "s3.example.org"}}, "'/storage/endpointUrl': 's3.example.org' does not match"),
@@ -56,6 +57,10 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ({"rayVersion": "2.40.0"}, "rayVersion is 2.40.0: the chart uses token authentication, which needs Ray 2.52.0"),
     ({"nightly": {"enabled": True}}, "nightly.enabled needs a recipe: add --set-file"),
     ({"nightly": {"enabled": True, "recipe": "x"}}, "nightly.enabled needs an MLflow server"),
+    (
+        {"nightly": {"enabled": True, "recipe": "x", "workers": 2}, "tracking": {"uri": "http://m"}},
+        "nightly.workers is set without storage.address: the games would be lost",
+    ),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
     ({"mlflow": {"enabled": True}}, "mlflow.enabled needs mlflow.authSecretName, the secret of the administrator"),
     ({"mlflow": MLFLOW}, "mlflow.enabled needs tracking.secretName, the secret with user and password of runs"),

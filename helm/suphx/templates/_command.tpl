@@ -6,7 +6,7 @@ A pod that runs one command of the CPU image, from (dict "root" . "account" NAME
 {{- $root := .root -}}
 {{- include "suphx.podDefaults" $root }}
 serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
-automountServiceAccountToken: {{ eq .account "launcher" }}
+automountServiceAccountToken: {{ eq "true" (include "suphx.has" (dict "role" .role "grant" "api")) }}
 restartPolicy: Never
 {{- with include "suphx.placement" (dict "root" $root "role" "nightly" "gpus" 0) | trim }}
 {{- . | nindent 0 }}

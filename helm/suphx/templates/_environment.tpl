@@ -1,6 +1,6 @@
 {{/*
-Environment of a container that runs `suphx`, from (dict "root" . "role" ROLE): addresses and keys, by reference, of what its
-role uses.
+Environment of a container that runs `suphx`, from (dict "root" . "role" ROLE "user" ROLE): addresses and keys, by reference, of
+what its role uses. "user": the role whose user of MLflow it has, if that is another one.
 */}}
 {{- define "suphx.environment" -}}
 - {name: HOME, value: /tmp}
@@ -47,7 +47,7 @@ may move the champion; the administrator creates the users.
 {{- include "suphx.login" (dict "secret" . "keys" "MLFLOW_TRACKING" "as" "TOURNAMENT") }}
 {{- end }}
 {{- else }}
-{{- $own := ternary $values.nightly.trackingSecretName "" (eq .role "nightly") }}
+{{- $own := ternary $values.nightly.trackingSecretName "" (eq "nightly" (.user | default .role)) }}
 {{- with $own | default $values.tracking.secretName }}
 {{- include "suphx.login" (dict "secret" . "keys" "MLFLOW_TRACKING" "as" "MLFLOW_TRACKING") }}
 {{- end }}

@@ -8,6 +8,7 @@ are not listed, such as simulator and inference, use nothing.
   "head" (list "storage" "tracking" "api")
   "learner" (list "storage")
   "nightly" (list "storage" "tracking")
+  "nightly-launcher" (list "api")
   "mlflow-users" (list "tracking")
   "test-launcher" (list "api")
   "test-mlflow" (list "tracking")

@@ -36,14 +36,14 @@ spec:
       securityContext:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
-        {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 8 }}
+        {{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim | nindent 8 }}
         {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}
         {{- . | nindent 8 }}
         {{- end }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
-      {{- if and .recipe $isHead }}
+      {{- if and .recipe $isHead (not .isTournament) }}
       lifecycle:
         # The driver saves the run before the head terminates, so that a drained node loses no training.
         preStop:

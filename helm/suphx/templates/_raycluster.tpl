@@ -1,11 +1,11 @@
 {{/*
 The spec of a RayCluster, from (dict "root" . "preset" NAME "run" NAME "recipe" CONFIGMAP): the only place that says what
-a cluster of ours is. New worker groups go to the end of the list: the operator knows them by their position.
+a cluster of ours is. "sizes": the head and groups of another size than a preset's (nightly/_tournament.tpl). New worker groups go to the end of the list: the operator knows them by their position.
 */}}
 {{- define "suphx.rayCluster" -}}
 {{- $root := .root -}}
-{{- $preset := index $root.Values.presets .preset -}}
-{{- $pod := dict "root" $root "run" .run "recipe" .recipe -}}
+{{- $preset := .sizes | default (index $root.Values.presets .preset) -}}
+{{- $pod := dict "root" $root "run" .run "recipe" .recipe "isTournament" (hasKey . "sizes") -}}
 rayVersion: {{ $root.Values.rayVersion | quote }}
 authOptions: {mode: token}
 enableInTreeAutoscaling: {{ $root.Values.autoscaling.enabled }}
@@ -23,7 +23,7 @@ headGroupSpec:
     {{- include "suphx.rayPod" (merge (dict "role" "head" "size" $preset.head) $pod) | nindent 4 }}
 workerGroupSpecs:
   {{- range $role := list "simulator" "inference" "learner" }}
-  {{- $size := index $preset $role }}
+  {{- with $size := index $preset $role }}
   - groupName: {{ $role }}
     replicas: {{ $size.replicas }}
     {{- /* Ray's autoscaler scales simulators only: the numbers of engines and learners are fixed. */}}
@@ -35,6 +35,7 @@ workerGroupSpecs:
       object-store-memory: {{ include "suphx.bytes" $size.objectStoreGi | quote }}
     template:
       {{- include "suphx.rayPod" (merge (dict "role" $role "size" $size) $pod) | nindent 6 }}
+  {{- end }}
   {{- end }}
 {{- end -}}
 

@@ -84,7 +84,8 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         parents=parents,
         help="start a recipe on a cluster",
         description="Run a recipe as a RayJob on a Kubernetes cluster, with the settings of the installed Helm chart. "
-        "Launching a recipe that is already running does not start it again.",
+        "Launching a recipe that is already running does not start it again. A tournament needs a chart with "
+        "nightly.workers.",
     )
     add_recipe(launch)
     launch.add_argument("--preset", metavar="P", help="size of the run's cluster (default: the chart's value `preset`)")
@@ -103,6 +104,10 @@ def _add_launch(commands: Subparsers, parents: list[argparse.ArgumentParser]) ->
         type=Path,
         metavar="FILE",
         help="values file of the chart for --dry-run=client (default: the chart's own values)",
+    )
+    launch.add_argument("-f", "--follow", action="store_true", help="print the log and return when the run has ended")
+    launch.add_argument(
+        "--rm", action="store_true", help="with --follow: delete the run from the cluster after it has succeeded"
     )
     launch.set_defaults(execute=execute_launch)
 
@@ -144,6 +149,10 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
     """Create the objects of a run; ValueError for a wrong recipe, ClusterError for what the cluster refuses."""
     if args.values is not None and args.dry_run != "client":
         raise ClusterError("--values belongs to --dry-run=client: a cluster has the values of its helm install")
+    if args.rm and not args.follow:
+        raise ClusterError("--rm deletes the run when it has ended: add --follow")
+    if args.follow and args.dry_run:
+        raise ClusterError("--follow waits for a run, and --dry-run creates none: use one of them")
     if args.dry_run == "client":
         return _render(args, console)
     _check_recipe(args)
@@ -151,7 +160,22 @@ def execute_launch(args: argparse.Namespace, console: Console) -> dict[str, obje
     launcher = _connect(args, console)
     objects = _objects(args, launcher.template(args.release))
     status = launcher.launch(objects, is_dry=args.dry_run is not None)
+    if args.follow:
+        return _followed(objects.run_id, args, launcher, console)
     return _shown(status, console) | ({"dry_run": args.dry_run} if args.dry_run else {})
+
+
+def _followed(run: str, args: argparse.Namespace, launcher: Launcher, console: Console) -> dict[str, object]:
+    """Print the log of a run until it has ended; ClusterError unless it has succeeded."""
+    show = console.say if console.is_json else console.line
+    for line in launcher.log(run, ROLES[0]).lines(follow=True, tail=None):
+        show(line)
+    status = launcher.status(run)
+    if status.state != "succeeded":
+        raise ClusterError(f"{run} is {status.state}: see suphx status {run}. {' '.join(status.problems)}".rstrip())
+    if args.rm:
+        launcher.delete(run, seconds=_WAIT_SECONDS)
+    return _shown(status, console)
 
 
 def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
@@ -171,10 +195,22 @@ def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 def _check_recipe(args: argparse.Namespace) -> None:
     from suphx_pipelines.recipe.recipe_kind import check_kind
 
-    check_kind(args.recipe, "run")
+    is_tournament = _is_tournament(args)
+    check_kind(args.recipe, "tournament" if is_tournament else "run")
+    if is_tournament and args.preset:
+        raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
+
+
+def _is_tournament(args: argparse.Namespace) -> bool:
+    from suphx_pipelines.recipe.recipe_file import read_table
+    from suphx_pipelines.recipe.recipe_kind import command_of
+
+    return command_of(read_table(args.recipe)) == "tournament"
 
 
 def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
+    if _is_tournament(args):
+        return _tournament_objects(args, template)
     from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
     from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
@@ -187,6 +223,21 @@ def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
         recipe=to_toml(recipe),
         overrides=args.overrides,
         has_self_play=recipe.has_self_play,
+    )
+
+
+def _tournament_objects(args: argparse.Namespace, template: Object) -> RunObjects:
+    """Return the objects of a tournament: its recipe names the night, so that every attempt plays the same one."""
+    from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+    from suphx_platform.cluster.runs.run_manifest import run_id_of, tournament_objects
+
+    recipe = load_tournament_recipe(args.recipe, args.overrides)
+    return tournament_objects(
+        template,
+        run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
+        recipe=to_toml(recipe),
+        overrides=args.overrides,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suphx.evaluation.match import MatchReport
     from suphx.evaluation.sequential.sequential_config import SequentialConfig
     from suphx.evaluation.statistics import Interval
+    from suphx.evaluation.workers.game_task import Workers
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.agents.agent_source import AgentSource
     from suphx_platform.console.console import Console
@@ -56,6 +57,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "suphx evaluate --candidate runs/NEW/supervised --baseline runs/OLD/supervised --sequential 0.05 "
             "--hanchans 20000",
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 8 --keep-games games",
+            "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire --hanchans 20000 --ray --workers 64",
         ),
     )
     parser.add_argument(
@@ -86,6 +88,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_sequential(parser)
     _add_games(parser)
     add_workers(parser)
+    parser.add_argument(
+        "--ray",
+        action="store_true",
+        help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
+        "takes one of its CPUs",
+    )
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
@@ -159,13 +167,15 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx.evaluation.match import MatchReport
         from suphx.evaluation.sequential.sequential_match import SequentialReport
         from suphx_platform.agents.agent_source import AgentSource
+        from suphx_platform.evaluation.match_workers import match_workers
         from suphx_platform.kernels.kernel_warmup import compile_kernels
         from suphx_platform.tracking.tracking import TrackingStore
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
     play = _play_deals if args.deals is not None else _play_hanchans if args.sequential is None else _play_sequential
     try:
-        report, shown = play(args, AgentSource(TrackingStore(args.runs)), console)
+        with match_workers(args.workers, on_ray=args.ray, say=console.say) as workers:
+            report, shown = play(args, AgentSource(TrackingStore(args.runs)), workers, console)
     except KeyboardInterrupt:
         console.error("The match is not saved: the same command plays it from the beginning.")
         raise
@@ -233,7 +243,7 @@ class _Report(Protocol):
 _Outcome: TypeAlias = tuple[_Report, dict[str, object]]
 
 
-def _play_hanchans(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+def _play_hanchans(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
     """Return the report of a match and what people see of it."""
     from suphx.evaluation.match import play_match
 
@@ -246,13 +256,13 @@ def _play_hanchans(args: argparse.Namespace, source: AgentSource, console: Conso
             points=tuple(args.points),
             progress=progress.advance,
             records=args.keep_games,
-            **_options(args),
+            **_options(args, workers),
         )
     report = replace(report, candidate=args.candidate, baseline=args.baseline)
     return report, _shown(report, _since(started))
 
 
-def _play_sequential(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+def _play_sequential(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
     """Return the report of a match that stopped when it was decided, and what people see of it."""
     from suphx.evaluation.sequential.sequential_match import play_sequential_match
 
@@ -266,7 +276,7 @@ def _play_sequential(args: argparse.Namespace, source: AgentSource, console: Con
             progress=progress.advance,
             tell=lambda outcome: progress.advance(0, outcome.note()),
             records=args.keep_games,
-            **_options(args),
+            **_options(args, workers),
         )
     fresh = report.fresh and replace(report.fresh, candidate=args.candidate, baseline=args.baseline)
     report = replace(report, candidate=args.candidate, baseline=args.baseline, fresh=fresh)
@@ -290,13 +300,13 @@ def _ends(interval: Interval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def _play_deals(args: argparse.Namespace, source: AgentSource, console: Console) -> _Outcome:
+def _play_deals(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
     """Return the report of paired deals and what people see of it."""
     from suphx.evaluation.deal_match import hanchans_of, play_deal_match
 
     started = time.perf_counter()
     with _agents(args, source) as agents, console.progress("hanchans", hanchans_of(args.deals)) as progress:
-        report = play_deal_match(*agents, num_deals=args.deals, progress=progress.advance, **_options(args))
+        report = play_deal_match(*agents, num_deals=args.deals, progress=progress.advance, **_options(args, workers))
     report = replace(report, candidate=args.candidate, baseline=args.baseline)
     interval = report.difference.interval
     return report, {
@@ -324,12 +334,12 @@ def _agents(args: argparse.Namespace, source: AgentSource) -> Iterator[tuple[str
         )
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _options(args: argparse.Namespace, workers: Workers) -> dict[str, Any]:
     from suphx_platform.agents.agent_loading import load_any_agent
 
     return {
         "seed": args.seed,
-        "workers": args.workers,
+        "workers": workers,
         "has_draw_lanes": not args.no_draw_lanes,
         "load": load_any_agent,
     }

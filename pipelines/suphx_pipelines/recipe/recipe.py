@@ -213,6 +213,7 @@ class Recipe:
 _FREE_KEYS = (
     *("about", "needs_records", "minutes"),
     "data_parallel",
+    "evaluation.on_ray",
     "evaluation.workers",
     "agent_comparison.workers",
     *(f"playouts.{key}" for key in playout_config.FREE_KEYS),

@@ -92,6 +92,9 @@ class TournamentRecipe:
     """Whether each seat draws from its own positions of the wall, so fewer games are needed (docs/evaluation.md)."""
     workers: int = 2
     """Processes that play; the result does not depend on it."""
+    on_ray: bool = False
+    """Play on a Ray cluster, where each of the ``workers`` takes a CPU: that of ``RAY_ADDRESS``, otherwise a new one on
+    this machine."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     """Participants."""
     leaderboard: LeaderboardConfig = field(default_factory=LeaderboardConfig)
@@ -112,7 +115,7 @@ class TournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "storage", "workers")
+        return ("about", "minutes", "on_ray", "storage", "workers")
 
 
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:

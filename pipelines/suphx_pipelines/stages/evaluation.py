@@ -15,6 +15,7 @@ from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_platform.evaluation.match_workers import match_workers
 
 AGENT_NAME = "our agent"
 """What the run's nets are called in its reports."""
@@ -43,14 +44,17 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     kept = KeptResults(context.folder / GAMES_FOLDER)
     if len(kept):
         context.console.say(f"match: continuing, {len(kept)} finished parts of it are kept")
-    with context.console.progress("hanchans", config.hanchans, name="match") as progress:
+    with (
+        match_workers(config.workers, on_ray=config.on_ray, say=context.console.say) as workers,
+        context.console.progress("hanchans", config.hanchans, name="match") as progress,
+    ):
         match = play_match(
             candidate,
             config.baseline,
             num_hanchans=config.hanchans,
             seed=seed,
             has_draw_lanes=config.draw_lanes,
-            workers=config.workers,
+            workers=workers,
             progress=progress.advance,
             kept=kept,
         )

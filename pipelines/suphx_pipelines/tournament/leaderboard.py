@@ -11,7 +11,7 @@ from suphx.evaluation.tournament import SEATS, Player, play_tournament
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LivePage
-from suphx_pipelines.tournament.tournament_games import games_of, wall_seed
+from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
 from suphx_pipelines.tournament.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.tournament_pool import HISTORY_NAME, Context, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -35,14 +35,14 @@ def run(context: Context) -> dict[str, float]:
         run_id=context.folder.parent.name,
     )
     live = LivePage(context, board, num_games)
-    with games_of(context, num_games) as (kept, progress):
+    with workers_of(context) as workers, games_of(context, num_games) as (kept, progress):
         games = play_tournament(
             [Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],
             num_hanchans=num_games,
             seed=wall_seed(context),
             anchor=board.anchor_digest,
             before=board.earlier.games,
-            workers=recipe.workers,
+            workers=workers,
             has_draw_lanes=recipe.draw_lanes,
             load=load_any_agent,
             progress=progress,

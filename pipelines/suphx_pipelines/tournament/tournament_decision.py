@@ -11,7 +11,7 @@ from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
-from suphx_pipelines.tournament.tournament_games import games_of, wall_seed
+from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -51,7 +51,7 @@ def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialRepo
     def tell(outcome: SequentialOutcome) -> None:
         context.console.detail(f"decision after {outcome.hanchans:,} hanchans: {outcome.note()}")
 
-    with games_of(context, config.hanchans) as (kept, progress):
+    with workers_of(context) as workers, games_of(context, config.hanchans) as (kept, progress):
         return play_sequential_match(
             candidate.address_in(context.upstream["pool"]),
             opponent,
@@ -59,7 +59,7 @@ def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialRepo
             max_hanchans=config.hanchans,
             fresh_hanchans=config.fresh_hanchans,
             seed=wall_seed(context),
-            workers=context.recipe.workers,
+            workers=workers,
             has_draw_lanes=context.recipe.draw_lanes,
             load=load_any_agent,
             progress=progress,

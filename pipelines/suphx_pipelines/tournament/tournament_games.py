@@ -1,14 +1,16 @@
-"""What the stages of a tournament that play games share: the walls of the night, and where finished games are kept."""
+"""What the stages that play games share: the walls of the night, who plays, and where finished games are kept."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
+from suphx.evaluation.workers.game_task import Workers
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx_pipelines.tournament.tournament_pool import Context
+from suphx_platform.evaluation.match_workers import match_workers
 
 
 @contextmanager
@@ -32,3 +34,9 @@ def wall_seed(context: Context) -> int:
     """Return a seed of walls that changes with the night: nobody shall learn the walls of a tournament."""
     digest = hashlib.sha256(f"{context.seed}/{context.recipe.night}".encode()).digest()
     return int.from_bytes(digest[:8]) % MAX_WALL_SEED
+
+
+def workers_of(context: Context) -> AbstractContextManager[Workers]:
+    """Return what plays the games of a stage, inside a block."""
+    recipe = context.recipe
+    return match_workers(recipe.workers, on_ray=recipe.on_ray, say=context.console.say)

@@ -19,7 +19,8 @@ from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcom
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY
 from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.evaluation.workers.game_workers import MAX_WALL_SEED, LoadAgent, wall_seeds
+from suphx.evaluation.workers.game_task import LoadAgent, Workers
+from suphx.evaluation.workers.game_workers import MAX_WALL_SEED, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import Rules
 from suphx.selfplay.agents.agent import load_agent
@@ -96,7 +97,7 @@ def play_sequential_match(
     max_hanchans: int,
     fresh_hanchans: int,
     seed: int,
-    workers: int = 1,
+    workers: Workers = 1,
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,

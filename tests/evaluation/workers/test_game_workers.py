@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation.workers.game_workers import GameTask, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.records.log.gamelog import GameLog

@@ -10,6 +10,7 @@ import pytest
 from suphx.evaluation.player_statistics import player_statistics
 from suphx.games.riichi import Quarantine, iter_records
 from suphx_cli import cli
+from tests.suphx_platform.parts.small_policy_set import save_random
 
 
 def test_kept_games_are_records_that_can_be_viewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +34,19 @@ def test_kept_games_are_records_that_can_be_viewed(tmp_path: Path, capsys: pytes
     viewed = ["view", str(games), "--game", "5", "--player", "candidate", "--out", str(page), "--json"]
     assert cli.main(viewed) == 0
     assert page.is_file()
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_match_on_ray_has_the_same_result_and_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nets, results, records = save_random(tmp_path / "nets"), [], []
+    for name, more in (("here", ["--workers", "1"]), ("ray", ["--workers", "2", "--ray"])):
+        games = tmp_path / name
+        command = ["evaluate", "--candidate", "ukeire", "--baseline", f"{nets}:sampled", "--hanchans", "8", *more]
+        assert cli.main([*command, "--runs", str(tmp_path), "--keep-games", str(games), "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out.splitlines()[-1])
+        del shown["seconds"]
+        results.append(shown)
+        records.append({path.name: path.read_bytes() for path in games.iterdir()})
+    assert results[0] == results[1]
+    assert records[0] == records[1]

@@ -21,7 +21,7 @@ def test_each_recipe_is_for_one_command(name: str) -> None:
         check_kind(path, other)
 
 
-@pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("launch", "nightly"), ("tournament", "laptop")])
+@pytest.mark.parametrize(("command", "name"), [("run", "nightly"), ("tournament", "laptop")])
 def test_a_command_names_the_other_one(command: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([command, str(RECIPES / f"{name}.toml")]) == 1
     assert "is a recipe of another command" in capsys.readouterr().err

@@ -278,7 +278,10 @@ class Launcher:
 
     def _save(self, run: str, job: Object, wait: RunWait) -> None:
         if not stop_file_of(job):
-            raise ClusterError(f"{run} was not created by suphx launch and cannot be asked to save: use --now")
+            raise ClusterError(
+                f"{run} cannot be asked to save: use --now. It was not created by suphx launch, or it is a tournament, "
+                "which stores finished games all the time"
+            )
         self._store.set_stop(run, is_requested=True)
         self._say(f"Asked {run} to save its state; its pod sees the request within a minute or two")
         wait.until_saved()

@@ -28,10 +28,13 @@ DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
 SELF_PLAY_GROUPS = ("simulator", "inference")
 """Worker groups of the chart's RayJob that only self-play uses."""
+NIGHTLY = "nightly"
+"""What the launcher calls the preset of a tournament: its size is in the chart's values of that name."""
 RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
 RECIPE_FOLDER = "/recipes"
 _STOP_OPTION = "--stop-file"
 _DIGEST_LENGTH = 10
+_TOURNAMENT_KEY = "tournament.yaml"
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 """Text that no shell changes. Two read the command, the submitter's and then the head's, and in between Ray quotes
@@ -73,16 +76,40 @@ def run_objects(
     Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
     if an override cannot be passed on the command line.
     """
-    check_name(run_id)  # before it becomes part of YAML and of a command
     preset = preset or str((template.get("data") or {}).get("preset", ""))
-    job = _job(template, preset, run_id)
+    job = _job(template, f"rayjob-{preset}.yaml", run_id) or _job(template, "rayjob.yaml", run_id)
+    if job is None:
+        presets = sorted(match[1] for key in template.get("data") or {} if (match := _TEMPLATE_KEY.fullmatch(key)))
+        name = template["metadata"]["name"]
+        raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
+    if not has_self_play:
+        _remove_groups(job.setdefault("spec", {}), SELF_PLAY_GROUPS)
+    own = ("--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}")
+    return _filled(job, preset, own, recipe=recipe, overrides=overrides)
+
+
+def tournament_objects(
+    template: Object, *, run_id: str, recipe: str, overrides: Sequence[tuple[str, str]]
+) -> RunObjects:
+    """Fill in the chart's ``template`` for a tournament; arguments and errors as for ``run_objects``."""
+    job = _job(template, _TOURNAMENT_KEY, run_id)
+    if job is None:
+        raise ClusterError(
+            "the chart has no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers, or "
+            "play it on one machine with suphx tournament"
+        )
+    return _filled(job, NIGHTLY, (), recipe=recipe, overrides=overrides)
+
+
+def _filled(
+    job: Object, preset: str, own: Sequence[str], *, recipe: str, overrides: Sequence[tuple[str, str]]
+) -> RunObjects:
+    """Return the objects of a job of the template, with ``own`` arguments of the launcher."""
+    run_id = str(job["metadata"].get("name", ""))
     spec = job.setdefault("spec", {})
     entrypoint = str(spec.get("entrypoint", ""))
-    own = ["--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}", *_settings(entrypoint, overrides)]
-    spec["entrypoint"] = f"{entrypoint} {shlex.join(own)}"
+    spec["entrypoint"] = " ".join([entrypoint, *map(shlex.quote, (*own, *_settings(entrypoint, overrides)))])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
-    if not has_self_play:
-        _remove_groups(spec, SELF_PLAY_GROUPS)
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
     metadata.setdefault("annotations", {})[DIGEST_NOTE] = digest
@@ -169,18 +196,19 @@ def setting(job: Object, key: str) -> str:
     return values[-1] if values else ""
 
 
-def _job(template: Object, preset: str, run_id: str) -> Object:
+def _job(template: Object, key: str, run_id: str) -> Object | None:
+    """Return the RayJob under a key of the template; None if there is none, ClusterError if it is damaged."""
+    check_name(run_id)  # before it becomes part of YAML and of a command
     name, data = template["metadata"]["name"], template.get("data") or {}
-    text = data.get(f"rayjob-{preset}.yaml") or data.get("rayjob.yaml")
+    text = data.get(key)
     if text is None:
-        presets = sorted(match[1] for key in data if (match := _TEMPLATE_KEY.fullmatch(key)))
-        raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
+        return None
     try:
         job = yaml.safe_load(text.replace(PLACEHOLDER, run_id))
     except yaml.YAMLError as error:
-        raise ClusterError(f"ConfigMap {name}: template {preset} is not YAML ({error}): run helm upgrade") from error
+        raise ClusterError(f"ConfigMap {name}: {key} is not YAML ({error}): run helm upgrade") from error
     if not isinstance(job, dict) or job.get("kind") != "RayJob" or not isinstance(job.get("metadata"), dict):
-        raise ClusterError(f"ConfigMap {name}: the template of {preset} is not a RayJob: run helm upgrade")
+        raise ClusterError(f"ConfigMap {name}: {key} is not a RayJob: run helm upgrade")
     return job
 
 

@@ -1,0 +1,73 @@
+"""Agents on their way to another machine: addresses, and the checkpoints that these name.
+
+>>> packed = PackedAgents.pack(["ukeire", "runs/a/supervised"])
+>>> with packed.unpacked() as addresses:  # there
+...     agents = [load_any_agent(address) for address in addresses]
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from suphx.games.riichi import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoint, split_address
+from suphx_platform.agents.agent_forms import is_program, split_wrapper
+
+
+@dataclass(frozen=True, slots=True)
+class PackedAgents:
+    """Addresses of agents, and the files of their nets. A program stays a command line: the machine must have it."""
+
+    addresses: tuple[str, ...]
+    files: Mapping[str, Mapping[str, bytes]]
+    """Folder of checkpoints -> name of a file -> content; nets of several agents are there once."""
+
+    @classmethod
+    def pack(cls, addresses: Sequence[str]) -> PackedAgents:
+        """Read the nets of ``addresses``. ValueError if a checkpoint is missing, OSError if it cannot be read."""
+        files: dict[str, dict[str, bytes]] = {}
+        for address in addresses:
+            folder, words = _folder(address)
+            if folder is None:
+                continue
+            content = files.setdefault(folder, {})
+            for is_weak in (False, True) if WEAK in words else (False,):
+                for head in HEAD_NAMES:
+                    name = checkpoint_name(head, is_weak=is_weak)
+                    if name not in content:
+                        content[name] = find_checkpoint(Path(folder), head, is_weak=is_weak).read_bytes()
+        return cls(tuple(addresses), files)
+
+    @contextmanager
+    def unpacked(self) -> Iterator[tuple[str, ...]]:
+        """Yield addresses for ``load_any_agent`` on this machine; the files are removed at the end of the block."""
+        with tempfile.TemporaryDirectory(prefix="suphx-agents-") as space:
+            places = {folder: Path(space, str(number)) for number, folder in enumerate(self.files)}
+            for folder, place in places.items():
+                place.mkdir()
+                for name, content in self.files[folder].items():
+                    (place / name).write_bytes(content)
+            yield tuple(_moved(address, places) for address in self.addresses)
+
+
+def _folder(address: str) -> tuple[str | None, set[str]]:
+    """Return the folder of an agent's checkpoints (None: it has none) and the options of its address."""
+    if is_program(address):
+        return None, set()
+    location, words = split_address(split_wrapper(address)[1])
+    return (location if Path(location).is_dir() else None), words
+
+
+def _moved(address: str, places: Mapping[str, Path]) -> str:
+    if is_program(address):
+        return address
+    wrapper, nets = split_wrapper(address)
+    location, words = split_address(nets)
+    if location not in places:
+        return address
+    return f"{wrapper}{places[location]}{':' if words else ''}{','.join(sorted(words))}"

@@ -1,0 +1,136 @@
+"""Tasks of games, how they are played, and what plays them: processes of this machine, or somebody else.
+
+``GamePlan`` and ``GameTask`` can be pickled: whoever gets both plays the same games on any machine.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from suphx.games.riichi import Rules, write_records
+from suphx.kernel.record import I64
+from suphx.selfplay.agents.agent import Agent
+from suphx.selfplay.rollouts.rollout import Game, list_games
+
+LoadAgent = Callable[[str], Agent]
+"""Makes an agent of its address; a function of a module, as processes load it anew."""
+Summary = dict[str, Any]
+"""What is known of a task's games, as plain JSON values."""
+Summarise = Callable[[Sequence[Any]], Summary]
+"""A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
+Play = Callable[..., Iterable[Any]]
+"""A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
+
+FORFEITS = "forfeits"
+"""In a summary that is kept: agents that could not play a game to its end, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameTask:
+    """Games that one process plays and whose summary is kept as one."""
+
+    seating: I64
+    """int64 [n, 4]: the agent at each seat, as its index among the agents."""
+    seeds: tuple[int, ...]
+    """Of the wall of each game; equal seeds give equal walls."""
+    key: str
+    """Differs for every task of a match or tournament: the name under which its result is kept."""
+    title: str
+    """Who plays what, for errors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GamePlan:
+    """Who plays and how: all that does not change from task to task."""
+
+    addresses: tuple[str, ...]
+    """Of the agents, for ``load``."""
+    names: tuple[str, ...]
+    """Of the agents in the logs."""
+    load: LoadAgent
+    rules: Rules
+    has_draw_lanes: bool
+    play: Play
+    summarise: Summarise
+    num_tables: int
+    """Games that a process plays side by side."""
+    records: Path | None
+    """Folder for a table of records for each task; None: they are not kept."""
+
+    def load_agents(self) -> list[Agent]:
+        """Return the agents. ValueError if one cannot be loaded."""
+        agents = [self.load(address) for address in self.addresses]
+        for agent, name in zip(agents, self.names, strict=True):
+            agent.name = name  # the same nets may play several parts
+        return agents
+
+    def play_tasks(
+        self, agents: Sequence[Agent], tasks: Iterator[tuple[int, GameTask]], progress: Callable[[float], None]
+    ) -> Iterator[tuple[int, Summary]]:
+        """Yield the index of each task and its summary; tasks are taken when there are tables for their games."""
+        begun: deque[tuple[int, GameTask]] = deque()
+
+        def games() -> Iterator[Game]:
+            for index, task in tasks:
+                begun.append((index, task))
+                yield from list_games(task.seating, task.seeds)
+
+        forfeits: dict[str, list[tuple[int, str]]] = {}
+
+        def note_forfeit(game: Game, seat: int, reason: str) -> None:
+            forfeits.setdefault(game.id, []).append((game.seats[seat], reason))
+
+        finished: list[Any] = []
+        for game in self.play(
+            agents,
+            games(),
+            self.rules,
+            num_tables=self.num_tables,
+            has_draw_lanes=self.has_draw_lanes,
+            progress=progress,
+            note_forfeit=note_forfeit,
+        ):
+            finished.append(game)
+            index, task = begun[0]
+            if len(finished) == len(task.seeds):
+                begun.popleft()
+                if self.records is not None:
+                    write_records(finished, records_path(self.records, task), "mjlog")
+                summary = self.summarise(finished)
+                if forfeits:
+                    summary[FORFEITS] = [each for log in finished for each in forfeits.pop(log.id, ())]
+                yield index, summary
+                finished = []
+
+
+def records_path(folder: Path, task: GameTask) -> Path:
+    """Return the file for the records of a task."""
+    return folder / f"{task.key}.tsv.xz"
+
+
+class GameWorkers(Protocol):
+    """Plays tasks elsewhere, such as on the nodes of a Ray cluster (``suphx_platform.evaluation``)."""
+
+    @property
+    def number(self) -> int:
+        """How many processes play."""
+        ...
+
+    def play(
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+    ) -> Generator[tuple[int, Summary], None, None]:
+        """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
+
+        ``progress`` gets finished games or parts of them. The summary of a task is the same as in this process.
+        Whoever closes the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
+        task cannot be played because its processes die.
+        """
+        ...
+
+
+Workers: TypeAlias = int | GameWorkers
+"""What plays: so many processes of this machine, or somebody else."""

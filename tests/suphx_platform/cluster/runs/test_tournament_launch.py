@@ -1,0 +1,128 @@
+"""The nightly pod launches a tournament as a RayJob, follows it and removes it, with the rights of its own Role."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from helm_python import Chart
+
+from suphx_cli import cli
+from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME
+from tests.repository import RECIPES, REPOSITORY
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Reaction
+from tests.suphx_platform.cluster.runs.fake_operator import Operator
+from tests.suphx_platform.cluster.runs.launched_run import Command
+
+RECIPE = RECIPES / "nightly.toml"
+VALUES: dict[str, Any] = {
+    "nightly": {"enabled": True, "recipe": RECIPE.read_text(encoding="utf-8"), "workers": 2, "cpu": "3"},
+    "storage": {"address": "s3://bucket/runs"},
+    "tracking": {"uri": "https://mlflow.example.org"},
+}
+
+
+@pytest.fixture
+def nightly(cluster: Cluster) -> list[str]:
+    """Have the cluster installed with pods for tournaments; the command of the night's pod, which has its rights."""
+    texts = Chart.load(REPOSITORY / "helm" / "suphx").render(VALUES, name="suphx", namespace="suphx")
+    found = [one for path, text in texts.items() if path.endswith(".yaml") for one in yaml.safe_load_all(text) if one]
+    named = {(one["kind"], one["metadata"]["name"]): one for one in found}
+    cluster.put("configmaps", named["ConfigMap", "suphx-run-template"])
+    cluster.rules = named["Role", "suphx-nightly"]["rules"]
+    pod = named["CronJob", "suphx-nightly"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    program, command, _, *options = pod["containers"][0]["command"]
+    assert (program, command) == ("suphx", "launch")
+    return [command, str(RECIPE), *options]
+
+
+def submitted(cluster: Cluster, operator: Operator, outcome: str) -> str:
+    """Launch the tournament without waiting, and let Ray report its outcome when somebody reads the log."""
+    code = cli.main(["launch", str(RECIPE), "--json"])
+    assert code == 0
+    (run,) = cluster.names("rayjobs")
+    roles = {name: cluster.objects["pods", name]["metadata"]["labels"]["suphx/role"] for name in cluster.names("pods")}
+    (submitter,) = [name for name, role in roles.items() if role == "submitter"]
+    cluster.logs[submitter] = ["2026-11-21T10:00:00Z a line of the night"]
+    cluster.reactions.append(Reaction("GET", "/log", partial(operator.report, run, outcome)))
+    return run
+
+
+def test_a_tournament_is_a_rayjob_of_its_night(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command, tmp_path: Path
+) -> None:
+    code, result, _ = suphx("launch", str(RECIPE))
+    assert (code, result["state"], result["preset"]) == (0, "running", "nightly")
+    assert result["pods"] == {"head": {"ready": 1, "wanted": 1}, "simulator": {"ready": 2, "wanted": 2}}
+    run = result["run_id"]
+    assert run.startswith("nightly-")
+    assert len(run) <= MAX_JOB_NAME
+    (tmp_path / "recipe.toml").write_text(cluster.objects["configmaps", f"{run}-recipe"]["data"]["recipe.toml"])
+    tonight = load_tournament_recipe(tmp_path / "recipe.toml").night
+    assert tonight in {f"{datetime.now(UTC):%Y-%m-%d}", tonight}
+    assert 'night = ""' not in (tmp_path / "recipe.toml").read_text()
+    for night, is_same in ((tonight, True), ("2020-01-01", False)):
+        _, again, _ = suphx("launch", str(RECIPE), "--set", f"night={night}")
+        assert (again["run_id"] == run) == is_same
+
+
+def test_the_pod_of_the_night_follows_the_tournament_and_removes_it(
+    cluster: Cluster, nightly: list[str], operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = submitted(cluster, operator, "SUCCEEDED")
+    capsys.readouterr()
+
+    def slow_operator(kind: str, body: dict[str, Any]) -> None:
+        """Remove the finalizer of a RayJob that is deleted only when somebody watches it."""
+        if "deletionTimestamp" not in body["metadata"]:
+            operator(kind, body)
+
+    cluster.operator = slow_operator
+    cluster.reactions.append(Reaction("GET", "watch=", partial(operator, "rayjobs", {"metadata": {"name": run}})))
+    assert cli.main(nightly) == 0, capsys.readouterr().err  # as a second pod of the same night does
+    assert "a line of the night" in capsys.readouterr().out
+    assert cluster.names("rayjobs") == []
+    assert f"{run}-recipe" not in cluster.names("configmaps")
+    # A recipe that is left of a RayJob which somebody removed is replaced: the only patch.
+    cluster.put("configmaps", {"metadata": {"name": f"{run}-recipe"}, "data": {}})
+    submitted(cluster, operator, "SUCCEEDED")
+    assert cluster.rules is not None
+    allowed = {
+        (group, resource, verb)
+        for rule in cluster.rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    assert cluster.used_rights == allowed
+
+
+def test_a_tournament_that_fails_fails_its_pod_and_is_kept(
+    cluster: Cluster, nightly: list[str], operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = submitted(cluster, operator, "FAILED")
+    job = cluster.objects["rayjobs", run]
+    cluster.put("rayjobs", {**job, "spec": {**job["spec"], "backoffLimit": 0}})
+    assert cli.main(nightly) == 1
+    assert f"{run} is failed: see suphx status {run}" in " ".join(capsys.readouterr().err.split())
+    assert cluster.names("rayjobs") == [run]
+
+
+def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
+    cluster: Cluster, suphx: Command, operator: Operator
+) -> None:
+    for options, message in (
+        ((), "no pods for tournaments: run helm upgrade with nightly.enabled=true and nightly.workers"),
+        (("--preset", "small"), "a tournament has the size of nightly.workers"),
+        (("--rm",), "add --follow"),
+        (("--follow", "--dry-run=server"), "--dry-run creates none"),
+    ):
+        code, _, err = suphx("launch", str(RECIPE), *options)
+        assert code == 1
+        assert message in err
+    assert cluster.names("rayjobs") == []

@@ -1,0 +1,63 @@
+"""Tasks that take seconds, so that something can happen while they are played, and the processes of Ray that play."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import ray
+
+from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.games.riichi.records.log.gamelog import GameLog
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, BaselineAgent
+
+TASKS = [GameTask(np.zeros((2, 4), np.int64), (seed, seed + 100), f"walls-{seed}", f"{seed}") for seed in range(16)]
+
+
+class SlowAgent(BaselineAgent):
+    """ukeire, with a pause before each step of its tables."""
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        time.sleep(0.004)
+        return super().act(tables, indices)
+
+
+def load_slow(address: str) -> Agent:
+    return SlowAgent(address)
+
+
+def load_where_programs_are(address: str) -> Agent:
+    """Load an agent in the process of the test only, as if the nodes lacked its program."""
+    if ray.get_runtime_context().worker.mode == ray.WORKER_MODE:
+        raise ValueError(f"there is no program {address}")
+    return BaselineAgent("ukeire")
+
+
+def scores(logs: Sequence[GameLog]) -> Summary:
+    return {"scores": [log.final_scores for log in logs]}
+
+
+def game_processes(session: str = "") -> list[int]:
+    """Return the processes that play for a Ray session (default: that of this process) on nodes of this machine."""
+    name = (session or ray.get_runtime_context().get_session_name()).encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and (folder / "cmdline").read_bytes().startswith(b"ray::GameActor"):
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+                if name in Path("/proc", parent, "cmdline").read_bytes():
+                    found.append(int(folder.name))
+        except (FileNotFoundError, ProcessLookupError):  # it has just ended
+            continue
+    return sorted(found)
+
+
+def all_end(seconds: float = 60.0) -> bool:
+    """Tell whether all processes that play end by themselves in time: Ray does not wait for those that it kills."""
+    end = time.monotonic() + seconds
+    while game_processes() and time.monotonic() < end:
+        time.sleep(0.1)
+    return not game_processes()

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from suphx.games.riichi.features.head import HEAD_NAMES
+from suphx.models.checkpoints.checkpoint_name import checkpoint_name
+from suphx.selfplay.agents.agent import BaselineAgent, NetAgent
+from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.agents.mjai_agent import MjaiAgent
+from suphx_platform.evaluation.packed_agents import PackedAgents
+from tests.suphx_platform.parts.small_policy_set import save_random
+
+
+@pytest.fixture
+def nets(tmp_path: Path) -> Path:
+    """Checkpoints, early ones too, of which one is in a folder of its own as supervised stages leave it."""
+    folder = save_random(tmp_path / "nets")
+    for number, head in enumerate(HEAD_NAMES):
+        early = save_random(tmp_path / "early", seed=2 + number) / checkpoint_name(head)
+        early.rename(folder / checkpoint_name(head, is_weak=True))
+    own = folder / "kong"
+    own.mkdir()
+    (folder / checkpoint_name("kong")).rename(own / checkpoint_name("kong"))
+    return folder
+
+
+def test_agents_arrive_as_they_left(nets: Path) -> None:
+    addresses = ["ukeire", str(nets), f"{nets}:weak,sampled", f"adapt-8:{nets}", "mjai-2:/bin/cat -u"]
+    packed = pickle.loads(pickle.dumps(PackedAgents.pack(addresses)))
+    assert len(packed.files) == 1, "the nets are there once"
+    with packed.unpacked() as there:
+        assert (there[0], there[4]) == ("ukeire", "mjai-2:/bin/cat -u")
+        assert not any(str(nets) in address for address in there)
+        again = PackedAgents.pack(there)
+        kinds = [type(load_any_agent(address)) for address in there]
+        space = Path(there[1]).parent
+    assert kinds == [BaselineAgent, NetAgent, NetAgent, AdaptiveAgent, MjaiAgent]
+    assert not space.exists()
+    (sent,), (arrived,) = packed.files.values(), again.files.values()
+    assert len(sent) == 2 * len(HEAD_NAMES)
+    assert arrived == sent
+
+
+def test_a_missing_checkpoint_is_named_before_anything_is_sent(nets: Path) -> None:
+    (nets / checkpoint_name("pong")).unlink()
+    with pytest.raises(ValueError, match="has no checkpoint of the pong net"):
+        PackedAgents.pack([str(nets)])

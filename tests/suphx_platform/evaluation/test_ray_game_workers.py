@@ -1,0 +1,200 @@
+"""Real games in real processes of Ray, which are really killed. What is compared are the bytes of the kept results."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+from suphx.evaluation.match import play_match
+from suphx.evaluation.sequential.sequential_config import SequentialConfig
+from suphx.evaluation.sequential.sequential_match import play_sequential_match
+from suphx.evaluation.workers.game_task import LoadAgent, Workers
+from suphx.evaluation.workers.game_workers import play_tasks
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.games.riichi.table.rules import tonpuu
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
+from suphx_platform.on_ray.ray_session import ray_session
+from tests.suphx_platform.agents.bot_program import bot
+from tests.suphx_platform.evaluation.slow_tasks import (
+    TASKS,
+    all_end,
+    game_processes,
+    load_slow,
+    load_where_programs_are,
+    scores,
+)
+from tests.suphx_platform.parts.small_policy_set import save_random
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+Act = Callable[[], None]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_node() -> Iterator[None]:
+    """Ray for all tests of this file but the last one."""
+    with ray_session(num_cpus=5):
+        yield
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def play(folder: Path, workers: Workers, *, load: LoadAgent = load_slow, act: Act = lambda: None) -> dict[str, bytes]:
+    """Play all tasks, ``act`` once after the first result, and return the files of the results."""
+    results = play_tasks(
+        ["ukeire"], ["0"], TASKS, summarise=scores, rules=tonpuu(), workers=workers, load=load,
+        kept=KeptResults(folder / "games"), records=folder / "records", max_tables=2,
+    )  # fmt: skip
+    for number, _ in enumerate(results):
+        if number == 0:
+            act()
+    return files(folder)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of one process, without pauses."""
+    found = play(tmp_path_factory.mktemp("one"), 1, load=load_agent)
+    assert len(found) == 2 * len(TASKS)
+    return found
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_results_are_those_of_one_process(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
+    with ray_game_workers(number, say=print) as workers:
+        assert play(tmp_path, workers, load=load_agent) == expected
+    assert all_end()
+
+
+def test_a_process_is_used_again(tmp_path: Path, expected: dict[str, bytes]) -> None:
+    with ray_game_workers(1, say=print) as workers:
+        assert play(tmp_path / "first", workers, load=load_agent) == expected
+        processes = game_processes()
+        assert len(processes) == 1
+        assert play(tmp_path / "second", workers, load=load_agent) == expected
+        assert game_processes() == processes
+
+
+def kill(number: int, by: int = signal.SIGKILL) -> Act:
+    def act() -> None:
+        for process in game_processes()[:number]:
+            os.kill(process, by)
+
+    return act
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_killed_workers_cost_only_what_they_had_begun(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
+    said: list[str] = []
+    with closing(RayGameWorkers(4, say=said.append)) as workers:
+        assert play(tmp_path, workers, act=kill(number)) == expected
+    lost = [line for line in said if "was lost: " in line]
+    assert len(lost) == number
+    assert all("that it had begun" in line for line in lost)
+
+
+def test_a_worker_that_hangs_is_killed(tmp_path: Path, expected: dict[str, bytes]) -> None:
+    said: list[str] = []
+    with closing(RayGameWorkers(2, say=said.append, hang_seconds=15)) as hasty:
+        assert play(tmp_path, hasty, act=kill(1, signal.SIGSTOP)) == expected
+    assert sum("has not answered for" in line for line in said) == 1
+
+
+def test_games_that_always_kill_their_process_are_named(tmp_path: Path) -> None:
+    message = rf"^{MAX_LOSSES + 1} workers were lost while they played \d+; the last one: .* too little memory"
+    with pytest.raises(ChildProcessError, match=message):
+        play(tmp_path, RayGameWorkers(2), load=load_deadly)
+    assert all_end()
+
+
+def load_deadly(address: str) -> Agent:
+    return DeadlyAgent(address)
+
+
+class DeadlyAgent(BaselineAgent):
+    """Ends its process when it is asked for an action."""
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        os._exit(3)
+
+
+def test_a_program_that_a_node_lacks_is_an_error_that_names_the_node(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"on node \d+\.\d+\.\d+\.\d+ of the Ray cluster: there is no program ukeire"):
+        play(tmp_path, RayGameWorkers(2), load=load_where_programs_are)
+
+
+def test_matches_with_nets_and_programs_are_those_of_one_process(tmp_path: Path) -> None:
+    nets = save_random(tmp_path / "nets")
+    with ray_game_workers(2, say=print) as workers:
+        for number, baseline in enumerate(("ukeire", bot("tsumogiri"), bot("thrower"))):
+            one, other = (
+                play_match(
+                    f"{nets}:sampled",
+                    baseline,
+                    num_hanchans=8,
+                    seed=1,
+                    rules=tonpuu(),
+                    workers=each,
+                    load=load_any_agent,
+                    kept=KeptResults(tmp_path / str(number) / name),
+                ).to_json()
+                for name, each in (("one", 1), ("ray", workers))
+            )
+            assert json.dumps(one) == json.dumps(other)
+            assert bool(one["forfeits"]) == (baseline == bot("thrower"))
+            assert files(tmp_path / str(number) / "one") == files(tmp_path / str(number) / "ray")
+
+
+def test_a_sequential_match_decides_the_same(tmp_path: Path) -> None:
+    with ray_game_workers(4, say=print) as workers:
+        outcomes = [
+            play_sequential_match(
+                "ukeire",
+                "tsumogiri",
+                SequentialConfig(difference=0.3, error=0.05),
+                max_hanchans=960,
+                fresh_hanchans=24,
+                seed=2,
+                rules=tonpuu(),
+                workers=each,
+            ).to_json()
+            for each in (1, workers)
+        ]
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0]["verdict"] == "better"
+    assert all_end(), "nobody plays on after the decision"
+
+
+def test_a_lost_node_costs_only_what_its_workers_had_begun(
+    tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two nodes of one CPU, of which one is never replaced: the other one plays the rest."""
+    ray.shutdown()  # that of the other tests
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+    try:
+        nodes = [cluster.add_node(num_cpus=1) for _ in range(2)]
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        said: list[str] = []
+
+        def lose() -> None:
+            assert len(game_processes()) == 2
+            cluster.remove_node(nodes[0], allow_graceful=False)
+
+        with ray_game_workers(2, say=said.append) as workers:
+            assert play(tmp_path, workers, act=lose) == expected
+        assert sum("that it had begun" in line for line in said) == 1
+    finally:
+        cluster.shutdown()
