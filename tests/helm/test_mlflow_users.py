@@ -94,7 +94,7 @@ def test_only_the_tournament_moves_the_champion(
     own = ModelRegistry(store, RegistryConfig())
     with pytest.raises(TrackingRefusedError):
         own.promote(tmp_path / "nets", run, Promotion(digest="b", replaces="1", night="2"))
-    source = store.client.get_model_version("suphx", "1").source
+    source = store.client.get_model_version("suphx", "1").source or ""
     for act in changes(store.client, source):
         with pytest.raises(Exception, match="Permission denied"):
             act()

@@ -88,23 +88,22 @@ class ClusterApi:
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
         """Return the objects that match the selectors."""
-        selectors = {"label_selector": labels or None, "field_selector": fields or None}
-        return list(self._call(kind, "", "get", **selectors).get("items") or [])
+        found = self._call(kind, "", "get", label_selector=labels or None, field_selector=fields or None)
+        return list(found.get("items") or [])
 
     def create(self, kind: str, body: Object, *, is_dry: bool = False) -> Object:
         """Create an object; unknown fields are errors. ``is_dry``: let the server check it and store nothing.
 
         Raises ExistsError if there is one of that name.
         """
-        dry = {"dry_run": "All"} if is_dry else {}
-        name = body["metadata"]["name"]
-        made: Object = self._call(kind, name, "create", body=body, query_params=[_STRICT], **dry)
+        name, dry_run = body["metadata"]["name"], "All" if is_dry else None
+        made: Object = self._call(kind, name, "create", is_strict=True, body=body, dry_run=dry_run)
         return made
 
     def patch(self, kind: str, name: str, body: Object) -> Object:
         """Merge ``body`` into an object; ConflictError if its ``resourceVersion`` is not that of the body."""
-        options = {"query_params": [_STRICT], "content_type": _MERGE_PATCH}
-        changed: Object = self._call(kind, name, "patch", name=name, body=body, **options)
+        options: dict[str, Any] = {"name": name, "body": body, "content_type": _MERGE_PATCH}
+        changed: Object = self._call(kind, name, "patch", is_strict=True, **options)
         return changed
 
     def change(self, kind: str, name: str, make: Callable[[Object], Object]) -> Object:
@@ -190,16 +189,22 @@ class ClusterApi:
         finally:
             watch.stop()
 
-    def _call(self, kind: str, of: str, verb: str, *, absent: bool = False, **options: Any) -> Any:
+    def _call(
+        self, kind: str, of: str, verb: str, *, absent: bool = False, is_strict: bool = False, **options: Any
+    ) -> Any:
         """Return the answer to a verb on the resource of a kind; ClusterError if it is refused.
 
         ``of``: the object's name, for errors. ``absent``: return None for an object that does not exist.
+        ``is_strict``: unknown fields are errors.
         """
         method = getattr(self._resources[kind], verb)
 
         def act() -> Any:
             limit = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
-            response = method(namespace=self.namespace, serialize=False, _request_timeout=limit, **options)
+            query = [_STRICT] if is_strict else []  # the client appends to the list
+            response = method(
+                namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
+            )
             return json.loads(response.data)
 
         return self._retried(kind, of, act, absent=absent)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.server.auth.client import AuthServiceClient
 
+MODEL = RegistryConfig().model
 _WAIT_SECONDS = 600.0
 _PAUSE_SECONDS = 3.0
 
@@ -52,9 +53,7 @@ class Login:
         return cls(name=name, password=password) if name else None
 
 
-def set_up_users(
-    address: str, *, runs: Login, tournament: Login | None = None, model: str = RegistryConfig.model
-) -> None:
+def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, model: str = MODEL) -> None:
     """Create both users, the experiment of all runs and the registered ``model``, and grant each user what it needs.
 
     Both users may write into the experiment. The tournament may also change and manage the model; everybody else can
