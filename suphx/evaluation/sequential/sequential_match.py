@@ -44,7 +44,7 @@ class SequentialReport:
     fresh: MatchReport | None
     """Played only after a pass: its difference is the one to publish."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of candidate (0) and baseline (1), in the games before the decision and in those that had begun then."""
+    """Of candidate (0) and baseline (1), on the walls that decided."""
 
     def verdict(self) -> str:
         """Return one sentence with the decision and its figures."""
@@ -117,7 +117,7 @@ def play_sequential_match(
     watch = MatchWatch(config, last_look(max_hanchans))
     how: dict[str, Any] = {"seating": config.seating, "workers": workers, "rules": rules}
     how |= {"has_draw_lanes": has_draw_lanes, "load": load, "progress": progress}
-    forfeits = Forfeits()
+    lost: list[tuple[int, str]] = []
     blocks = play_walls(
         (candidate, baseline),
         wall_seeds(seed, watch.max_walls),
@@ -125,10 +125,10 @@ def play_sequential_match(
         max_tables=_MAX_TABLES,
         kept=kept,
         records=records,
-        note_forfeit=forfeits.note,
+        note_forfeit=lambda agent, reason: lost.append((agent, reason)),
         **how,
     )
-    _follow(blocks, watch, tell)
+    forfeits = _follow(blocks, lost, watch, tell)
     where: dict[str, Any] = {
         "kept": None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
         "records": None if records is None else records / FRESH_FOLDER,
@@ -151,15 +151,28 @@ def play_sequential_match(
 
 
 def _follow(
-    blocks: Generator[tuple[int, I32], None, None], watch: MatchWatch, tell: Callable[[SequentialOutcome], None]
-) -> None:
-    """Take walls until they decide, and tell the state after each look."""
+    blocks: Generator[tuple[int, I32], None, None],
+    lost: list[tuple[int, str]],
+    watch: MatchWatch,
+    tell: Callable[[SequentialOutcome], None],
+) -> Forfeits:
+    """Take walls until they decide, and tell the state after each look; return the forfeits on the walls that decided.
+
+    ``lost`` gets the forfeits of a block, agent and reason, before the block itself comes.
+    """
+    of_blocks: dict[int, list[tuple[int, str]]] = {}
     with closing(blocks):  # ends the processes
         for first, rows in blocks:
+            of_blocks[first] = lost.copy()
+            lost.clear()
             if watch.add(first, rows):
                 tell(watch.outcome())
             if watch.is_decided:
                 break
+    forfeits, walls = Forfeits(), watch.outcome().walls
+    for agent, reason in (each for first, block in of_blocks.items() if first < walls for each in block):
+        forfeits.note(agent, reason)
+    return forfeits
 
 
 def _fresh_text(fresh: MatchReport) -> str:

@@ -13,12 +13,12 @@ class Forfeits:
 
     counts: Counter[int] = field(default_factory=Counter)
     reasons: dict[int, str] = field(default_factory=dict)
-    """Why the agent forfeited first."""
+    """Why the agent forfeited, one of the reasons: the same one in whatever order games end."""
 
     def note(self, agent: int, reason: str) -> None:
         """Count a forfeit of ``agent``."""
         self.counts[agent] += 1
-        self.reasons.setdefault(agent, reason)
+        self.reasons[agent] = min(reason, self.reasons.get(agent, reason))
 
     def to_json(self, names: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return name -> ``forfeits`` and ``reason`` of the agents that forfeited; ``names`` by number."""
@@ -28,7 +28,7 @@ class Forfeits:
         """Return a sentence for each agent that forfeited."""
         return [
             f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end, and discarded "
-            f"what it drew from then on; the first time: {self.reasons[agent]}"
+            f"what it drew from then on; one of the reasons: {self.reasons[agent]}"
             for agent, count in self._sorted()
         ]
 

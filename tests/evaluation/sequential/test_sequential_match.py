@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx.evaluation.workers import game_workers
+from suphx.evaluation.workers.game_task import FORFEITS, GamePlan, GameTask, Summary, Workers
 from suphx.evaluation.workers.kept_results import KeptResults
 
 pytestmark = pytest.mark.usefixtures("short_games")
@@ -24,7 +25,7 @@ def play(
     seating: Seating = "1v3",
     decides: MeasureName = "placement",
     difference: float = 0.5,
-    workers: int = 1,
+    workers: Workers = 1,
     kept: KeptResults | None = None,
     progress: Callable[[float], None] = lambda games: None,
 ) -> SequentialReport:
@@ -51,6 +52,35 @@ def test_a_clear_match_ends_early_and_new_walls_give_the_figure() -> None:
     assert report.fresh.difference.mean < 0 < report.fresh.points_difference.mean
     assert report.verdict().startswith("ukeire is better than tsumogiri: decided after")
     assert json.loads(json.dumps(report.to_json()))["fresh_match"]["hanchans"] == 24
+
+
+class Elsewhere:
+    """Plays here, each pair of tasks in this order or the other, and says that the baseline forfeited in each."""
+
+    number = 1
+
+    def __init__(self, *, is_swapped: bool) -> None:
+        self.is_swapped = is_swapped
+        self.num_played = 0
+
+    def play(
+        self, plan: GamePlan, tasks: Sequence[GameTask], progress: Callable[[float], None]
+    ) -> Generator[tuple[int, Summary], None, None]:
+        agents = plan.load_agents()
+        for place in range(len(tasks)):
+            index = min(place ^ 1, len(tasks) - 1) if self.is_swapped else place
+            ((_, summary),) = plan.play_tasks(agents, iter([(index, tasks[index])]), progress)
+            self.num_played += 1
+            yield index, summary | {FORFEITS: [(1, f"reason {9 - index}")]}
+
+
+def test_parts_that_come_in_another_order_change_nothing() -> None:
+    here, in_order, swapped = play(), Elsewhere(is_swapped=False), Elsewhere(is_swapped=True)
+    reports = [play(workers=workers) for workers in (in_order, swapped)]
+    assert in_order.num_played < swapped.num_played, "a part behind the decision was there before it"
+    assert reports[0].to_json() == reports[1].to_json()
+    assert reports[0].outcome == here.outcome
+    assert reports[0].forfeits.counts == {1: reports[0].outcome.walls // 8}
 
 
 def test_equal_agents_are_not_better_and_play_no_fresh_match() -> None:
