@@ -12,7 +12,7 @@ locals {
   issuer = replace(data.aws_eks_cluster.suphx.identity[0].oidc[0].issuer, "https://", "")
 
   roles = {
-    runs   = { folder = "runs", accounts = ["${var.release}-head", "${var.release}-worker"] }
+    runs   = { folder = "runs", accounts = ["${var.release}-head", "${var.release}-learner", "${var.release}-nightly"] }
     mlflow = { folder = "mlflow", accounts = ["${var.release}-mlflow"] }
   }
 }
@@ -46,8 +46,19 @@ data "aws_iam_policy_document" "bucket" {
   for_each = local.roles
 
   statement {
-    actions   = ["s3:ListBucket", "s3:ListBucketMultipartUploads", "s3:GetBucketLocation"]
+    actions   = ["s3:ListBucketMultipartUploads", "s3:GetBucketLocation"]
     resources = [aws_s3_bucket.suphx.arn]
+  }
+
+  statement {
+    actions   = ["s3:ListBucket"]
+    resources = [aws_s3_bucket.suphx.arn]
+
+    condition {
+      test     = "StringLike"
+      variable = "s3:prefix"
+      values   = ["${each.value.folder}/*"]
+    }
   }
 
   statement {

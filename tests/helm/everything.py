@@ -10,21 +10,29 @@ import yaml
 Render = Callable[..., list[dict[str, Any]]]
 """Called with values: the objects that the chart renders."""
 PRESETS = ("laptop-kind", "paper", "small")
+ROLES = ("head", "simulator", "inference", "learner", "nightly", "mlflow")
+"""Keys of ``placement``, ``podAnnotations`` and ``extraEnv``."""
 EVERYTHING: dict[str, Any] = {
     "image": {"pullSecrets": ["registry"]},
     "run": {"name": "first", "recipe": 'name = "first"\nseed = 1\n'},
     "cluster": {"enabled": True},
-    "nightly": {"enabled": True, "recipe": 'name = "nightly"\n'},
+    "nightly": {"enabled": True, "recipe": 'name = "nightly"\n', "trackingSecretName": "mlflow-tournament"},
     "storage": {"address": "s3://bucket/runs", "endpointUrl": "https://s3.example.org", "secretName": "bucket"},
     "volumes": {"records": "records", "runs": "runs"},
-    "tracking": {"secretName": "mlflow-user"},
+    "tracking": {"secretName": "mlflow-runs"},
     "mlflow": {
         "enabled": True,
         "databaseUri": "postgresql://postgres/mlflow",
         "databaseSecretName": "database",
         "artifactsDestination": "s3://bucket/artifacts",
-        "allowedHosts": ["mlflow.example.org:443"],
+        "allowedHosts": ["localhost:8443"],
         "authSecretName": "mlflow-admin",
+        "tlsSecretName": "mlflow-tls",
+        "route": {
+            "enabled": True,
+            "hostnames": ["mlflow.example.org"],
+            "parentRefs": [{"name": "public", "namespace": "gateway", "sectionName": "https"}],
+        },
     },
     "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}},
     "launcher": {"subjects": [{"kind": "Group", "name": "ml", "apiGroup": "rbac.authorization.k8s.io"}]},
@@ -41,6 +49,8 @@ EVERYTHING: dict[str, Any] = {
         "nightly": {"nodeSelector": {"suphx/pool": "system"}},
         "mlflow": {"nodeSelector": {"suphx/pool": "system"}},
     },
+    "podAnnotations": {role: {"example.org/role": role} for role in ROLES},
+    "extraEnv": {role: [{"name": "HTTPS_PROXY", "value": f"http://proxy-of-{role}:3128"}] for role in ROLES},
     "networkPolicy": {"ingressNamespace": "gateway"},
 }
 
@@ -64,7 +74,7 @@ def pods(objects: list[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
         name = f"{one['kind']} {one['metadata']['name']}"
         if one["kind"] == "Pod":
             yield name, one
-        elif one["kind"] == "Deployment":
+        elif one["kind"] in ("Deployment", "Job"):
             yield name, one["spec"]["template"]
         elif one["kind"] == "CronJob":
             yield name, one["spec"]["jobTemplate"]["spec"]["template"]

@@ -38,7 +38,7 @@ def _allowed(policies: list[dict[str, Any]], own: Peer, other: Peer, port: int, 
     if not selecting:
         return True
     key = "from" if direction == "ingress" else "to"
-    rules = [rule for spec in selecting for rule in spec.get(direction, [])]
+    rules = [rule for spec in selecting for rule in spec.get(direction) or []]
     return any(_has_port(rule, port) and _has_peer(rule.get(key), other, home) for rule in rules)
 
 
@@ -62,4 +62,10 @@ def _is_peer(peer: dict[str, Any], other: Peer, home: str) -> bool:
 
 
 def _matches(selector: dict[str, Any], labels: Labels) -> bool:
-    return all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
+    fits = all(labels.get(key) == value for key, value in selector.get("matchLabels", {}).items())
+    return fits and all(_fits(one, labels) for one in selector.get("matchExpressions", []))
+
+
+def _fits(expression: dict[str, Any], labels: Labels) -> bool:
+    assert expression["operator"] == "In", "the only operator that the chart uses"
+    return labels.get(expression["key"]) in expression["values"]

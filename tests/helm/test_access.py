@@ -18,12 +18,12 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
             rights[resource] = set(rule["verbs"])
     assert rights == {
         "rayjobs": READ | {"create", "patch", "delete"},
-        "rayclusters": {"get", "patch"},
+        "rayclusters": {"get", "list", "patch"},
         "configmaps": {"get", "list", "create", "patch", "delete"},
         "pods": {"get", "list"},
         "events": {"list"},
         "pods/log": {"get"},
-        "jobs": {"get"},
+        "jobs": {"get", "list"},
     }
 
 
@@ -38,7 +38,8 @@ def test_people_may_be_let_in_as_launchers(render: Render) -> None:
 def test_every_pod_has_an_account_of_this_chart(render: Render) -> None:
     objects = render(EVERYTHING)
     accounts = {one["metadata"]["name"] for one in objects if one["kind"] == "ServiceAccount"}
-    assert accounts == {"suphx-head", "suphx-worker", "suphx-submitter", "suphx-launcher", "suphx-mlflow"}
+    parts = ("head", "learner", "worker", "submitter", "launcher", "nightly", "mlflow")
+    assert accounts == {f"suphx-{part}" for part in parts}
     for where, pod in pods(objects):
         assert pod["spec"]["serviceAccountName"] in accounts, where
     assert all(not one["automountServiceAccountToken"] for one in objects if one["kind"] == "ServiceAccount")
@@ -52,23 +53,32 @@ def test_no_secret_is_made_and_keys_come_from_named_ones(render: Render) -> None
         for container in pod["spec"]["containers"]:
             for variable in container["env"]:
                 if reference := variable.get("valueFrom", {}).get("secretKeyRef"):
-                    assert reference["key"] == variable["name"]
-                    named.add(reference["name"])
-    assert named == {"bucket", "mlflow-user", "database", "mlflow-admin"}
-
-
-def test_keys_of_the_bucket_stay_out_of_the_submitter(render: Render) -> None:
-    submitters = [pod for where, pod in pods(render(EVERYTHING)) if where.endswith("submitter")]
-    assert "secretKeyRef" not in yaml.safe_dump(submitters)
-    assert {pod["spec"]["serviceAccountName"] for pod in submitters} == {"suphx-submitter"}
-    assert "annotations" not in find(render(EVERYTHING), "ServiceAccount", "suphx-submitter")["metadata"]
+                    named.add((reference["name"], reference["key"], variable["name"]))
+    same = {(secret, key) for secret, key, variable in named if variable == key}
+    user = ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
+    admin = ("MLFLOW_AUTH_ADMIN_USERNAME", "MLFLOW_AUTH_ADMIN_PASSWORD")
+    assert same == {
+        *(("bucket", key) for key in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")),
+        *(("database", key) for key in ("PGUSER", "PGPASSWORD")),
+        *(("mlflow-admin", key) for key in (*admin, "MLFLOW_FLASK_SERVER_SECRET_KEY")),
+        *((secret, key) for secret in ("mlflow-runs", "mlflow-tournament") for key in user),
+    }
+    assert {one for one in named if one[1] != one[2]} == {  # the Job that creates the users is the administrator
+        *(("mlflow-admin", key, own) for key, own in zip(admin, user, strict=True)),
+        *(("mlflow-runs", key, f"RUNS_{key.rpartition('_')[2]}") for key in user),
+        *(("mlflow-tournament", key, f"TOURNAMENT_{key.rpartition('_')[2]}") for key in user),
+    }
 
 
 def test_a_role_of_the_cloud_replaces_keys(render: Render) -> None:
     objects = render({**EVERYTHING, "storage": {"address": "s3://bucket/runs"}})
-    account = find(objects, "ServiceAccount", "suphx-worker")
-    assert account["metadata"]["annotations"] == {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}
-    assert "annotations" not in find(objects, "ServiceAccount", "suphx-launcher")["metadata"]
+    accounts = {one["metadata"]["name"]: one["metadata"] for one in objects if one["kind"] == "ServiceAccount"}
+    role = {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/suphx"}
+    assert {name for name, one in accounts.items() if one.get("annotations") == role} == {
+        "suphx-head",
+        "suphx-learner",
+        "suphx-nightly",
+    }
     assert "AWS_SECRET_ACCESS_KEY" not in yaml.safe_dump(objects)
 
 

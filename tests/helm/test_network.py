@@ -81,7 +81,8 @@ def test_browsers_reach_mlflow_through_the_gateway_that_is_named(render: Render,
     gateway = Peer(namespace="gateway", labels={"app": "gateway"})
     assert network(gateway, MLFLOW, 5000)
     assert not network(gateway, HEAD, 8265)
-    objects = render({**EVERYTHING, "networkPolicy": {"ingressNamespace": ""}})
+    without = {**EVERYTHING["mlflow"], "route": {"enabled": False}}
+    objects = render({**EVERYTHING, "mlflow": without, "networkPolicy": {"ingressNamespace": ""}})
     policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
     labels = next(pod["metadata"]["labels"] for where, pod in pods(objects) if where == MLFLOW)
     assert not may_connect(policies, gateway, Peer(namespace=HOME, labels=labels), 5000, HOME)

@@ -14,11 +14,11 @@ from helm_python import Chart
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
-from suphx_platform.cluster.manifest_rules import check_job
+from suphx_platform.cluster.manifest_rules import broken_rules, check_job
 from suphx_platform.cluster.runs.run_manifest import tournament_objects
 from tests.helm.everything import EVERYTHING, PRESETS, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules, groups
+from tests.helm.ray_groups import groups
 from tests.helm.restricted_pod import violations
 from tests.repository import RECIPES
 
@@ -125,10 +125,10 @@ def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Ren
 def test_small_nights_stay_one_pod_and_need_no_rights(render: Render) -> None:
     objects = render(VALUES)
     assert "tournament.yaml" not in find(objects, "ConfigMap", "suphx-run-template")["data"]
-    kinds = ("Role", "RoleBinding", "ServiceAccount")
+    kinds = ("Role", "RoleBinding")
     assert not [one for one in objects if one["kind"] in kinds and one["metadata"]["name"] == "suphx-nightly"]
     pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-worker", False)
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", False)
 
 
 def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
@@ -168,4 +168,5 @@ def test_a_tournament_has_the_settings_of_all_pods(chart: Chart, render: Render)
     assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "suphx"
     pod = dict(groups(found))["simulator"]["template"]["spec"]
     assert pod["nodeSelector"] == {"suphx/pool": "spot"}
-    assert {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}} in pod["volumes"]
+    head = dict(groups(found))["head"]["template"]["spec"]
+    assert {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}} in head["volumes"]

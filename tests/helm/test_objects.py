@@ -12,11 +12,11 @@ import yaml
 from helm_python import Chart
 from kubernetes.utils import parse_quantity
 
+from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.helm.everything import EVERYTHING, PRESETS, Render, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules
 
-OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1")
+OWN_API_GROUPS = ("ray.io/v1", "monitoring.coreos.com/v1", "gateway.networking.k8s.io/v1")
 OLDEST, NEWEST = "1.29", "1.37"
 CHOICES = [{}, EVERYTHING, {**EVERYTHING, "kueue": {"queueName": ""}, "autoscaling": {"enabled": False}}]
 
@@ -111,6 +111,18 @@ def test_any_name_of_a_release_will_do(chart: Chart, kuberay: KubeRaySchemas, re
                 assert len(one["metadata"]["name"]) <= 52
                 if one["apiVersion"] == "ray.io/v1":
                     assert kuberay.errors(one) + broken_rules(one) == []
+
+
+def test_names_can_be_replaced(chart: Chart, render: Render) -> None:
+    def names(**values: str) -> set[str]:
+        return {one["metadata"]["name"] for one in render({"cluster": {"enabled": True}, **values})}
+
+    usual = names()
+    assert "suphx-head" in usual
+    assert names(fullnameOverride="mahjong") == {name.replace("suphx", "mahjong", 1) for name in usual}
+    assert names(nameOverride="tiles") == {name.replace("suphx", "suphx-tiles", 1) for name in usual}
+    for one in render({**EVERYTHING, "nameOverride": "tiles"}):
+        assert one["metadata"]["labels"]["app.kubernetes.io/name"] == "tiles"
 
 
 @pytest.mark.parametrize("preset", PRESETS)

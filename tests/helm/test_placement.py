@@ -6,12 +6,32 @@ from typing import Any
 
 import pytest
 
-from tests.helm.everything import EVERYTHING, Render, pods
+from tests.helm.everything import EVERYTHING, ROLES, Render, pods
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-ROLES = ("head", "simulator", "inference", "learner", "nightly", "mlflow")
-PLACES: dict[str, Any] = {
-    role: {"nodeSelector": {"for": role}, "tolerations": [{"key": role}], "priorityClassName": role} for role in ROLES
+
+
+def affinity(role: str) -> dict[str, Any]:
+    """Nodes that a role prefers."""
+    term = {"matchExpressions": [{"key": "for", "operator": "In", "values": [role]}]}
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": term}]}}
+
+
+def spread(role: str) -> list[dict[str, Any]]:
+    """Zones over which the pods of a role are spread."""
+    own = {"labelSelector": {"matchLabels": {"suphx/role": role}}, "topologyKey": "topology.kubernetes.io/zone"}
+    return [{**own, "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}]
+
+
+PLACEMENT: dict[str, Any] = {
+    role: {
+        "nodeSelector": {"for": role},
+        "tolerations": [{"key": role}],
+        "priorityClassName": role,
+        "affinity": affinity(role),
+        "topologySpreadConstraints": spread(role),
+    }
+    for role in ROLES
 }
 
 
@@ -21,17 +41,19 @@ def role_of(pod: dict[str, Any]) -> str:
     if labels["app.kubernetes.io/component"] == "mlflow":
         return "mlflow"
     role: str = labels["suphx/role"]
-    return {"submitter": "head", "test": "nightly"}.get(role, role)
+    return "nightly" if role.startswith(("test-", "mlflow-")) else {"submitter": "head"}.get(role, role)
 
 
 @pytest.mark.parametrize("preset", ["small", "laptop-kind"])
 def test_every_pod_goes_where_its_role_belongs(render: Render, preset: str) -> None:
     seen = set()
-    for where, pod in pods(render({**EVERYTHING, "preset": preset, "placement": PLACES})):
+    for where, pod in pods(render({**EVERYTHING, "preset": preset, "placement": PLACEMENT})):
         role, spec = role_of(pod), pod["spec"]
         has_gpu = any("nvidia.com/gpu" in one["resources"]["limits"] for one in spec["containers"])
         assert spec["nodeSelector"] == {"for": role}, where
         assert spec["priorityClassName"] == role, where
+        assert spec["affinity"] == affinity(role), where
+        assert spec["topologySpreadConstraints"] == spread(role), where
         assert spec["tolerations"] == ([GPU] if has_gpu else []) + [{"key": role}], where
         seen.add(role)
     assert seen == set(ROLES)
@@ -50,7 +72,31 @@ def test_the_autoscaler_evicts_neither_the_head_nor_a_learner(render: Render) ->
 
 def test_without_placement_pods_go_anywhere(render: Render) -> None:
     for where, pod in pods(render({**EVERYTHING, "preset": "laptop-kind", "placement": {}})):
-        assert not {"nodeSelector", "tolerations", "priorityClassName"} & pod["spec"].keys(), where
+        assert not PLACEMENT["head"].keys() & pod["spec"].keys(), where
+
+
+def test_pods_have_the_annotations_and_variables_of_their_role(render: Render) -> None:
+    for where, pod in pods(render(EVERYTHING)):
+        role = role_of(pod)
+        environment = {one["name"]: one.get("value") for one in pod["spec"]["containers"][0]["env"]}
+        assert environment["HTTPS_PROXY"] == f"http://proxy-of-{role}:3128", where
+        annotations = pod["metadata"].get("annotations", {})
+        stays = annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict")
+        is_lasting = pod["metadata"]["labels"].get("suphx/role") in ("head", "learner", "nightly")
+        assert stays == ("false" if is_lasting else None), where
+        if where.split()[0] not in ("Pod", "Job"):
+            assert annotations["example.org/role"] == role, where
+
+
+def test_annotations_of_the_chart_take_precedence(render: Render) -> None:
+    mine = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "true", "suphx/basic-auth": "open"}
+    objects = render({**EVERYTHING, "podAnnotations": dict.fromkeys(ROLES, mine)})
+    for _, pod in pods(objects):
+        annotations = pod["metadata"].get("annotations", {})
+        if role_of(pod) == "mlflow":
+            assert annotations["suphx/basic-auth"].startswith("[mlflow]")
+        elif pod["metadata"]["labels"].get("suphx/role") in ("head", "learner", "nightly"):
+            assert annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false"
 
 
 def test_an_image_is_named_by_tag_or_by_digest(render: Render) -> None:

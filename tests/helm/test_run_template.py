@@ -11,11 +11,12 @@ import yaml
 
 from suphx_cli.cli import build_parser
 from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_platform.cluster.manifest_rules import broken_rules
 from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
 from suphx_platform.cluster.runs.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules, cluster_spec, groups
+from tests.helm.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "reinforcement.toml"
@@ -83,15 +84,16 @@ def test_a_run_says_by_labels_what_each_pod_is(render: Render) -> None:
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_run_asks_for_as_many_actors_as_its_pods_have_places(render: Render, preset: str) -> None:
+def test_a_run_asks_for_as_many_actors_as_its_pods_have_slots(render: Render, preset: str) -> None:
     found = job(render, preset)
     config = recipe_of(found).reinforcement
     workers = {group["groupName"]: group for group in cluster_spec(found)["workerGroupSpecs"]}
-    places = {role: group["replicas"] * int(group["resources"][role]) for role, group in workers.items()}
+    slots = {role: group["replicas"] * int(group["resources"][role]) for role, group in workers.items()}
     assert config.cluster.on_ray
-    assert config.cluster.num_simulators == places["simulator"]
-    assert config.cluster.num_engines == places["inference"]
-    assert config.learner.num_learners == places["learner"]
+    assert config.cluster.num_simulators == slots["simulator"]
+    assert config.cluster.num_engines == slots["inference"]
+    assert config.learner.num_learners == slots["learner"]
+    assert recipe_of(found).data_parallel.node_resource == "learner"  # only these pods have the keys of the storage
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -105,10 +107,10 @@ def test_the_actors_of_a_pod_fit_its_cpus_and_gpus(render: Render, preset: str) 
     }
     for group in cluster_spec(found)["workerGroupSpecs"]:
         role, limits = group["groupName"], group["template"]["spec"]["containers"][0]["resources"]["limits"]
-        places = int(group["resources"][role])
+        slots = int(group["resources"][role])
         cpus, gpus = needs[role]
-        assert places * cpus <= float(limits["cpu"])
-        assert places * gpus <= float(limits.get("nvidia.com/gpu", 0))
+        assert slots * cpus <= float(limits["cpu"])
+        assert slots * gpus <= float(limits.get("nvidia.com/gpu", 0))
 
 
 def test_the_paper_has_40_gpus_that_answer_and_4_that_learn(render: Render) -> None:

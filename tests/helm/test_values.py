@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from helm_python import Chart, HelmError, HelmValuesError
 
+MLFLOW = {"enabled": True, "authSecretName": "admin"}
 SIZE = {"cpu": "1", "memory": "2Gi", "objectStoreGi": 1, "disk": "1Gi"}
 
 REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
@@ -40,6 +41,9 @@ REFUSED_BY_SCHEMA: list[tuple[dict[str, Any], str]] = [
     ({"launcher": {"subjects": [{"kind": "Person", "name": "me"}]}}, "'/launcher/subjects/0/kind': value must be one"),
     ({"networkPolicy": {"egressPorts": [70000]}}, "'/networkPolicy/egressPorts/0': maximum: got 70,000, want 65,535"),
     ({"podMonitor": {"interval": 30}}, "'/podMonitor/interval': got number, want string"),
+    ({"nameOverride": "My Chart"}, "'/nameOverride': 'My Chart' does not match"),
+    ({"extraEnv": {"head": [{"value": "1"}]}}, "'/extraEnv/head/0': missing property 'name'"),
+    ({"podAnnotations": {"gpu": {}}}, "'/podAnnotations': additional properties 'gpu' not allowed"),
     ({"placement": {"gpu": {}}}, "'/placement': additional properties 'gpu' not allowed"),
     ({"presets": {"small": {"head": {"memory": "4Gi"}}}}, "'/presets/small/head/memory': '4Gi' does not match"),
     ({"presets": {"small": {"head": {"cpu": 4}}}}, "'/presets/small/head/cpu': got number, want string"),
@@ -58,7 +62,27 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
         "nightly.workers is set without storage.address: the games would be lost",
     ),
     ({"tracking": {"uri": "http://m"}, "mlflow": {"enabled": True}}, "tracking.uri and mlflow.enabled are both set"),
-    ({"mlflow": {"authSecretName": "admin"}}, "mlflow.authSecretName is set without tracking.secretName"),
+    ({"mlflow": {"enabled": True}}, "mlflow.enabled needs mlflow.authSecretName, the secret of the administrator"),
+    ({"mlflow": MLFLOW}, "mlflow.enabled needs tracking.secretName, the secret with user and password of runs"),
+    (
+        {"mlflow": MLFLOW, "tracking": {"secretName": "runs"}, "nightly": {"enabled": True, "recipe": "x"}},
+        "nightly.enabled needs nightly.trackingSecretName, the secret with user and password of the tournament",
+    ),
+    (
+        {"mlflow": MLFLOW, "tracking": {"secretName": "runs"}, "nightly": {"trackingSecretName": "runs"}},
+        "nightly.trackingSecretName and tracking.secretName are the same: runs could move the champion",
+    ),
+    (
+        {"mlflow": {**MLFLOW, "route": {"enabled": True}}, "tracking": {"secretName": "runs"}},
+        "mlflow.route.enabled needs mlflow.route.hostnames and mlflow.route.parentRefs",
+    ),
+    (
+        {
+            "mlflow": {**MLFLOW, "route": {"enabled": True, "hostnames": ["a.org"], "parentRefs": [{"name": "g"}]}},
+            "tracking": {"secretName": "runs"},
+        },
+        "mlflow.route.enabled needs networkPolicy.ingressNamespace",
+    ),
     ({"mlflow": {"databaseUri": "postgresql://db/x"}}, "without mlflow.databaseSecretName: set it to the secret"),
     (
         {"presets": {"small": {"simulator": {"maxReplicas": 1}}}},
@@ -66,9 +90,9 @@ REFUSED_BY_TEMPLATES: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"presets": {"small": {"simulator": {"minReplicas": 0, "replicas": 0}}}},
-        "presets.small.simulator has no places: use at least 1 for replicas",
+        "presets.small.simulator has no slots: use at least 1 for replicas",
     ),
-    ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 places; an engine uses at most one GPU"),
+    ({"presets": {"small": {"inference": {"gpus": 8}}}}, "8 GPUs for 3 slots; an engine uses at most one GPU"),
     (
         {"presets": {"small": {"head": {"objectStoreGi": 16}}}},
         "objectStoreGi 16 must be smaller than memory 16Gi",
@@ -94,8 +118,8 @@ def test_values_that_do_not_fit_each_other_are_refused(chart: Chart, values: dic
 def test_a_preset_of_ones_own_is_taken(chart: Chart) -> None:
     mine = {
         "head": {**SIZE, "memory": "8Gi"},
-        "simulator": {**SIZE, "replicas": 3, "minReplicas": 1, "maxReplicas": 3, "places": 1},
-        "inference": {**SIZE, "replicas": 0, "places": 1, "gpus": 0},
+        "simulator": {**SIZE, "replicas": 3, "minReplicas": 1, "maxReplicas": 3, "slots": 1},
+        "inference": {**SIZE, "replicas": 0, "slots": 1, "gpus": 0},
         "learner": {**SIZE, "replicas": 1, "gpus": 0, "buffers": 1},
     }
     texts = chart.render({"preset": "mine", "presets": {"mine": mine}}, name="suphx")

@@ -74,7 +74,7 @@ def test_roles_are_for_the_service_accounts_of_the_chart() -> None:
     made = {one["metadata"]["name"] for one in yaml.safe_load_all(text) if one}
     accounts = {name.replace("${var.release}", "suphx") for name in re.findall(r'"(\$\{var.release\}-\w+)"', TEXT)}
     pools = {"suphx-system", "suphx-spot", "suphx-gpu"}
-    assert accounts - pools == made - {"suphx-launcher", "suphx-submitter"}
+    assert accounts - pools == made - {"suphx-launcher", "suphx-submitter", "suphx-worker"}  # which use no bucket
 
 
 def test_pools_are_those_of_the_queue() -> None:

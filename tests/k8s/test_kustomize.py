@@ -43,8 +43,9 @@ def run_of(overlay: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     everything = {
         **values,
         "run": {"name": "first", "recipe": "seed = 1"},
-        "mlflow": {"enabled": True},
-        "nightly": {"enabled": True, "recipe": "seed = 1"},
+        "mlflow": {"enabled": True, "authSecretName": "mlflow-admin"},
+        "tracking": {"secretName": "mlflow-runs"},
+        "nightly": {"enabled": True, "recipe": "seed = 1", "trackingSecretName": "mlflow-tournament"},
     }
     with Chart.load(REPOSITORY / "helm" / "suphx") as chart:
         texts = chart.render(everything, name="suphx", namespace="suphx")
@@ -109,6 +110,7 @@ def test_a_run_at_its_largest_has_room_in_the_quota(overlay: str) -> None:
     pods = list(pods_of_run(find(objects, "RayJob", "first")))
     beside = [
         find(objects, "Deployment", "suphx-mlflow")["spec"]["template"]["spec"],
+        find(objects, "Job", "suphx-mlflow-users")["spec"]["template"]["spec"],
         find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"],
     ]
     pods += [(1, spec, spec["containers"]) for spec in beside]

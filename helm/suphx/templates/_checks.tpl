@@ -22,11 +22,35 @@
 {{- if and $values.tracking.uri $values.mlflow.enabled -}}
 {{- fail "tracking.uri and mlflow.enabled are both set: choose one: an existing MLflow server, or the one of this chart" -}}
 {{- end -}}
-{{- if and $values.mlflow.authSecretName (not $values.tracking.secretName) -}}
-{{- fail "mlflow.authSecretName is set without tracking.secretName: runs also need a user and a password" -}}
+{{- if $values.mlflow.enabled -}}
+{{- include "suphx.mlflowChecks" $values -}}
 {{- end -}}
 {{- if and $values.mlflow.databaseUri (not $values.mlflow.databaseSecretName) -}}
 {{- fail "mlflow.databaseUri is set without mlflow.databaseSecretName: set it to the secret with PGUSER and PGPASSWORD" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The server of this chart has a password always, and each program has a user of its own. */}}
+{{- define "suphx.mlflowChecks" -}}
+{{- if not .mlflow.authSecretName -}}
+{{- fail "mlflow.enabled needs mlflow.authSecretName, the secret of the administrator: helm/suphx/README.md#passwords-of-mlflow shows how to create it" -}}
+{{- end -}}
+{{- if not .tracking.secretName -}}
+{{- fail "mlflow.enabled needs tracking.secretName, the secret with user and password of runs: helm/suphx/README.md#passwords-of-mlflow shows how to create it" -}}
+{{- end -}}
+{{- if and .nightly.enabled (not .nightly.trackingSecretName) -}}
+{{- fail "nightly.enabled needs nightly.trackingSecretName, the secret with user and password of the tournament: helm/suphx/README.md#passwords-of-mlflow shows how to create it" -}}
+{{- end -}}
+{{- if eq .nightly.trackingSecretName .tracking.secretName -}}
+{{- fail "nightly.trackingSecretName and tracking.secretName are the same: runs could move the champion. Create a second secret with another user" -}}
+{{- end -}}
+{{- if .mlflow.route.enabled -}}
+{{- if not (and .mlflow.route.hostnames .mlflow.route.parentRefs) -}}
+{{- fail "mlflow.route.enabled needs mlflow.route.hostnames and mlflow.route.parentRefs: the names of the server, and the Gateway that serves them" -}}
+{{- end -}}
+{{- if and .networkPolicy.enabled (not .networkPolicy.ingressNamespace) -}}
+{{- fail "mlflow.route.enabled needs networkPolicy.ingressNamespace: the namespace of the pods of the Gateway" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -36,11 +60,11 @@
 {{- if or (gt (int $simulator.minReplicas) (int $simulator.replicas)) (gt (int $simulator.replicas) (int $simulator.maxReplicas)) -}}
 {{- fail (printf "presets.%s.simulator: minReplicas %v, replicas %v and maxReplicas %v must be in ascending order" .name $simulator.minReplicas $simulator.replicas $simulator.maxReplicas) -}}
 {{- end -}}
-{{- if lt (mul $simulator.replicas $simulator.places) 1 -}}
-{{- fail (printf "presets.%s.simulator has no places: use at least 1 for replicas" .name) -}}
+{{- if lt (mul $simulator.replicas $simulator.slots) 1 -}}
+{{- fail (printf "presets.%s.simulator has no slots: use at least 1 for replicas" .name) -}}
 {{- end -}}
-{{- if gt (int $inference.gpus) (int $inference.places) -}}
-{{- fail (printf "presets.%s.inference: %v GPUs for %v places; an engine uses at most one GPU, so increase places" .name $inference.gpus $inference.places) -}}
+{{- if gt (int $inference.gpus) (int $inference.slots) -}}
+{{- fail (printf "presets.%s.inference: %v GPUs for %v slots; an engine uses at most one GPU, so increase slots" .name $inference.gpus $inference.slots) -}}
 {{- end -}}
 {{- range $role, $size := .preset -}}
 {{- if and (hasSuffix "Gi" $size.memory) (ge (int $size.objectStoreGi) (int (trimSuffix "Gi" $size.memory))) -}}

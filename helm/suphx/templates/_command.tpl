@@ -1,12 +1,12 @@
 {{/*
-A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "command" LIST "resources" DICT
+A pod that runs one command of the CPU image, from (dict "root" . "account" NAME "role" ROLE "command" LIST "resources" DICT
 "recipe" CONFIGMAP): its spec. It goes where the nightly tournament does.
 */}}
 {{- define "suphx.commandPod" -}}
 {{- $root := .root -}}
 {{- include "suphx.podDefaults" $root }}
 serviceAccountName: {{ include "suphx.fullname" $root }}-{{ .account }}
-automountServiceAccountToken: {{ has .account (list "launcher" "nightly") }}
+automountServiceAccountToken: {{ eq "true" (include "suphx.has" (dict "role" .role "grant" "api")) }}
 restartPolicy: Never
 {{- with include "suphx.placement" (dict "root" $root "role" "nightly" "gpus" 0) | trim }}
 {{- . | nindent 0 }}
@@ -15,14 +15,17 @@ initContainers:
   {{- include "suphx.kernels" (dict "root" $root "gpus" 0) | nindent 2 }}
 containers:
   - name: command
-    image: {{ include "suphx.image" (dict "root" $root "gpus" 0) }}
+    image: {{ include "suphx.image" (dict "root" $root "gpus" 0) | quote }}
     imagePullPolicy: {{ $root.Values.image.pullPolicy }}
     command:
       {{- toYaml .command | nindent 6 }}
     securityContext:
       {{- include "suphx.containerSecurity" $root | nindent 6 }}
     env:
-      {{- include "suphx.environment" $root | trim | nindent 6 }}
+      {{- include "suphx.environment" (dict "root" $root "role" .role) | trim | nindent 6 }}
+      {{- with include "suphx.extraEnv" (dict "root" $root "role" "nightly") }}
+      {{- . | nindent 6 }}
+      {{- end }}
     resources:
       requests:
         {{- toYaml .resources | nindent 8 }}
@@ -35,19 +38,25 @@ containers:
       {{- if .recipe }}
       - {name: recipe, mountPath: /recipes, readOnly: true}
       {{- end }}
+      {{- if include "suphx.hasCertificate" . }}
+      - {name: mlflow-ca, mountPath: /mlflow-ca, readOnly: true}
+      {{- end }}
 volumes:
   - name: tmp
     emptyDir: {sizeLimit: 5Gi}
   - name: cache
     emptyDir: {sizeLimit: 2Gi}
   - name: runs
-    {{- with $root.Values.volumes.runs }}
-    persistentVolumeClaim: {claimName: {{ . }}}
+    {{- if and $root.Values.volumes.runs (include "suphx.has" (dict "role" .role "grant" "storage")) }}
+    persistentVolumeClaim: {claimName: {{ $root.Values.volumes.runs }}}
     {{- else }}
     emptyDir: {sizeLimit: 20Gi}
     {{- end }}
   {{- with .recipe }}
   - name: recipe
     configMap: {name: {{ . }}}
+  {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  {{- include "suphx.certificateVolume" . | nindent 2 }}
   {{- end }}
 {{- end -}}

@@ -1,16 +1,18 @@
 {{/* Names and labels. */}}
 
-{{- define "suphx.fullname" -}}
-{{- if contains .Chart.Name .Release.Name -}}
-{{- .Release.Name | trunc 30 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 30 | trimSuffix "-" -}}
+{{- define "suphx.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 30 | trimSuffix "-" -}}
 {{- end -}}
+
+{{- define "suphx.fullname" -}}
+{{- $name := include "suphx.name" . -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- .Values.fullnameOverride | default $full | trunc 30 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* Labels by which our pods are selected: these never change between versions of the chart. */}}
 {{- define "suphx.selector" -}}
-app.kubernetes.io/name: suphx
+app.kubernetes.io/name: {{ include "suphx.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
@@ -34,6 +36,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.tracking.uri -}}
 {{ .Values.tracking.uri }}
 {{- else if .Values.mlflow.enabled -}}
-http://{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc:5000
+{{ ternary "https" "http" (ne .Values.mlflow.tlsSecretName "") }}://{{ include "suphx.fullname" . }}-mlflow.{{ .Release.Namespace }}.svc:5000
 {{- end -}}
 {{- end -}}

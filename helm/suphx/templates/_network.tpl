@@ -7,8 +7,18 @@ matchLabels:
   app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
-{{/* Names of hosts, the MLflow of this chart, and the ports of services elsewhere. */}}
-{{- define "suphx.egress" -}}
+{{/* Pods of this release whose role has a grant, by (dict "root" . "grant" GRANT). */}}
+{{- define "suphx.podsWith" -}}
+matchLabels:
+  {{- include "suphx.selector" .root | nindent 2 }}
+matchExpressions:
+  - key: suphx/role
+    operator: In
+    values: {{ (include "suphx.rolesWith" . | fromJson).roles | toJson }}
+{{- end -}}
+
+{{/* Names of hosts. */}}
+{{- define "suphx.dns" -}}
 - to:
     - namespaceSelector:
         matchLabels: {kubernetes.io/metadata.name: kube-system}
@@ -16,13 +26,10 @@ matchLabels:
   ports:
     - {port: 53, protocol: UDP}
     - {port: 53, protocol: TCP}
-{{- if .Values.mlflow.enabled }}
-- to:
-    - podSelector:
-        {{- include "suphx.pods" (dict "root" . "component" "mlflow") | nindent 8 }}
-  ports:
-    - {port: 5000, protocol: TCP}
-{{- end }}
+{{- end -}}
+
+{{/* Ports of services outside of this release, at any address. */}}
+{{- define "suphx.outside" -}}
 {{- with .Values.networkPolicy.egressPorts }}
 - ports:
     {{- range . }}

@@ -6,19 +6,21 @@ recipe: name of the ConfigMap with the run's recipe; empty where there is no run
 {{- $root := .root -}}
 {{- $gpus := .size.gpus | default 0 -}}
 {{- $isHead := eq .role "head" -}}
+{{- $account := ternary .role "worker" (eq "true" (include "suphx.has" (dict "role" .role "grant" "storage"))) -}}
 metadata:
   labels:
     {{- include "suphx.selector" $root | nindent 4 }}
     app.kubernetes.io/component: ray
     suphx/role: {{ .role }}
     suphx/run: {{ .run | quote }}
-  {{- if or $isHead (eq .role "learner") }}
+  {{- $stays := dict "cluster-autoscaler.kubernetes.io/safe-to-evict" "false" }}
+  {{- with include "suphx.annotations" (dict "root" $root "role" .role "own" (ternary $stays dict (has .role (list "head" "learner")))) }}
   annotations:
-    cluster-autoscaler.kubernetes.io/safe-to-evict: "false"
+    {{- . | nindent 4 }}
   {{- end }}
 spec:
   {{- include "suphx.podDefaults" $root | nindent 2 }}
-  serviceAccountName: {{ include "suphx.fullname" $root }}-{{ ternary "head" "worker" $isHead }}
+  serviceAccountName: {{ include "suphx.fullname" $root }}-{{ $account }}
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
   restartPolicy: Never
   terminationGracePeriodSeconds: {{ ternary 120 30 $isHead }}
@@ -29,12 +31,15 @@ spec:
     {{- include "suphx.kernels" (dict "root" $root "gpus" $gpus) | nindent 4 }}
   containers:
     - name: ray-{{ .role }}
-      image: {{ include "suphx.image" (dict "root" $root "gpus" $gpus) }}
+      image: {{ include "suphx.image" (dict "root" $root "gpus" $gpus) | quote }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       securityContext:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
-        {{- include "suphx.environment" $root | trim | nindent 8 }}
+        {{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim | nindent 8 }}
+        {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}
+        {{- . | nindent 8 }}
+        {{- end }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
@@ -49,23 +54,39 @@ spec:
 
 {{/* Where a pod goes, from (dict "root" . "role" ROLE "gpus" n). */}}
 {{- define "suphx.placement" -}}
-{{- $place := index .root.Values.placement .role -}}
-{{- with $place.priorityClassName }}
+{{- $values := get .root.Values.placement .role | default dict -}}
+{{- with $values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with $place.nodeSelector }}
-nodeSelector:
+{{- range $key := list "nodeSelector" "affinity" "topologySpreadConstraints" }}
+{{- with get $values $key }}
+{{ $key }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- if or .gpus $place.tolerations }}
+{{- end }}
+{{- if or .gpus $values.tolerations }}
 tolerations:
   {{- if .gpus }}
   - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
   {{- end }}
-  {{- with $place.tolerations }}
+  {{- with $values.tolerations }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* Annotations of a role's pods, from (dict "root" . "role" ROLE "own" DICT); the chart's own take precedence. */}}
+{{- define "suphx.annotations" -}}
+{{- with merge (deepCopy .own) (get .root.Values.podAnnotations .role | default dict) -}}
+{{- toYaml . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Additional variables of a role, from (dict "root" . "role" ROLE). */}}
+{{- define "suphx.extraEnv" -}}
+{{- with get .root.Values.extraEnv .role -}}
+{{- toYaml . -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "suphx.rayPorts" -}}
@@ -100,12 +121,17 @@ volumeMounts:
   - {name: tmp, mountPath: /tmp}
   - {name: cache, mountPath: /cache}
   - {name: shared-mem, mountPath: /dev/shm}
+  {{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
   - {name: runs, mountPath: /runs}
   {{- if .root.Values.volumes.records }}
   - {name: records, mountPath: /records, readOnly: true}
   {{- end }}
+  {{- end }}
   {{- if and .recipe (eq .role "head") }}
   - {name: recipe, mountPath: /recipes, readOnly: true}
+  {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  - {name: mlflow-ca, mountPath: /mlflow-ca, readOnly: true}
   {{- end }}
 {{- end -}}
 
@@ -117,6 +143,7 @@ volumes:
     emptyDir: {sizeLimit: 2Gi}
   - name: shared-mem
     emptyDir: {medium: Memory, sizeLimit: {{ add1 .size.objectStoreGi }}Gi}
+  {{- if include "suphx.has" (dict "role" .role "grant" "storage") }}
   - name: runs
     {{- with .root.Values.volumes.runs }}
     persistentVolumeClaim: {claimName: {{ . }}}
@@ -127,8 +154,12 @@ volumes:
   - name: records
     persistentVolumeClaim: {claimName: {{ . }}, readOnly: true}
   {{- end }}
+  {{- end }}
   {{- if and .recipe (eq .role "head") }}
   - name: recipe
     configMap: {name: {{ .recipe }}}
+  {{- end }}
+  {{- if include "suphx.hasCertificate" . }}
+  {{- include "suphx.certificateVolume" . | nindent 2 }}
   {{- end }}
 {{- end -}}

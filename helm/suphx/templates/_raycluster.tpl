@@ -30,7 +30,7 @@ workerGroupSpecs:
     minReplicas: {{ hasKey $size "minReplicas" | ternary $size.minReplicas $size.replicas }}
     maxReplicas: {{ $size.maxReplicas | default $size.replicas }}
     resources:
-      {{ $role }}: {{ include "suphx.places" (dict "role" $role "size" $size) | quote }}
+      {{ $role }}: {{ include "suphx.slots" (dict "role" $role "size" $size) | quote }}
     rayStartParams:
       object-store-memory: {{ include "suphx.bytes" $size.objectStoreGi | quote }}
     template:
@@ -44,8 +44,8 @@ workerGroupSpecs:
 {{- end -}}
 
 {{/* How many actors of its role a pod takes. A learner takes one for each GPU. */}}
-{{- define "suphx.places" -}}
-{{- if eq .role "learner" }}{{ max 1 .size.gpus }}{{ else }}{{ .size.places }}{{ end -}}
+{{- define "suphx.slots" -}}
+{{- if eq .role "learner" }}{{ max 1 .size.gpus }}{{ else }}{{ .size.slots }}{{ end -}}
 {{- end -}}
 
 {{- define "suphx.autoscaler" -}}

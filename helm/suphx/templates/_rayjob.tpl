@@ -48,32 +48,56 @@ spec:
     {{- include "suphx.rayCluster" (merge (dict "recipe" (printf "%s-recipe" .run)) .) | nindent 4 }}
 {{- end -}}
 
-{{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has places. */}}
+{{/* The command of a run, the same as on a laptop, and the numbers of actors for which the preset has slots. */}}
 {{- define "suphx.entrypoint" -}}
 {{- $values := .root.Values -}}
 {{- $size := index $values.presets .preset -}}
 {{- $inference := $size.inference -}}
+{{- /* Only learner pods have the keys of the storage, to which the workers of a data-parallel training write. */ -}}
 {{- $settings := list
-  "cluster.on_ray=true"
-  (printf "cluster.num_simulators=%d" (mul $size.simulator.replicas $size.simulator.places))
-  (printf "cluster.num_engines=%d" (mul $inference.replicas $inference.places))
-  (printf "cluster.num_buffers=%d" (int $size.learner.buffers))
-  (printf "cluster.gpus_per_learner=%d" (ternary 1 0 (gt (int $size.learner.gpus) 0)))
-  (printf "learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
+  "data_parallel.node_resource=learner"
+  "reinforcement.cluster.on_ray=true"
+  (printf "reinforcement.cluster.num_simulators=%d" (mul $size.simulator.replicas $size.simulator.slots))
+  (printf "reinforcement.cluster.num_engines=%d" (mul $inference.replicas $inference.slots))
+  (printf "reinforcement.cluster.num_buffers=%d" (int $size.learner.buffers))
+  (printf "reinforcement.cluster.gpus_per_learner=%d" (ternary 1 0 (gt (int $size.learner.gpus) 0)))
+  (printf "reinforcement.learner.num_learners=%d" (mul $size.learner.replicas (max 1 $size.learner.gpus)))
 -}}
 {{- if $inference.gpus -}}
-{{- /* Rounded down, so that the shares of all places fit. */ -}}
-{{- $share := divf (floor (mulf (divf $inference.gpus $inference.places) 100)) 100 -}}
-{{- $settings = append $settings (printf "cluster.gpus_per_engine=%.2f" $share) -}}
+{{- /* Rounded down, so that the shares of all slots fit. */ -}}
+{{- $share := divf (floor (mulf (divf $inference.gpus $inference.slots) 100)) 100 -}}
+{{- $settings = append $settings (printf "reinforcement.cluster.gpus_per_engine=%.2f" $share) -}}
+{{- end -}}
+{{- with $values.storage.address -}}
+{{- $settings = prepend $settings (printf "storage.address=%s" .) -}}
 {{- end -}}
 {{- /* An image with other code continues a run: it must not fail again at every attempt. */ -}}
-suphx run /recipes/recipe.toml --runs /runs --on-code-change keep --wait-hours {{ $values.run.waitHours }}
-{{- if $values.volumes.records }} --records /records{{ end -}}
-{{- with $values.storage.address }} --set storage.address={{ . }}{{ end -}}
-{{- range $settings }} --set reinforcement.{{ . }}{{ end -}}
-{{- range $values.run.arguments }} {{ . }}{{ end -}}
+{{- $words := list "suphx" "run" "/recipes/recipe.toml" "--runs" "/runs" "--on-code-change" "keep" "--wait-hours" $values.run.waitHours -}}
+{{- if $values.volumes.records -}}
+{{- $words = concat $words (list "--records" "/records") -}}
+{{- end -}}
+{{- range $settings -}}
+{{- $words = concat $words (list "--set" .) -}}
+{{- end -}}
+{{- $words = concat $words $values.run.arguments -}}
 {{- /* What the launcher adds to its runs. */ -}}
-{{- if ne .run "RUN_ID" }} --run-id {{ .run }} --stop-file /recipes/stop{{ end -}}
+{{- if ne .run "RUN_ID" -}}
+{{- $words = concat $words (list "--run-id" .run "--stop-file" "/recipes/stop") -}}
+{{- end -}}
+{{- include "suphx.commandLine" $words -}}
+{{- end -}}
+
+{{/*
+A command line of words. Two shells read it, the submitter's and then the head's, and Ray quotes in between in a way that keeps
+$(…): no quoting survives both, so that a word with other characters is refused, here and by the schema.
+*/}}
+{{- define "suphx.commandLine" -}}
+{{- range $index, $word := . -}}
+{{- if not (regexMatch "^[A-Za-z0-9_@%+=:,./-]+$" (toString $word)) -}}
+{{- fail (printf "%q cannot be part of the command of a run, which two shells read: use only letters, digits and _@%%+=:,./-" (toString $word)) -}}
+{{- end -}}
+{{- if $index }} {{ end }}{{ $word -}}
+{{- end -}}
 {{- end -}}
 
 {{/* The pod that hands the run to Ray and follows its log. Its exit code says nothing: ask the RayJob's status. */}}
@@ -84,6 +108,10 @@ metadata:
     app.kubernetes.io/component: submitter
     suphx/role: submitter
     suphx/run: {{ .run | quote }}
+  {{- with include "suphx.annotations" (dict "root" .root "role" "head" "own" dict) }}
+  annotations:
+    {{- . | nindent 4 }}
+  {{- end }}
 spec:
   {{- include "suphx.podDefaults" .root | nindent 2 }}
   serviceAccountName: {{ include "suphx.fullname" .root }}-submitter
@@ -94,12 +122,15 @@ spec:
   {{- end }}
   containers:
     - name: submitter
-      image: {{ include "suphx.image" (dict "root" .root "gpus" 0) }}
+      image: {{ include "suphx.image" (dict "root" .root "gpus" 0) | quote }}
       imagePullPolicy: {{ .root.Values.image.pullPolicy }}
       securityContext:
         {{- include "suphx.containerSecurity" .root | nindent 8 }}
       env:
         - {name: HOME, value: /tmp}
+        {{- with include "suphx.extraEnv" (dict "root" .root "role" "head") }}
+        {{- . | nindent 8 }}
+        {{- end }}
       resources:
         requests: {cpu: 250m, memory: 1Gi, ephemeral-storage: 1Gi}
         limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 1Gi}

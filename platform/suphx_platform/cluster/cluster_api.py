@@ -1,4 +1,5 @@
-"""A client of the Kubernetes API server: objects as plain dictionaries. No other file imports kubernetes.
+"""A client of the Kubernetes API server over its dynamic client: objects as plain dictionaries. No other file imports
+kubernetes.
 
 >>> api = ClusterApi(context=None, namespace="suphx")
 >>> api.create("rayjobs", manifest)
@@ -20,17 +21,25 @@ from typing import Any, TypeVar
 
 import kubernetes
 import urllib3
+import yaml
 from kubernetes.client.exceptions import ApiException
+from kubernetes.dynamic import DynamicClient, Resource
 
 from suphx_platform.cluster.cluster_error import ClusterError, ConflictError, refused, unreachable
-from suphx_platform.cluster.kubeconfig import POD_FOLDER, check_kubeconfig, is_in_pod, kubeconfig_files
+from suphx_platform.cluster.kubeconfig import POD_FOLDER, check_configured, kubeconfig_files
 
 Object = dict[str, Any]
 T = TypeVar("T")
 
-_RAY = ("ray.io", "v1")
-_RAY_NAMES = {"rayjobs": "RayJob", "rayclusters": "RayCluster"}
-_NAMES = {"configmaps": "config_map", "pods": "pod", "events": "event", "jobs": "job"}
+_KINDS = {
+    "rayjobs": ("ray.io", "RayJob"),
+    "rayclusters": ("ray.io", "RayCluster"),
+    "configmaps": ("", "ConfigMap"),
+    "pods": ("", "Pod"),
+    "events": ("", "Event"),
+    "jobs": ("batch", "Job"),
+}
+"""API group and title of each kind; all have version v1. Known here, so that no request is needed to find them."""
 _TEMPORARY = (429, 500, 502, 503, 504)
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
@@ -43,6 +52,8 @@ _NO_ANSWER = (urllib3.exceptions.NewConnectionError, urllib3.exceptions.SSLError
 _FOLLOW_SECONDS = 600
 """A log that is silent for so long is requested again: the connection may be dead."""
 _GONE = 410
+_MERGE_PATCH = "application/merge-patch+json"
+_STRICT = ("fieldValidation", "Strict")
 _WATCH_SECONDS = 240
 
 
@@ -65,37 +76,35 @@ class ClusterApi:
         configuration.retries = 0  # _call retries, with readable errors
         self.namespace = namespace or default
         self.address = str(configuration.host)
-        client = kubernetes.client.ApiClient(configuration)
-        self._custom = kubernetes.client.CustomObjectsApi(client)
-        self._core = kubernetes.client.CoreV1Api(client)
-        self._batch = kubernetes.client.BatchV1Api(client)
+        client = DynamicClient(kubernetes.client.ApiClient(configuration), discoverer=lambda *_: None)
+        self._resources = {kind: _resource(kind, client) for kind in _KINDS}
         self._has_answered = False
         self._say = say
 
     def get(self, kind: str, name: str) -> Object | None:
         """Return an object; None if it does not exist."""
-        found: Object | None = self._call(kind, name, self._method("get", kind, name), absent=True)
+        found: Object | None = self._call(kind, name, "get", absent=True, name=name)
         return found
 
     def list(self, kind: str, *, labels: str = "", fields: str = "") -> list[Object]:
         """Return the objects that match the selectors."""
-        method = self._method("list", kind)
-        found = self._call(kind, "", lambda: method(label_selector=labels, field_selector=fields))
-        return list((found or {}).get("items") or [])
+        found = self._call(kind, "", "get", label_selector=labels or None, field_selector=fields or None)
+        return list(found.get("items") or [])
 
     def create(self, kind: str, body: Object, *, is_dry: bool = False) -> Object:
         """Create an object; unknown fields are errors. ``is_dry``: let the server check it and store nothing.
 
         Raises ExistsError if there is one of that name.
         """
-        method = self._method("create", kind, body=body)
-        options = {"field_validation": "Strict", **({"dry_run": "All"} if is_dry else {})}
-        return self._call(kind, body["metadata"]["name"], lambda: method(**options)) or {}
+        name, dry_run = body["metadata"]["name"], "All" if is_dry else None
+        made: Object = self._call(kind, name, "create", is_strict=True, body=body, dry_run=dry_run)
+        return made
 
     def patch(self, kind: str, name: str, body: Object) -> Object:
         """Merge ``body`` into an object; ConflictError if its ``resourceVersion`` is not that of the body."""
-        method = self._method("patch", kind, name, body=body)
-        return self._call(kind, name, lambda: method(field_validation="Strict")) or {}
+        options: dict[str, Any] = {"name": name, "body": body, "content_type": _MERGE_PATCH}
+        changed: Object = self._call(kind, name, "patch", is_strict=True, **options)
+        return changed
 
     def change(self, kind: str, name: str, make: Callable[[Object], Object]) -> Object:
         """Patch an object with what ``make`` returns for it (empty: no change); retry if somebody else changes it.
@@ -121,9 +130,8 @@ class ClusterApi:
 
         ``uid``: raise ConflictError if the object of this name is another one.
         """
-        method = self._method("delete", kind, name)
         body = {"propagationPolicy": "Background", **({"preconditions": {"uid": uid}} if uid else {})}
-        self._call(kind, name, lambda: method(body=body), absent=True)
+        self._call(kind, name, "delete", absent=True, name=name, body=body)
 
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
         """Yield an object of ray.io now, and again whenever it changes, for so long; None: it does not exist.
@@ -145,24 +153,17 @@ class ClusterApi:
 
         ``since``: only lines of the last seconds.
         """
-        response = self._call(
-            "pods",
-            pod,
-            lambda: _accepted(
-                self._core.read_namespaced_pod_log(
-                    pod,
-                    self.namespace,
-                    container=container,
-                    follow=follow,
-                    tail_lines=tail,
-                    since_seconds=since,
-                    timestamps=True,
-                    _preload_content=False,
-                    _request_timeout=(_TIMEOUT_SECONDS[0], _FOLLOW_SECONDS if follow else _TIMEOUT_SECONDS[1]),
-                )
-            ),
-        )
-        yield from _lines(response)
+        resource = self._resources["pods"].subresources["log"]
+        options = {"container": container, "timestamps": "true", "tailLines": tail, "sinceSeconds": since}
+        options |= {"follow": "true"} if follow else {}
+        query = [(name, str(value)) for name, value in options.items() if value is not None]
+        limit = (_TIMEOUT_SECONDS[0], _FOLLOW_SECONDS if follow else _TIMEOUT_SECONDS[1])
+
+        def ask() -> Any:
+            place = {"name": pod, "namespace": self.namespace}
+            return resource.get(**place, serialize=False, query_params=list(query), _request_timeout=limit)
+
+        yield from _lines(self._retried("pods", pod, ask))
 
     def _watched(self, kind: str, name: str, version: str, ends_at: float) -> Iterator[Object | None]:
         """Yield the changes of one watch until it ends for any reason."""
@@ -170,8 +171,9 @@ class ClusterApi:
         watch = kubernetes.watch.Watch()
         try:
             for event in watch.stream(
-                self._custom.list_namespaced_custom_object,
-                *(*_RAY, self.namespace, kind),
+                self._resources[kind].get,
+                namespace=self.namespace,
+                serialize=False,
                 field_selector=f"metadata.name={name}",
                 resource_version=version,
                 timeout_seconds=seconds,
@@ -187,29 +189,27 @@ class ClusterApi:
         finally:
             watch.stop()
 
-    def _method(self, verb: str, kind: str, name: str = "", body: Object | None = None) -> Callable[..., Any]:
-        """Return the client's method for a verb, with the arguments that name the object."""
-        if kind in _RAY_NAMES:
-            method = getattr(self._custom, f"{verb}_namespaced_custom_object")
-            place: tuple[Any, ...] = (*_RAY, self.namespace, kind)
-            arguments: tuple[Any, ...] = (*place, *([name] if name else []), *([] if body is None else [body]))
-        else:
-            verb = "read" if verb == "get" else verb
-            group = self._batch if kind == "jobs" else self._core
-            method = getattr(group, f"{verb}_namespaced_{_NAMES[kind]}")
-            arguments = (*([name] if name else []), self.namespace, *([] if body is None else [body]))
-        kind_of_patch = {"_content_type": "application/merge-patch+json"} if verb == "patch" else {}
+    def _call(
+        self, kind: str, of: str, verb: str, *, absent: bool = False, is_strict: bool = False, **options: Any
+    ) -> Any:
+        """Return the answer to a verb on the resource of a kind; ClusterError if it is refused.
 
-        def call(**options: Any) -> Any:
-            given = {key: value for key, value in options.items() if value != ""}
-            # As JSON: the client's classes reject objects of servers that are older or newer than the client.
-            timeout = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
-            plain = {"_request_timeout": timeout, "_preload_content": False}
-            return _json(_accepted(method(*arguments, **plain, **kind_of_patch, **given)))
+        ``of``: the object's name, for errors. ``absent``: return None for an object that does not exist.
+        ``is_strict``: unknown fields are errors.
+        """
+        method = getattr(self._resources[kind], verb)
 
-        return call
+        def act() -> Any:
+            limit = _TIMEOUT_SECONDS if self._has_answered else _FIRST_TIMEOUT_SECONDS
+            query = [_STRICT] if is_strict else []  # the client appends to the list
+            response = method(
+                namespace=self.namespace, serialize=False, _request_timeout=limit, query_params=query, **options
+            )
+            return json.loads(response.data)
 
-    def _call(self, kind: str, name: str, act: Callable[[], T], *, absent: bool = False) -> Any:
+        return self._retried(kind, of, act, absent=absent)
+
+    def _retried(self, kind: str, name: str, act: Callable[[], T], *, absent: bool = False) -> T | None:
         """Return the result of ``act``, which is retried after temporary errors; ClusterError if it is refused.
 
         ``absent``: return None for an object that does not exist.
@@ -249,37 +249,47 @@ def _cause(error: Exception) -> Exception:
 
 def _configure(configuration: Any, context: str | None) -> str:
     """Fill in how the cluster is reached; return the default namespace."""
+    check_configured(context)
     files = kubeconfig_files()
-    in_pod = not files and context is None and is_in_pod()
-    if not in_pod:
-        check_kubeconfig(files, context)
-    paths = os.pathsep.join(map(str, files)) or str(POD_FOLDER)
+    paths = os.pathsep.join(map(str, files))
+    known: list[str] = []
     try:
-        if in_pod:
+        if not files:
             kubernetes.config.load_incluster_config(client_configuration=configuration)
             return (POD_FOLDER / "namespace").read_text(encoding="ascii").strip()
-        kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
         contexts, active = kubernetes.config.list_kube_config_contexts(paths)
-    except (kubernetes.config.ConfigException, OSError) as error:
-        raise ClusterError(f"{paths} cannot be used ({error}). Correct it, or choose another --context") from error
+        known = [str(found["name"]) for found in contexts]
+        kubernetes.config.load_kube_config(paths, context=context, client_configuration=configuration)
+    except (kubernetes.config.ConfigException, yaml.YAMLError, OSError, TypeError, AttributeError) as error:
+        is_no_config = isinstance(error, TypeError | AttributeError)
+        cause = "it is not a kubeconfig" if is_no_config else " ".join(str(error).split())
+        choice = f": {', '.join(known)}" if known else ""
+        raise ClusterError(
+            f"{paths or POD_FOLDER} cannot be used ({cause}). Correct it, set KUBECONFIG to another file, or choose "
+            f"one of its contexts with --context{choice}"
+        ) from error
     chosen: Mapping[str, Any] = next((found for found in contexts if found["name"] == context), active)
     return str(chosen["context"].get("namespace") or "default")
 
 
-def _accepted(response: Any) -> Any:
-    """Return a successful response; ApiException if it is an error."""
-    if response.status >= 300:
-        raise ApiException(status=response.status, reason=response.reason, body=response.data)
-    return response
-
-
-def _json(response: Any) -> Any:
-    return json.loads(response.data)
+def _resource(kind: str, client: DynamicClient) -> Any:
+    """Return a kind as the dynamic client would discover it."""
+    group, title = _KINDS[kind]
+    log = {"log": {"name": "pods/log", "namespaced": True, "kind": title, "verbs": ["get"]}} if kind == "pods" else {}
+    return Resource(
+        prefix="apis" if group else "api",
+        group=group,
+        api_version="v1",
+        kind=title,
+        namespaced=True,
+        name=kind,
+        client=client,
+        subresources=log,
+    )
 
 
 def _title(kind: str) -> str:
-    titles = {**_RAY_NAMES, "configmaps": "ConfigMap", "pods": "Pod", "events": "Event", "jobs": "Job"}
-    return titles[kind]
+    return _KINDS[kind][1]
 
 
 def _lines(response: Any) -> Iterator[str]:

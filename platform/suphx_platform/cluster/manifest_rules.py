@@ -1,4 +1,4 @@
-"""Rules of KubeRay's operator that its schemas do not state, checked before anything is created."""
+"""Rules of KubeRay's operator 1.7 that its schemas do not state, checked before anything is created."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from suphx_platform.cluster.cluster_error import ClusterError
 
 MAX_JOB_NAME = 47
 """KubeRay adds to it to name clusters and services."""
-_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+MAX_CLUSTER_NAME = 53
 OLDEST_WITH_TOKENS = (2, 52)
 """The first Ray version with token authentication; KubeRay rejects older ones."""
+_NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(\.\d+)*")
 _RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
 
@@ -21,7 +22,7 @@ Table = Mapping[str, Any]
 
 def check_job(job: Table) -> None:
     """Raise ClusterError that lists every rule of the operator that this RayJob breaks."""
-    found = list(_job_faults(job))
+    found = broken_rules(job)
     if found:
         raise ClusterError(
             f"the KubeRay operator would reject RayJob {job['metadata'].get('name')}: {'; '.join(found)}. Correct the "
@@ -29,47 +30,25 @@ def check_job(job: Table) -> None:
         )
 
 
-def _job_faults(job: Table) -> Iterator[str]:
-    spec = job.get("spec") or {}
-    name = str(job["metadata"].get("name", ""))
-    if len(name) > MAX_JOB_NAME or not _NAME.fullmatch(name):
-        yield f"its name must begin with a letter and have at most {MAX_JOB_NAME} lower-case letters, digits and dashes"
-    if not str(spec.get("entrypoint", "")).strip():
-        yield "it has no entrypoint"
-    if spec.get("clusterSelector"):
-        if spec.get("backoffLimit"):
-            yield "backoffLimit cannot be combined with clusterSelector"
-        if spec.get("suspend"):
-            yield "suspend cannot be combined with clusterSelector"
-    elif not spec.get("rayClusterSpec"):
-        yield "it has no rayClusterSpec"
-    for key in ("suspend", "ttlSecondsAfterFinished"):
-        if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
-            yield f"{key} needs shutdownAfterJobFinishes"
-    for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
-        if spec.get(key, least) < least:
-            yield f"{key} is {spec[key]}: use {least} or more"
-    if spec.get("submissionMode") == "SidecarMode" and spec.get("submitterPodTemplate"):
-        yield "SidecarMode does not allow submitterPodTemplate"
-    yield from _cluster_faults(spec.get("rayClusterSpec") or {})
+def check_name(name: str) -> None:
+    """Raise ClusterError if a RayJob cannot have this name."""
+    for fault in _name_faults(name, MAX_JOB_NAME):
+        raise ClusterError(f"a run cannot be called {name!r}: {fault}")
 
 
-def _cluster_faults(cluster: Table) -> Iterator[str]:
-    if (cluster.get("authOptions") or {}).get("mode") == "token":
-        yield from _version_faults(str(cluster.get("rayVersion") or ""))
-    is_v2 = (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
-    groups = [("headGroupSpec", cluster.get("headGroupSpec") or {})]
-    names = [str(group.get("groupName", "")) for group in cluster.get("workerGroupSpecs") or ()]
-    groups += [
-        (f"group {name}", group) for name, group in zip(names, cluster.get("workerGroupSpecs") or (), strict=True)
-    ]
-    if len(set(names)) < len(names):
-        yield "two worker groups have the same name"
-    for place, group in groups:
-        yield from (f"{place}: {fault}" for fault in _group_faults(group, is_v2=is_v2))
+def broken_rules(found: Table) -> list[str]:
+    """Return a line for each rule of the operator that a RayJob or RayCluster breaks."""
+    spec, name = found.get("spec") or {}, str(found["metadata"].get("name", ""))
+    if found.get("kind") == "RayCluster":
+        return [*_name_faults(name, MAX_CLUSTER_NAME), *_cluster_faults(spec)]
+    return [*_name_faults(name, MAX_JOB_NAME), *_job_faults(spec)]
 
 
-def _version_faults(version: str) -> Iterator[str]:
+def _token_faults(cluster: Table) -> Iterator[str]:
+    """Yield what keeps the spec of a RayCluster from using token authentication, if it wants that."""
+    if (cluster.get("authOptions") or {}).get("mode") != "token":
+        return
+    version = str(cluster.get("rayVersion") or "")
     found = _VERSION.fullmatch(version)
     if not version:
         yield "authOptions.mode token needs rayVersion"
@@ -79,10 +58,54 @@ def _version_faults(version: str) -> Iterator[str]:
         yield f"rayVersion is {version}, and authOptions.mode token needs Ray 2.52.0 or later"
 
 
+def _shutdown_faults(spec: Table) -> Iterator[str]:
+    """Yield the settings of a RayJob's spec that need ``shutdownAfterJobFinishes``, if it is not set."""
+    for key in ("suspend", "ttlSecondsAfterFinished"):
+        if spec.get(key) and not spec.get("shutdownAfterJobFinishes"):
+            yield f"{key} needs shutdownAfterJobFinishes"
+
+
+def _name_faults(name: str, longest: int) -> Iterator[str]:
+    if len(name) > longest or not _NAME.fullmatch(name):
+        yield f"its name must begin with a letter and have at most {longest} lower-case letters, digits and dashes"
+
+
+def _job_faults(spec: Table) -> Iterator[str]:
+    if not str(spec.get("entrypoint", "")).strip():
+        yield "it has no entrypoint"
+    if spec.get("clusterSelector"):
+        for key in ("backoffLimit", "suspend"):
+            if spec.get(key):
+                yield f"{key} cannot be combined with clusterSelector"
+    elif not spec.get("rayClusterSpec"):
+        yield "it has no rayClusterSpec"
+    yield from _shutdown_faults(spec)
+    for key, least in (("backoffLimit", 0), ("ttlSecondsAfterFinished", 0), ("activeDeadlineSeconds", 1)):
+        if spec.get(key, least) < least:
+            yield f"{key} is {spec[key]}: use {least} or more"
+    if spec.get("submissionMode") == "SidecarMode" and spec.get("submitterPodTemplate"):
+        yield "SidecarMode does not allow submitterPodTemplate"
+    yield from _cluster_faults(spec.get("rayClusterSpec") or {})
+
+
+def _cluster_faults(cluster: Table) -> Iterator[str]:
+    yield from _token_faults(cluster)
+    has_autoscaler = cluster.get("enableInTreeAutoscaling")
+    is_v2 = has_autoscaler and (cluster.get("autoscalerOptions") or {}).get("version") == "v2"
+    workers = cluster.get("workerGroupSpecs") or ()
+    names = [str(group.get("groupName", "")) for group in workers]
+    if len(set(names)) < len(names):
+        yield "two worker groups have the same name"
+    groups = [("headGroupSpec", cluster.get("headGroupSpec") or {})]
+    groups += [(f"group {name}", group) for name, group in zip(names, workers, strict=True)]
+    for place, group in groups:
+        yield from (f"{place}: {fault}" for fault in _group_faults(group, is_v2=bool(is_v2)))
+
+
 def _group_faults(group: Table, *, is_v2: bool) -> Iterator[str]:
     pod = (group.get("template") or {}).get("spec") or {}
-    if not pod.get("containers"):
-        yield "it has no container, and the first one must be Ray's"
+    if not str((pod.get("containers") or [{}])[0].get("name", "")).startswith("ray"):
+        yield "its first container must be Ray's, with a name that begins with ray"
     if is_v2 and pod.get("restartPolicy", "Never") != "Never":
         yield "restartPolicy must be Never with autoscaler v2"
     parameters = group.get("rayStartParams") or {}
@@ -91,6 +114,8 @@ def _group_faults(group: Table, *, is_v2: bool) -> Iterator[str]:
         yield f"resources are in rayStartParams ({', '.join(twice)}) too"
     if "labels" in parameters:
         yield "labels are in rayStartParams: set them as labels of the group"
+    if not all(isinstance(value, str) for value in parameters.values()):
+        yield "the values of rayStartParams must be strings"
     numbers = [group.get(name) for name in ("minReplicas", "replicas", "maxReplicas")]
     given = [number for number in numbers if number is not None]
     if given != sorted(given) or any(number < 0 for number in given):

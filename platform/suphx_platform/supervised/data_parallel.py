@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _CHECKPOINTS_FOLDER = "workers"
 _KEPT_CHECKPOINTS = 2
 _MAX_UNSENT = 2
+_SHARE_OF_NODE = 0.001
+"""Of ``node_resource``: a worker only has to be on such a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,13 @@ def train_on_workers(
 
     logging.getLogger("ray.train").setLevel(logging.WARNING)
     num_gpus = config.num_workers if config.use_gpu else 0
+    nodes = {config.node_resource: _SHARE_OF_NODE} if config.node_resource else {}
+    own = dict.fromkeys(nodes, 1.0)
     with (
-        ray_session(num_cpus=config.num_workers * config.cpus_per_worker, num_gpus=num_gpus),
+        ray_session(num_cpus=config.num_workers * config.cpus_per_worker, num_gpus=num_gpus, resources=own),
         _reports(report) as queue,
     ):
-        resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu)}
+        resources = {"CPU": config.cpus_per_worker, "GPU": int(config.use_gpu), **nodes}
         trainer = TorchTrainer(
             _work,
             train_loop_config={"job": job, "reports": queue},

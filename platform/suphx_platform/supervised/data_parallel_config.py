@@ -20,6 +20,9 @@ class DataParallelConfig:
     cpus_per_worker: int = 1
     """Logical CPUs that Ray reserves per worker: one for training and one for each encoder process
     (stream.num_workers)."""
+    node_resource: str = ""
+    """Custom Ray resource that the nodes of workers must have (``ray start --resources``). The chart sets ``learner``:
+    only learner pods have the keys of the storage."""
     max_failures: int = 3
     """Number of times that training is resumed after workers died. After that the run fails with their error."""
 

@@ -4,10 +4,14 @@ A promotion first registers the winner with a tag, its **claim**: the night, and
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
 with the same nets before its own, as after a kill, completes that one.
+
+Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
+its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -26,9 +30,11 @@ if TYPE_CHECKING:
 PREFIX = "models:/"
 CLAIM_TAG = "suphx.claim"
 DIGEST_TAG = "suphx.digest"
+NETS_TAG = "suphx.nets"
+"""JSON: the SHA-256 of each net of a version, by file name."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
-_MODEL_NOTE = (
+MODEL_NOTE = (
     "The champions of the tournaments: each version is five nets that beat the champion before them. "
     "`models:/NAME@champion` names the newest one."
 )
@@ -88,7 +94,7 @@ class ModelRegistry:
             return self._promoted(folder, tracker, promotion)
 
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
-        self._store.make_model(self._config.model, _MODEL_NOTE)
+        self._store.make_model(self._config.model, MODEL_NOTE)
         if not self._claims(promotion.claim):
             self._register(folder, tracker, promotion)
         first, *late = self._claims(promotion.claim)
@@ -110,6 +116,7 @@ class ModelRegistry:
         for name, value in promotion.metrics.items():
             self._client.log_metric(tracker.run_id, name, value, model_id=model.model_id)
         own = {CLAIM_TAG: promotion.claim, DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id}
+        own[NETS_TAG] = json.dumps(_nets_in(folder))
         version = self._client.create_model_version(
             self._config.model,
             model.artifact_location,
@@ -153,7 +160,8 @@ class ModelRegistry:
 def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     """Copy the nets of ``models:/NAME@ALIAS`` or ``models:/NAME/VERSION`` into ``folder`` and return their version.
 
-    ValueError if the address is none of these, or there is no such alias or version.
+    ValueError if the address is none of these, there is no such alias or version, or its nets are not those that were
+    promoted.
     """
     match = _ADDRESS.fullmatch(address)
     if match is None:
@@ -170,6 +178,7 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     version = number or aliases.get(alias)
     if version in found:
         store.download(found[version].source or "", folder)
+        _check_nets(found[version], folder)
         return version
     if found:
         known = [*(f"@{each} (version {aliases[each]})" for each in aliases), *(f"/{each}" for each in found)]
@@ -179,6 +188,24 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     else:
         advice = "it has no models yet; suphx tournament registers its winners there"
     raise ValueError(f"{address!r} is not in the model registry of {store.uri}: {advice}")
+
+
+def _nets_in(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each net in a folder, by file name."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.safetensors"))}
+
+
+def _check_nets(version: ModelVersion, folder: Path) -> None:
+    """Raise ValueError, and remove the nets, if they are not those that were promoted; older versions name none."""
+    promoted = version.tags.get(NETS_TAG)
+    if promoted is None or json.loads(promoted) == (found := _nets_in(folder)):
+        return
+    for name in found:
+        (folder / name).unlink()
+    raise ValueError(
+        f"the nets of {PREFIX}{version.name}/{version.version} are not those that were promoted: somebody replaced "
+        "files of its model in MLflow. Move the alias to another version, and change the password of runs"
+    )
 
 
 def _aliases(store: TrackingStore, model: str) -> dict[str, str]:

@@ -180,7 +180,7 @@ class TrackingStore:
         if self._client is None:
             if not self._server:
                 _make_runs(self._folder)
-            self._client = _quiet_client(self.uri)
+            self._client = quiet_client(self.uri)
         return self._client
 
     @property
@@ -384,7 +384,8 @@ def _user() -> str:
         return "unknown"
 
 
-def _quiet_client(uri: str) -> MlflowClient:
+def quiet_client(uri: str) -> MlflowClient:
+    """Return a client of MLflow that sends no telemetry and prints nothing by itself."""
     os.environ.update(quiet_environment())  # before the import, in which MLflow decides on telemetry
     from mlflow import MlflowClient
 

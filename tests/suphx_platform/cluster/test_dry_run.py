@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from suphx_cli import cli
-from tests.helm.operator_rule import broken_rules
+from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster
 from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command

@@ -39,34 +39,27 @@ def test_a_context_says_the_namespace(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "cause"),
     [
-        ("contexts: [\n  {{{\n", r"kubeconfig is not YAML \(line 3: .*\). Correct it, or set KUBECONFIG"),
-        ("just text", r"kubeconfig is not a kubeconfig\. Correct it"),
-        ("", r"kubeconfig is not a kubeconfig\. Correct it"),
-        (
-            kubeconfig(**{"current-context": "gone"}),
-            r"has no context 'gone', its current one\. Choose one with --context: home, work",
-        ),
-        (
-            kubeconfig(**{"current-context": ""}),
-            r"has no current context\. Choose one with --context: home, work",
-        ),
-        (
-            kubeconfig(clusters=[]),
-            r"kubeconfig cannot be used .*clusters list.*\. Correct it, or choose another --context",
-        ),
+        ("contexts: [\n  {{{\n", r"while parsing a flow node .* line 3, column 1"),
+        ("just text", "it is not a kubeconfig"),
+        ('{"contexts": {"home": 1}}', "it is not a kubeconfig|Invalid kube-config"),
+        ("", "Invalid kube-config"),
+        (kubeconfig(**{"current-context": "gone"}), "Expected object with name gone in .*contexts list"),
+        (kubeconfig(**{"current-context": ""}), "Invalid kube-config"),
+        (kubeconfig(clusters=[]), "Expected object with name c in .*clusters list"),
     ],
 )
-def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, message: str) -> None:
+def test_a_damaged_file_is_named_with_what_is_wrong(path: Path, text: str, cause: str) -> None:
     path.write_text(text)
-    with pytest.raises(ClusterError, match=message):
+    advice = r"Correct it, set KUBECONFIG to another file, or choose one of its contexts with --context"
+    with pytest.raises(ClusterError, match=rf"kubeconfig cannot be used \(.*({cause}).*\)\. {advice}"):
         ClusterApi()
 
 
 def test_an_unknown_context_lists_those_that_there_are(path: Path) -> None:
     path.write_text(kubeconfig())
-    with pytest.raises(ClusterError, match=r"no context nosuch in .*kubeconfig\. Its contexts: home, work"):
+    with pytest.raises(ClusterError, match=r"name nosuch in .*kubeconfig.* --context: home, work"):
         ClusterApi(context="nosuch")
 
 

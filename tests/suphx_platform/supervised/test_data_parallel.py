@@ -29,14 +29,14 @@ from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 from tests.repository import REPOSITORY
 from tests.training.lowest_legal import SHORT, LowestLegal, head_data, job
 
-TWO = DataParallelConfig(num_workers=2, max_failures=1)
+TWO = DataParallelConfig(num_workers=2, max_failures=1, node_resource="learner")
 
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[None]:
     before = os.environ.get("RAY_TRAIN_HEALTH_CHECK_INTERVAL_S")
     os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"] = "0.2"
-    with ray_session(num_cpus=2):
+    with ray_session(num_cpus=2, resources={"learner": 1}):
         yield
     if before is None:
         del os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"]

@@ -164,6 +164,16 @@ def test_nets_that_are_gone_are_told_with_their_address(runs: Path, tmp_path: Pa
         fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
 
 
+@pytest.mark.parametrize("damage", ["replaced", "added"])
+def test_nets_that_were_replaced_after_the_promotion_are_not_loaded(runs: Path, tmp_path: Path, damage: str) -> None:
+    promote(runs, tmp_path, "a", None)
+    (kept,) = (runs / "artifacts").rglob("discard.safetensors")
+    kept.with_name("discard.safetensors" if damage == "replaced" else "chow.safetensors").write_text("mine")
+    with pytest.raises(ValueError, match=r"models:/suphx/1 are not those that were promoted: somebody replaced files"):
+        fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "target")
+    assert list((tmp_path / "target").glob("*.safetensors")) == []
+
+
 def test_a_name_that_mlflow_could_not_search_for_is_refused() -> None:
     with pytest.raises(ValueError, match="use letters, digits"):
         RegistryConfig(model="a'b")

@@ -9,7 +9,7 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{- fail "nightly.workers is set without storage.address: the games would be lost with the RayJob's pods. Set it, or volumes.runs" -}}
 {{- end -}}
 {{- $head := (index $values.presets $values.preset).head -}}
-{{- $workers := dict "replicas" $nightly.workers "places" $nightly.cpu "cpu" $nightly.cpu "memory" $nightly.memory "objectStoreGi" 2 "disk" "20Gi" -}}
+{{- $workers := dict "replicas" $nightly.workers "slots" $nightly.cpu "cpu" $nightly.cpu "memory" $nightly.memory "objectStoreGi" 2 "disk" "20Gi" -}}
 {{- $job := dict "preset" "nightly" "sizes" (dict "head" $head "simulator" $workers) "entrypoint" (include "suphx.tournament" .root) "deadline" $nightly.activeDeadlineSeconds -}}
 {{- include "suphx.rayJob" (merge $job .) -}}
 {{- end -}}
@@ -17,7 +17,10 @@ does with that of a run. Its head is as large as that of the preset of runs.
 {{/* The command of a tournament in a RayJob: every core of the workers plays. */}}
 {{- define "suphx.tournament" -}}
 {{- $nightly := .Values.nightly -}}
-suphx tournament /recipes/recipe.toml --runs /runs --on-code-change keep --wait-hours {{ .Values.run.waitHours }}
-{{- with .Values.storage.address }} --set storage.address={{ . }}{{ end -}}
-{{- printf " --set on_ray=true --set workers=%d" (mul $nightly.workers $nightly.cpu) -}}
+{{- $words := list "suphx" "tournament" "/recipes/recipe.toml" "--runs" "/runs" "--on-code-change" "keep" "--wait-hours" .Values.run.waitHours -}}
+{{- with .Values.storage.address -}}
+{{- $words = concat $words (list "--set" (printf "storage.address=%s" .)) -}}
+{{- end -}}
+{{- $words = concat $words (list "--set" "on_ray=true" "--set" (printf "workers=%d" (mul $nightly.workers $nightly.cpu))) -}}
+{{- include "suphx.commandLine" $words -}}
 {{- end -}}

@@ -8,10 +8,10 @@ metadata:
   labels:
     {{- include "suphx.selector" .root | nindent 4 }}
     app.kubernetes.io/component: command
-    suphx/role: test
+    suphx/role: test-{{ .name }}
   annotations:
     helm.sh/hook: test
     helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 spec:
-  {{- include "suphx.commandPod" (dict "root" .root "account" .account "command" .command "resources" $resources "recipe" "") | nindent 2 }}
+  {{- include "suphx.commandPod" (dict "root" .root "account" .account "role" (printf "test-%s" .name) "command" .command "resources" $resources "recipe" "") | nindent 2 }}
 {{- end -}}

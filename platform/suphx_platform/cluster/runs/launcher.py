@@ -18,7 +18,6 @@ from suphx_platform.cluster.runs.run_log import RunLog
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
     PRESET_LABEL,
-    RUN_LABEL,
     TEMPLATE_LABEL,
     RunObjects,
     has_job,
@@ -31,6 +30,7 @@ from suphx_platform.cluster.runs.run_manifest import (
 )
 from suphx_platform.cluster.runs.run_problems import RunObservation
 from suphx_platform.cluster.runs.run_resize import resized_group, resized_job
+from suphx_platform.cluster.runs.run_snapshot import AllRuns, OneRun, RunSource
 from suphx_platform.cluster.runs.run_status import (
     QUEUE_LABEL,
     REJECTED,
@@ -40,7 +40,7 @@ from suphx_platform.cluster.runs.run_status import (
     pods_by_role,
     state_of,
 )
-from suphx_platform.cluster.runs.run_store import RunStore, is_kept, is_stop_requested
+from suphx_platform.cluster.runs.run_store import is_kept, is_stop_requested
 from suphx_platform.cluster.runs.run_wait import RunWait
 
 
@@ -69,7 +69,7 @@ class Launcher:
     def __init__(self, api: ClusterApi, *, say: Callable[[str], None]) -> None:
         self._api = api
         self._say = say
-        self._store = RunStore(api)
+        self._store = OneRun(api)
 
     def template(self, release: str | None) -> Object:
         """Return the chart's ConfigMap with the templates of runs; ``release``: of which installation.
@@ -108,24 +108,17 @@ class Launcher:
 
     def runs(self) -> list[RunStatus]:
         """Return all runs of the namespace in the order of their creation."""
-        jobs = {_run_of(one): one for one in self._api.list("rayjobs", labels=RUN_LABEL)}
-        recipes = {_run_of(one): one for one in self._api.list("configmaps", labels=RUN_LABEL)}
-        for run in sorted(recipes.keys() - jobs.keys()):
-            if not is_kept(recipes[run]):
-                self._say(f"{_leftover(run)}; it is not listed")
-                del recipes[run]
-        made = {run: str(one["metadata"].get("creationTimestamp", "")) for run, one in {**jobs, **recipes}.items()}
-        found = (
-            self._status(run, jobs.get(run), recipes.get(run)) for run in sorted(made, key=lambda run: (made[run], run))
-        )
-        return [status for status in found if status is not None]
+        source = AllRuns(self._api)
+        found = {run: self._status(run, source) for run in source.runs()}
+        for run in sorted(run for run, status in found.items() if status is None):
+            self._say(f"{_leftover(run)}; it is not listed")
+        return [status for status in found.values() if status is not None]
 
     def status(self, run: str) -> RunStatus:
         """Return the status of a run; ClusterError if there is none."""
-        recipe = self._store.recipe(run)
-        status = self._status(run, self._store.job(run), recipe)
+        status = self._status(run, self._store)
         if status is None:
-            raise ClusterError(_leftover(run) if recipe is not None else self._no_run(run))
+            raise ClusterError(_leftover(run) if self._store.recipe(run) is not None else self._no_run(run))
         return status
 
     def log(self, run: str, role: str) -> RunLog:
@@ -233,13 +226,15 @@ class Launcher:
         wait.until_no_pods()
         return Deletion(run_id=run, removed=removed, kept=list(_kept(run, job, recipe)))
 
-    def _status(self, run: str, job: Object | None, recipe: Object | None) -> RunStatus | None:
+    def _status(self, run: str, source: RunSource) -> RunStatus | None:
         """Return the status of a run; None if there is no RayJob and no recipe of a stopped run."""
+        job, recipe = source.job(run), source.recipe(run)
         if job is None and not is_kept(recipe):
             return None
-        pods = self._store.pods(run)
+        pods = source.pods(run)
         state = state_of(job, pods)
-        cluster = self._cluster(job)
+        name = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
+        cluster = source.cluster(name) if name else None
         spec = (cluster or {}).get("spec") or (job or {}).get("spec", {}).get("rayClusterSpec") or {}
         is_wanted = not is_ended(state) and state != "stopping"
         observation = RunObservation(
@@ -247,9 +242,9 @@ class Launcher:
             state=state,
             job=job,
             cluster=cluster,
-            submitter=self._api.get("jobs", run) if is_wanted and job is not None else None,
+            submitter=source.submitter(run) if is_wanted and job is not None else None,
             pods=pods,
-            events=self._api.list("events", fields="type=Warning") if is_wanted else [],
+            events=source.warnings if is_wanted else [],
             roles=pods_by_role(state, spec, pods),
             is_stop_requested=is_stop_requested(recipe),
         )
@@ -280,11 +275,6 @@ class Launcher:
                 continue
         self._say(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
-
-    def _cluster(self, job: Object | None) -> Object | None:
-        """Return the RayCluster of a RayJob, if the operator has created it."""
-        name = str(((job or {}).get("status") or {}).get("rayClusterName") or "")
-        return self._api.get("rayclusters", name) if name else None
 
     def _save(self, run: str, job: Object, wait: RunWait) -> None:
         if not stop_file_of(job):
@@ -352,10 +342,6 @@ def _leftover(run: str) -> str:
 
 def _is_rejected(job: Object | None) -> bool:
     return ((job or {}).get("status") or {}).get("jobDeploymentStatus") == REJECTED
-
-
-def _run_of(one: Object) -> str:
-    return str(one["metadata"]["labels"][RUN_LABEL])
 
 
 def _suspending(job: Object) -> Object:

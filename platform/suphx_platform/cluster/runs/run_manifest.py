@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job
+from suphx_platform.cluster.manifest_rules import MAX_JOB_NAME, check_job, check_name
 
 Object = dict[str, Any]
 
@@ -37,7 +37,8 @@ _DIGEST_LENGTH = 10
 _TOURNAMENT_KEY = "tournament.yaml"
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
 _SHELL_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-"""Text that no shell changes, however many of them read it: the submitter's does, then the head's."""
+"""Text that no shell changes. Two read the command, the submitter's and then the head's, and in between Ray quotes
+for Windows: the second one expands $(…) within quotes. So text with other characters is not passed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +84,7 @@ def run_objects(
         raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
     if not has_self_play:
         _remove_groups(job.setdefault("spec", {}), SELF_PLAY_GROUPS)
-    own = (f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}")
+    own = ("--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}")
     return _filled(job, preset, own, recipe=recipe, overrides=overrides)
 
 
@@ -107,7 +108,7 @@ def _filled(
     run_id = str(job["metadata"].get("name", ""))
     spec = job.setdefault("spec", {})
     entrypoint = str(spec.get("entrypoint", ""))
-    spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
+    spec["entrypoint"] = " ".join([entrypoint, *map(shlex.quote, (*own, *_settings(entrypoint, overrides)))])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
@@ -117,7 +118,7 @@ def _filled(
 
 
 def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the overrides that follow the chart's own settings on the command line.
+    """Yield the words of the overrides that follow the chart's own settings on the command line.
 
     The recipe's ConfigMap has all overrides already. They are repeated because they take precedence over what the
     chart sets. One with characters that a shell could change is repeated only where that matters, and then refused.
@@ -126,7 +127,7 @@ def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator
     chart_keys = [word.partition("=")[0] for option, word in itertools.pairwise(words) if option == "--set"]
     for key, value in overrides:
         if _SHELL_SAFE.fullmatch(f"{key}={value}"):
-            yield f"--set {key}={value}"
+            yield from ("--set", f"{key}={value}")
         elif any(f"{one}.".startswith(f"{key}.") for one in chart_keys):
             raise ClusterError(
                 f"--set {key}={value}: the chart sets {key} on the command line too, which two shells read. Use only "
@@ -197,6 +198,7 @@ def setting(job: Object, key: str) -> str:
 
 def _job(template: Object, key: str, run_id: str) -> Object | None:
     """Return the RayJob under a key of the template; None if there is none, ClusterError if it is damaged."""
+    check_name(run_id)  # before it becomes part of YAML and of a command
     name, data = template["metadata"]["name"], template.get("data") or {}
     text = data.get(key)
     if text is None:

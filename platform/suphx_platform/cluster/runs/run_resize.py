@@ -17,8 +17,8 @@ def resized_job(job: Object, pods: int) -> Object:
     """Return the patch of a RayJob: the group's pods, and as many simulators as fit into them."""
     spec = job["spec"]
     cluster = spec["rayClusterSpec"]
-    places = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
-    entrypoint = re.sub(rf"{re.escape(_NUMBER)}=\d+", f"{_NUMBER}={pods * places}", spec["entrypoint"])
+    slots = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
+    entrypoint = re.sub(rf"{re.escape(_NUMBER)}=\d+", f"{_NUMBER}={pods * slots}", spec["entrypoint"])
     return {"spec": {"entrypoint": entrypoint, "rayClusterSpec": {**cluster, **resized_group(cluster, pods)}}}
 
 

@@ -11,10 +11,10 @@ import itertools
 import threading
 from typing import Any
 
+from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Object, now
 
 FINALIZER = "ray.io/rayjob-finalizer"
-OLDEST_WITH_TOKENS = (2, 52)
 
 
 class Operator:
@@ -194,19 +194,7 @@ def is_ready_pod(pod: Object) -> bool:
 
 def _fault(job: Object) -> str:
     """Return for which of its rules the operator rejects a RayJob; empty for none."""
-    spec = job["spec"]
-    cluster = spec.get("rayClusterSpec") or {}
-    version = str(cluster.get("rayVersion") or "")
-    if (cluster.get("authOptions") or {}).get("mode") == "token":
-        if not version:
-            return (
-                "authOptions.mode is 'token' but RayVersion was not specified. Ray version 2.52.0 or later is required"
-            )
-        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST_WITH_TOKENS:
-            return f"authOptions.mode is 'token' but minimum Ray version is 2.52.0, got {version}"
-    if spec.get("suspend") and not spec.get("shutdownAfterJobFinishes"):
-        return "a RayJob with shutdownAfterJobFinishes set to false is not allowed to be suspended"
-    return ""
+    return "; ".join(broken_rules(job))
 
 
 def _owned(owner: Object) -> Object:

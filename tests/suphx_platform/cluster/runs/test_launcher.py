@@ -268,8 +268,8 @@ def test_scale_changes_the_cluster_that_is_and_those_that_will_be(
         groups = {group["groupName"]: group for group in spec["rayClusterSpec"]["workerGroupSpecs"]}
         assert [groups["simulator"][key] for key in ("minReplicas", "replicas", "maxReplicas")] == [1, 12, 12]
         assert groups["inference"]["replicas"] == 2
-        places = int(groups["simulator"]["resources"]["simulator"])
-        assert f"reinforcement.cluster.num_simulators={12 * places}" in spec["entrypoint"]
+        slots = int(groups["simulator"]["resources"]["simulator"])
+        assert f"reinforcement.cluster.num_simulators={12 * slots}" in spec["entrypoint"]
 
 
 def test_logs_are_followed_across_broken_connections(
@@ -340,7 +340,7 @@ def test_each_error_names_the_object_and_the_next_step(
     cluster.put("configmaps", second)
     assert "installed more than once (b, suphx): choose one with --release" in error("launch", str(RECIPE))
     cluster.rules = []
-    assert 'cannot list resource "rayjobs"' in error("jobs")
+    assert 'cannot list resource "configmaps"' in error("jobs")
 
 
 def test_what_the_operator_would_refuse_is_not_sent(cluster: Cluster, suphx: Command) -> None:
@@ -412,3 +412,16 @@ def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main(arguments)
     assert stop.value.code == 2
+
+
+def test_jobs_asks_once_for_each_kind_however_many_runs_there_are(cluster: Cluster, suphx: Command) -> None:
+    runs = [suphx("launch", str(RECIPE), "--set", f"seed={seed}")[1]["run_id"] for seed in range(1, 6)]
+    for run in runs:
+        set_status(cluster, run, "Running", "RUNNING")
+        put_pod(cluster, run, "head")
+    cluster.requests.clear()
+    _, listed, _ = suphx("jobs")
+    assert [one["state"] for one in listed["runs"]] == ["running"] * 5
+    assert [one["pods"]["head"]["ready"] for one in listed["runs"]] == [1] * 5
+    kinds = [path.partition("?")[0].rpartition("/")[2] for _, path in cluster.requests]
+    assert sorted(kinds) == ["configmaps", "events", "jobs", "pods", "rayclusters", "rayjobs"]

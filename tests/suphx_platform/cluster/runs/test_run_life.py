@@ -55,7 +55,7 @@ def test_a_rejected_run_has_failed_and_can_be_left(
     cluster.put("rayjobs", {**job, "spec": {**job["spec"], "suspend": True}})
     _, result, _ = suphx("status", run_id)
     assert result["state"] == "failed"
-    assert any("ValidationFailed" in one and "minimum Ray version is 2.52.0" in one for one in result["problems"])
+    assert any("ValidationFailed" in one and "needs Ray 2.52.0 or later" in one for one in result["problems"])
     assert any(f"suphx delete {run_id}" in one for one in result["problems"])
     before = cluster.objects["rayjobs", run_id]["metadata"]["uid"]
     code, _, err = suphx("resume", run_id)

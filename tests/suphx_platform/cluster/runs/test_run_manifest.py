@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,19 @@ import pytest
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
 
-EVIL = ["seed=1; touch owned", "seed=$HOME", "seed=`id`", "name=a && touch owned", 'name="a $(id)"', "name='a b'"]
+HOSTILE = [
+    "1; touch owned",
+    "$HOME",
+    "`touch owned`",
+    "a && touch owned",
+    '"a $(touch owned)"',
+    "'a b'",
+    "a' || touch owned '",
+    "a\ntouch owned",
+    "a\\",
+    "--set seed=7",
+]
+SAFE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def entrypoint(template: dict[str, Any], *overrides: tuple[str, str]) -> str:
@@ -20,14 +35,38 @@ def entrypoint(template: dict[str, Any], *overrides: tuple[str, str]) -> str:
     return str(made.job["spec"]["entrypoint"])
 
 
-@pytest.mark.parametrize("setting", [*EVIL, "reinforcement.max_updates=7", 'reinforcement.heads=["discard"]'])
-def test_no_shell_changes_the_command(template: dict[str, Any], setting: str, tmp_path: Path) -> None:
-    key, _, value = setting.partition("=")
-    command = entrypoint(template, (key, value))
-    for line in (f"printf '%s\\n' {command}", f"sh -c \"printf '%s\\n' {command}\""):
-        done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert done.stdout.splitlines() == shlex.split(command)
+def words_of_the_driver(command: str, folder: Path) -> list[str]:
+    """Return what the driver gets: KubeRay's submitter runs ``ray job submit -- COMMAND`` in a shell; the head's reads
+    what Ray's client makes of those words."""
+    show = [sys.executable, "-c", "import json, sys; print(json.dumps(sys.argv[1:]))"]
+    submitter = ["bash", "-ce", f"{shlex.join(show)} {command}"]
+    words = json.loads(subprocess.run(submitter, cwd=folder, capture_output=True, text=True, check=True).stdout)
+    head = ["sh", "-c", f"{shlex.join(show)} {subprocess.list2cmdline(words)}"]  # as ray.dashboard.modules.job.cli does
+    found: list[str] = json.loads(subprocess.run(head, cwd=folder, capture_output=True, text=True, check=True).stdout)
+    return found
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_no_hostile_text_of_a_recipe_reaches_a_shell(template: dict[str, Any], hostile: str, tmp_path: Path) -> None:
+    settings = [("seed", hostile), ("name", hostile), ("storage.endpoint_url", hostile), (hostile, "1")]
+    run_id = run_id_of(hostile, {"name": hostile})
+    made = run_objects(
+        template, preset="small", run_id=run_id, recipe=f"name = {json.dumps(hostile)}\n", overrides=settings
+    )
+    command = str(made.job["spec"]["entrypoint"])
+    assert words_of_the_driver(command, tmp_path) == command.split(" ")
+    assert all(SAFE_WORD.fullmatch(word) for word in command.split(" "))
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ClusterError):  # the address of the storage, which the chart sets too
+        run_objects(template, preset="small", run_id=run_id, recipe="", overrides=[("storage.address", hostile)])
+    with pytest.raises(ClusterError, match="its name must begin with a letter"):
+        run_objects(template, preset="small", run_id=hostile, recipe="", overrides=[])
+
+
+@pytest.mark.parametrize("setting", ["reinforcement.max_updates=7", "name=a-b", "storage.address=s3://bucket/a"])
+def test_other_settings_reach_the_driver_as_they_are(template: dict[str, Any], setting: str, tmp_path: Path) -> None:
+    key, _, value = setting.partition("=")
+    assert words_of_the_driver(entrypoint(template, (key, value)), tmp_path)[-2:] == ["--set", setting]
 
 
 def test_what_the_chart_sets_too_is_repeated_or_refused(template: dict[str, Any]) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.helm.everything import EVERYTHING, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.operator_rule import broken_rules, cluster_spec
+from tests.helm.ray_groups import cluster_spec
 from tests.helm.restricted_pod import violations
 from tests.suphx_platform.cluster.runs.cluster_store import RAYJOB_FIELDS
 
@@ -35,21 +36,33 @@ def put_another_container_first(run: dict[str, Any]) -> None:
 
 
 DAMAGES: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (lambda run: run["metadata"].update(name="r" * 48), "over 47 characters"),
-    (lambda run: run["metadata"].update(name="1st"), "no DNS label"),
-    (lambda run: worker(run).update(groupName="learner"), "groups share a name"),
-    (lambda run: cluster_spec(run).pop("rayVersion"), "token authentication without rayVersion"),
-    (lambda run: cluster_spec(run).update(rayVersion="2.40.0"), "with Ray 2.40.0, older than 2.52"),
-    (lambda run: head(run)["template"]["spec"].update(restartPolicy="Always"), "head: restartPolicy must be Never"),
-    (lambda run: worker(run)["rayStartParams"].update(resources="{}"), "in rayStartParams (resources) and in"),
-    (lambda run: worker(run)["rayStartParams"].update(labels="a=b"), "simulator: labels are in rayStartParams"),
-    (lambda run: head(run)["rayStartParams"].update({"num-cpus": 0}), "rayStartParams must be strings"),
-    (lambda run: worker(run).update(maxReplicas=1), "minReplicas 1 <= replicas 2 <= maxReplicas 1"),
-    (put_another_container_first, "containers[0] is not Ray's"),
+    (lambda run: run["metadata"].update(name="r" * 48), "its name must begin with a letter and have at most 47"),
+    (lambda run: run["metadata"].update(name="1st"), "its name must begin with a letter and"),
+    (lambda run: worker(run).update(groupName="learner"), "two worker groups have the same name"),
+    (lambda run: cluster_spec(run).pop("rayVersion"), "authOptions.mode token needs rayVersion"),
+    (
+        lambda run: cluster_spec(run).update(rayVersion="2.40.0"),
+        "authOptions.mode token needs Ray 2.52.0",
+    ),
+    (
+        lambda run: head(run)["template"]["spec"].update(restartPolicy="Always"),
+        "headGroupSpec: restartPolicy must be",
+    ),
+    (
+        lambda run: worker(run)["rayStartParams"].update(resources="{}"),
+        "resources are in rayStartParams (resources)",
+    ),
+    (lambda run: worker(run)["rayStartParams"].update(labels="a=b"), "group simulator: labels are in rayStartParams"),
+    (lambda run: head(run)["rayStartParams"].update({"num-cpus": 0}), "the values of rayStartParams must be strings"),
+    (lambda run: worker(run).update(maxReplicas=1), "minReplicas, replicas, maxReplicas are [1, 2, 1]"),
+    (put_another_container_first, "its first container must be Ray's"),
     (lambda run: run["spec"].update(shutdownAfterJobFinishes=False), "needs shutdownAfterJobFinishes"),
-    (lambda run: run["spec"].update(submissionMode="SidecarMode"), "SidecarMode takes no submitterPodTemplate"),
-    (lambda run: run["spec"].update(clusterSelector={"a": "b"}), "backoffLimit does not go with clusterSelector"),
-    (lambda run: run["spec"].update(activeDeadlineSeconds=-1), "is negative"),
+    (lambda run: run["spec"].update(submissionMode="SidecarMode"), "SidecarMode does not allow submitterPodTemplate"),
+    (
+        lambda run: run["spec"].update(clusterSelector={"a": "b"}),
+        "cannot be combined with clusterSelector",
+    ),
+    (lambda run: run["spec"].update(activeDeadlineSeconds=-1), "activeDeadlineSeconds is -1: use 1 or more"),
 ]
 
 

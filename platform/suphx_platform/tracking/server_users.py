@@ -1,0 +1,133 @@
+"""Users of an MLflow server with passwords: one for runs, and one for the tournament, which alone moves the champion.
+
+The chart runs this after each install and upgrade. For another server with MLflow's basic-auth app::
+
+    export MLFLOW_TRACKING_URI=https://mlflow.example.org MLFLOW_TRACKING_USERNAME=admin MLFLOW_TRACKING_PASSWORD=…
+    export RUNS_USERNAME=runs RUNS_PASSWORD=… TOURNAMENT_USERNAME=tournament TOURNAMENT_PASSWORD=…
+    python -m suphx_platform.tracking.server_users
+
+Running it again changes nothing, except that users get the passwords that are given now. The server's
+``default_permission`` must be READ or less.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from suphx_platform.tracking.mlflow_call import FIRST, SERVER, TrackingError, TrackingRefusedError, mlflow_call
+from suphx_platform.tracking.model_registry import MODEL_NOTE, RegistryConfig
+from suphx_platform.tracking.tracking import quiet_client
+from suphx_platform.tracking.tracking_experiment import make_experiment
+
+if TYPE_CHECKING:
+    from mlflow import MlflowClient
+    from mlflow.server.auth.client import AuthServiceClient
+
+MODEL = RegistryConfig().model
+_WAIT_SECONDS = 600.0
+_PAUSE_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """A user of the server."""
+
+    name: str
+    password: str = field(repr=False)
+
+    @classmethod
+    def from_environment(cls, prefix: str, environment: Mapping[str, str]) -> Login | None:
+        """Return the user of ``PREFIX_USERNAME`` and ``PREFIX_PASSWORD``, None if neither is set.
+
+        Raises ValueError if one of them is missing.
+        """
+        names = (f"{prefix}_USERNAME", f"{prefix}_PASSWORD")
+        name, password = (environment.get(each, "") for each in names)
+        if bool(name) != bool(password):
+            raise ValueError(f"{names[0] if not name else names[1]} is not set: {' and '.join(names)} belong together")
+        return cls(name=name, password=password) if name else None
+
+
+def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, model: str = MODEL) -> None:
+    """Create both users, the experiment of all runs and the registered ``model``, and grant each user what it needs.
+
+    Both users may write into the experiment. The tournament may also change and manage the model; everybody else can
+    only read it. The environment has the administrator's user and password. Raises TrackingError if the server does
+    not answer, ValueError if both users are the same.
+    """
+    if tournament is not None and tournament.name == runs.name:
+        raise ValueError(f"runs and the tournament have the same user {runs.name}: runs could move the champion")
+    from mlflow.exceptions import MlflowException
+    from mlflow.server.auth.client import AuthServiceClient
+
+    client, users = quiet_client(address), AuthServiceClient(address)
+    with mlflow_call(address):
+        experiment = make_experiment(client, None)
+        try:
+            client.create_registered_model(model, description=MODEL_NOTE)
+        except MlflowException as error:
+            if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                raise
+        for login in filter(None, (runs, tournament)):
+            _put_user(users, login)
+            users.grant_user_permission(login.name, "experiment", experiment, "EDIT")
+        if tournament is not None:
+            users.grant_user_permission(tournament.name, "registered_model", model, "MANAGE")
+
+
+def _put_user(users: AuthServiceClient, login: Login) -> None:
+    """Create a user, or give it this password."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        users.create_user(login.name, login.password)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
+        users.update_user_password(login.name, login.password)
+
+
+def wait_for_server(address: str, *, seconds: float = _WAIT_SECONDS) -> None:
+    """Return when the server answers; TrackingError if it does not within ``seconds`` or refuses the user."""
+    client: MlflowClient = quiet_client(address)
+    ends_at = time.monotonic() + seconds
+    while True:
+        try:
+            with mlflow_call(address, FIRST):
+                client.search_experiments(max_results=1)
+            return
+        except TrackingRefusedError:
+            raise
+        except TrackingError:
+            if time.monotonic() > ends_at:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+
+
+def main() -> int:
+    """Set up the server that the environment names; return the exit status."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        address = os.environ.get(SERVER, "")
+        runs = Login.from_environment("RUNS", os.environ)
+        if not address or runs is None:
+            raise ValueError(f"set {SERVER}, RUNS_USERNAME and RUNS_PASSWORD: see the help of this module")
+        tournament = Login.from_environment("TOURNAMENT", os.environ)
+        wait_for_server(address)
+        set_up_users(address, runs=runs, tournament=tournament)
+    except (TrackingError, MlflowException, ValueError) as error:
+        print(f"server_users: {error}", file=sys.stderr)
+        return 1
+    names = [login.name for login in (runs, tournament) if login is not None]
+    print(f"{address} has the users {', '.join(names)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
