@@ -9,7 +9,7 @@ from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialState
 from suphx.evaluation.sequential.simulated_matches import MeasuredWalls, simulate_match, simulate_matches
 from suphx.evaluation.wall_difference import PLACEMENT
-from tests.evaluation.sequential.simulated_walls import NORMAL_WALLS
+from tests.evaluation.sequential.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
 
 SCALE = SequentialConfig().scale(PLACEMENT)
 
@@ -63,3 +63,20 @@ def test_errors_stay_within_the_promised_rate_and_use_it() -> None:
     for wrong in (equal.better, 1 - better.better):
         assert 0.03 < wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 2_000)
     assert equal.standard_error < 0.03 * equal.mean_hanchans
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("difference", "hanchans", "matches"), [(0.05, 2_000, 6_000), (0.02, 12_000, 4_000)])
+def test_small_differences_are_decided_within_the_promised_hanchans(
+    difference: float, hanchans: int, matches: int
+) -> None:
+    """On walls of real nets, with errors of 5 % each, whether or not there is a difference."""
+    test = SequentialConfig(difference=difference, error=0.05).test()
+    measured = MeasuredWalls(MEASURED_WALLS, SCALE)
+    rng = np.random.default_rng(1)
+    equal, better = (
+        simulate_matches(test, measured.with_gain(gain), matches=matches, rng=rng) for gain in (0.0, difference)
+    )
+    for result, wrong in ((equal, equal.better), (better, 1 - better.better)):
+        assert result.mean_hanchans < hanchans + 2 * result.standard_error
+        assert wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / matches)
