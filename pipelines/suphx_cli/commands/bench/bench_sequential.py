@@ -68,7 +68,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             SequentialConfig(difference=difference, error=error)
     for agent in (args.candidate, args.baseline):
         check_agent(agent)
-    from suphx_platform.bench.sequential import bench_sequential
+    from suphx_platform.bench.matches.sequential import bench_sequential
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

@@ -82,7 +82,9 @@ def cost_judge(args: argparse.Namespace, agent: Agent) -> CostJudge | None:
     from suphx.evaluation.decision_cost import CostJudge
     from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, load_reward_predictor
 
-    beside_nets = Path(args.agent.partition(":")[0]).parent / "reward_predictor" / REWARD_PREDICTOR_FILE
-    path = args.reward_predictor or (beside_nets if beside_nets.is_file() else None)
+    nets = Path(args.agent.partition(":")[0])
+    beside_nets = nets.resolve().parent / "reward_predictor" / REWARD_PREDICTOR_FILE
+    has_one = nets.is_dir() and beside_nets.is_file()
+    path = args.reward_predictor or (beside_nets if has_one else None)
     predictor = None if path is None else load_reward_predictor(path)[0]
     return CostJudge(agent, samples=args.cost, predictor=predictor)
