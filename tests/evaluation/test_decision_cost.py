@@ -67,21 +67,16 @@ def test_the_same_move_costs_exactly_nothing(
     assert costs == [Cost(0.0, 0.0, Interval(0.0, 0.0))] * len(numbers)
 
 
-def test_a_win_that_was_passed_up_costs_about_what_it_pays(game: GameLog, recorded: RecordedDecisions) -> None:
+def test_wins_that_are_passed_up_cost_points(game: GameLog, recorded: RecordedDecisions) -> None:
+    """A cheap one may cost nothing, since another one may follow; all together cost much."""
     wins = np.flatnonzero(np.isin(recorded.actions, (TSUMO, RON)))
-    assert wins.size
     others = [next(a for a in np.flatnonzero(recorded.tables["legal"][n])[::-1] if a not in (TSUMO, RON)) for n in wins]
     actions = recorded.actions.copy()
     actions[wins] = others
     passed_up = replace(recorded, actions=actions)
     costs = CostJudge(UKEIRE, samples=16).costs(game, passed_up, wins, recorded.actions[wins])
-    for number, cost in zip(wins, costs, strict=True):
-        kyoku, seat = int(recorded.kyokus[number]), int(recorded.tables["actor"][number])
-        after = game.kyokus[kyoku + 1].scores if kyoku + 1 < len(game.kyokus) else game.final_scores
-        assert after is not None
-        paid = after[seat] - int(recorded.tables["scores"][number, seat])
-        assert 0 < cost.mean < paid + 8_000, "what others win afterwards is lost too"
-    assert sum(cost.interval.low > 0 for cost in costs) > 0.7 * len(costs)
+    assert sum(cost.interval.low > 0 for cost in costs) > len(costs) / 2 > 1
+    assert total_cost(costs)[1].low > 1_000 * len(costs), "what others win afterwards is lost too"
     swapped = CostJudge(UKEIRE, samples=16).costs(game, recorded, wins, actions[wins])
     assert [-cost.mean for cost in swapped] == [cost.mean for cost in costs], "the samples are the same"
 

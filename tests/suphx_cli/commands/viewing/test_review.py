@@ -117,7 +117,8 @@ def test_costs_of_differences_are_in_the_files_and_on_the_pages(
     page = (out / "review.html").read_text()
     assert "<h2>Cost" in page
     assert f"{max(costs):+,.1f} points (" in page
-    assert '"cost_unit":"points"' in (out / "1-game0.html").read_text().replace('": "', '":"')
+    shown = json.loads((out / "1-game0.html").read_text().split('id="data">')[1].split("</script>")[0])["game"]
+    assert shown["cost_unit"] == "points"
 
 
 def test_the_reward_predictor_of_the_run_gives_costs_in_placement_points(
