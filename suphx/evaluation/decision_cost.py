@@ -130,9 +130,9 @@ class CostJudge:
     def _worths(self, game: GameLog, kyokus: I64, seats: I64, ends: Records) -> F64:
         """Return what each table [m] after its deal is worth to the seat that decided."""
         lines = np.arange(len(ends))
+        worths: F64 = ends["scores"][lines, seats].astype(np.float64)
         if self._predictor is None:
-            return ends["scores"][lines, seats].astype(np.float64)
-        worths = np.zeros(len(ends))
+            return worths
         for kyoku in np.unique(kyokus):
             own = np.flatnonzero(kyokus == kyoku)
             worths[own] = _predicted(self._predictor, game, int(kyoku), seats[own], ends[own])
@@ -148,7 +148,8 @@ def _predicted(predictor: RewardPredictor, game: GameLog, kyoku: int, seats: I64
     before = encode_game_progress(_progress_to(game, kyoku))[:, seats].transpose(1, 0, 2)
     after = encode_game_progress(_progress_after(game, kyoku, ends))[np.arange(len(ends)), seats][:, None]
     lines = torch.from_numpy(np.concatenate([before, after], axis=1))
-    return predictor(lines)[:, -1].double().numpy()
+    worths: F64 = predictor(lines)[:, -1].double().numpy()
+    return worths
 
 
 def _progress_to(game: GameLog, kyoku: int) -> GameProgress:

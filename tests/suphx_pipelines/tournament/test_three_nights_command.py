@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,11 @@ def save_newest(folder: Path, number: int) -> None:
 
 @pytest.mark.slow
 def test_three_nights_leave_a_history_and_evidence(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    save = {"a-1": save_random, "b-1": save_keeper, "c-1": lambda folder: save_random(folder, seed=2)}
+    save: dict[str, Callable[[Path], Path]] = {
+        "a-1": save_random,
+        "b-1": save_keeper,
+        "c-1": lambda folder: save_random(folder, seed=2),
+    }
     results = []
     for number, (night, (name, save_nets)) in enumerate(zip(NIGHTS, save.items(), strict=True), 1):
         save_newest(save_nets(runs / name / "reinforcement"), number)
