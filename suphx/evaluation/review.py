@@ -84,7 +84,7 @@ def review_game(
     """Ask ``agent`` at each decision of ``game``; ``seat`` (0-3): only decisions of that seat are returned.
 
     Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ``judge``
-    estimates what the differences cost, which takes a minute or so for a game. ValueError when the game's moves
+    estimates what the differences cost, which takes far longer than the rest. ValueError when the game's moves
     contradict the rules.
     """
     recorded = recorded_decisions(game)
