@@ -49,7 +49,7 @@ def add_cost(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="SAMPLES",
         help="estimate what each difference cost: deal the hidden tiles anew SAMPLES times (such as 64) and let the "
-        "agent play on to the end of the deal, after the played move and after its own. It takes far longer than the rest",
+        "agent play on to the end of the deal, after the played move and after its own. It takes much longer",
     )
     parser.add_argument(
         "--reward-predictor",
