@@ -7,10 +7,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from suphx.evaluation.decision_cost import Cost, CostJudge, total_cost
 from suphx.games.riichi import GameLog, count_shanten, face_name, recorded_decisions, viewer_game
 from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.agents.opinion import ask_agent
@@ -52,6 +55,8 @@ class ReviewedDecision:
     """By the agent's nets; None where no net was asked."""
     moves: tuple[tuple[str, float | None], ...]
     """All legal moves with their probabilities."""
+    cost: Cost | None = None
+    """What the played move cost; None where it was not estimated, or the agent agrees."""
 
     @property
     def deal_number(self) -> int:
@@ -73,25 +78,37 @@ class ReviewedGame:
     decisions: tuple[ReviewedDecision, ...]
 
 
-def review_game(game: GameLog, agent: Agent, seat: int | None = None) -> ReviewedGame:
+def review_game(
+    game: GameLog, agent: Agent, seat: int | None = None, judge: CostJudge | None = None
+) -> ReviewedGame:  # fmt: skip
     """Ask ``agent`` at each decision of ``game``; ``seat`` (0-3): only decisions of that seat are returned.
 
-    Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ValueError
-    when the game's moves contradict the rules.
+    Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ``judge``
+    estimates what the differences cost, which takes far longer than the rest. ValueError when the game's moves
+    contradict the rules.
     """
     recorded = recorded_decisions(game)
-    values = viewer_game(game, ask_agent(agent, recorded))
-    tables = iter(recorded.tables[recorded.tables["num_legal"] > 1])
-    decisions = []
-    for number, deal in enumerate(values["deals"], 1):
+    opinions = ask_agent(agent, recorded)
+    values = viewer_game(game, opinions)
+    numbers = iter(np.flatnonzero(recorded.tables["num_legal"] > 1).tolist())
+    found: list[tuple[int, dict[str, Any], ReviewedDecision]] = []
+    for index, deal in enumerate(values["deals"], 1):
         for step, content in enumerate(deal["steps"]):
             for shown in content["decisions"]:
-                table = next(tables)
-                actor = int(shown["seat"])
+                number, actor = next(numbers), int(shown["seat"])
                 if shown["played"] is None or shown["agent"] is None or seat not in (None, actor):
                     continue
-                address = f"{number}.{step}.{actor + 1}"
-                decisions.append(_decision(game, deal["name"], address, shown, table))
+                address = f"{index}.{step}.{actor + 1}"
+                found.append((number, shown, _decision(game, deal["name"], address, shown, recorded.tables[number])))
+    decisions = [decision for _, _, decision in found]
+    if judge is not None:
+        values["cost_unit"] = judge.unit
+        lines = [line for line, decision in enumerate(decisions) if decision.differs]
+        different = np.array([found[line][0] for line in lines], np.int64)
+        costs = judge.costs(game, recorded, different, opinions.actions[different])
+        for line, cost in zip(lines, costs, strict=True):
+            decisions[line] = replace(decisions[line], cost=cost)
+            found[line][1]["cost"] = cost.to_json()
     return ReviewedGame(values, tuple(decisions))
 
 
@@ -164,3 +181,26 @@ def largest_differences(decisions: Sequence[ReviewedDecision], number: int) -> l
     """Return the differences of which the agent is surest: its move's probability minus that of the played move."""
     differences = [one for one in decisions if one.differs]
     return sorted(differences, key=lambda one: (one.played_probability or 0) - (one.agent_probability or 0))[:number]
+
+
+def dearest_differences(decisions: Sequence[ReviewedDecision], number: int) -> list[ReviewedDecision]:
+    """Return the differences with the largest estimated costs."""
+    estimated = [one for one in decisions if one.cost is not None]
+    return sorted(estimated, key=lambda one: -one.cost.mean if one.cost else 0.0)[:number]
+
+
+def cost_summary(decisions: Sequence[ReviewedDecision], unit: str, samples: int) -> dict[str, Any]:
+    """Return what all differences cost together: {unit, samples, differences, total, interval, per_game}.
+
+    A total has no bias, other than the largest of the estimates, which are too large on average.
+    """
+    costs = [one.cost for one in decisions if one.cost is not None]
+    total, interval = total_cost(costs)
+    return {
+        "unit": unit,
+        "samples": samples,
+        "differences": len(costs),
+        "total": total,
+        "interval": [interval.low, interval.high],
+        "per_game": total / max(len({one.game for one in decisions}), 1),
+    }

@@ -90,6 +90,7 @@ JSON_KEYS = {
     ),
     "view": "game deals decisions agreement page",
     "review": "games decisions agreement groups[group,decisions,agreement] page",
+    "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "evaluate": (
         "candidate baseline hanchans seed placements[4] average_placement stable_rank "
         "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics seconds"
@@ -117,6 +118,15 @@ JSON_KEYS = {
         "peers[name,version,games_per_second,games_ratio,decisions_per_second,decisions_ratio]"
     ),
     "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
+    "bench sequential": (
+        "candidate baseline hanchans seed measured{difference,standard_deviation,walls{value:number}} "
+        "rows[difference,error,true_difference,matches,better,mean_hanchans,standard_error]"
+    ),
+    "bench match": (
+        "decisions_per_second selfplay_decisions_per_second ratio decisions_per_hanchan "
+        "whole_match{seconds,decisions_per_second} agent hanchans workers seed"
+    ),
+    "bench match-memory": "bytes[9] ratio candidate baseline hanchans workers seed",
     "bench inference": _NET,
     "bench training": _NET,
     "bench selfplay": (

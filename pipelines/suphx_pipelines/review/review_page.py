@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from suphx.evaluation.review import ReviewedDecision, agreement_table
 from suphx_pipelines.report import report_page
@@ -14,23 +15,49 @@ def review_page(
     decisions: Sequence[ReviewedDecision],
     differences: Sequence[ReviewedDecision],
     pages: Mapping[str, str],
+    cost: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return one HTML page; ``pages``: file name of a game's viewer page beside it, by the game's id."""
+    """Return one HTML page; ``pages``: file name of a game's viewer page beside it, by the game's id.
+
+    ``cost``: the ``cost_summary`` of the decisions, if costs were estimated; the differences then are the dearest ones.
+    """
     rows = [(row["group"], number(row["decisions"]), f"{row['agreement']:.1%}") for row in agreement_table(decisions)]
     agreement = report_page.table(("decisions", "number", "agreement"), rows)
-    about = f"The {len(differences)} differences of which the agent is surest."
-    body = report_page.paragraph(about, is_soft=True) + "".join(_difference(one, pages) for one in differences)
+    order = "of which the agent is surest" if cost is None else "with the largest estimated costs"
+    about = f"The {len(differences)} differences {order}."
+    unit = "" if cost is None else str(cost["unit"])
+    body = report_page.paragraph(about, is_soft=True) + "".join(_difference(one, pages, unit) for one in differences)
     sections = [("Agreement", agreement), ("Differences", body if differences else "")]
+    if cost is not None:
+        sections.insert(1, ("Cost", _cost(cost)))
     games = len({one.game for one in decisions})
     return report_page.page(f"Review by {agent}", f"{number(games)} games", "", sections)
 
 
-def _difference(one: ReviewedDecision, pages: Mapping[str, str]) -> str:
+def _cost(cost: Mapping[str, Any]) -> str:
+    """Return what the differences cost together, and how the estimates are to be read."""
+    low, high = cost["interval"]
+    total = (
+        f"The {number(cost['differences'])} differences cost {cost['total']:+,.1f} {cost['unit']} in all "
+        f"(95 % interval {low:+,.1f} to {high:+,.1f}), {cost['per_game']:+,.1f} per game."
+    )
+    how = (
+        f"For each difference, what the player could not see was dealt anew {number(cost['samples'])} times. The agent "
+        "played on to the end of the deal, after the played move and after its own. Above zero, its own move was worth "
+        "more. The largest of many estimates are too large on average: read the intervals."
+    )
+    return report_page.paragraph(total) + report_page.paragraph(how, is_soft=True)
+
+
+def _difference(one: ReviewedDecision, pages: Mapping[str, str], unit: str) -> str:
     """Return a decision that opens to all legal moves."""
     title = (
         f"{one.game}, {one.deal}, turn {one.turn}, {one.player}: played {one.played} "
         f"({_percent(one.played_probability)}), the agent prefers {one.agent} ({_percent(one.agent_probability)})"
     )
+    if one.cost is not None:
+        low, high = one.cost.interval.low, one.cost.interval.high
+        title = f"{one.cost.mean:+,.1f} {unit} ({low:+,.1f} to {high:+,.1f}): {title}"
     moves = report_page.table(("move", "probability"), [(name, _percent(chance)) for name, chance in one.moves])
     page = pages.get(one.game)
     link = f'<p><a href="{report_page.escape(page)}#{one.address}">Show the table</a></p>\n' if page else ""

@@ -30,7 +30,7 @@ class SequentialOutcome:
     """Walls that decided; each has four hanchans."""
     log_likelihood_ratio: float
     bound: float
-    """The ratio at which the match ends, above or below zero."""
+    """The ratio at which the match ends now, above or below zero; it changes a little with the measured variance."""
     expected_hanchans: float
     """How many more the decision takes on average; 0 after it, infinite before the first look."""
     intervals: dict[str, Interval]
@@ -86,7 +86,7 @@ class MatchWatch:
             decision=self._state.decision,
             walls=sums.walls,
             log_likelihood_ratio=self._test.log_likelihood_ratio(sums),
-            bound=self._test.bound,
+            bound=self._test.bound(sums),
             expected_hanchans=SEATS * left,
             intervals={measure.name: self._interval(measure) for measure in self._config.measures},
         )

@@ -15,8 +15,10 @@ from suphx_cli.commands.bench import (
     bench_doudizhu,
     bench_environments,
     bench_evaluation,
+    bench_match,
     bench_net,
     bench_selfplay,
+    bench_sequential,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_selfplay.add_parser(subjects, options)
     bench_adapt.add_parser(subjects, options)
     bench_evaluation.add_parser(subjects, options)
+    bench_sequential.add_parser(subjects, options)
+    bench_match.add_parsers(subjects, options)
     bench_doudizhu.add_parser(subjects, options)
 
 

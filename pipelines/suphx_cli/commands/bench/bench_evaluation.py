@@ -42,7 +42,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     pairs = [(candidate, baseline) for candidate, baseline in args.pair]
     for agent in {agent for pair in pairs for agent in pair}:
         check_agent(agent)
-    from suphx_platform.bench.evaluation import bench_evaluation
+    from suphx_platform.bench.matches.draw_lanes import bench_evaluation
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")

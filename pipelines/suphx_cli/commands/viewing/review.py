@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_runs, examples, positive
-from suphx_cli.commands.viewing.record_agent import check_record_agent, loaded_agent
+from suphx_cli.commands.viewing.record_agent import (
+    add_cost,
+    check_cost,
+    check_record_agent,
+    cost_judge,
+    loaded_agent,
+)
 from suphx_platform.agents.agent_forms import AGENT_FORMS
 
 if TYPE_CHECKING:
@@ -37,6 +43,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         epilog=examples(
             "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
             "suphx review records --agent runs/RUN/supervised --games 200 --out review-of-records",
+            "suphx review game.mjlog --agent runs/RUN/supervised --player Anna --cost 64",
         ),
     )
     parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
@@ -48,6 +55,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("review"), metavar="FOLDER", help="folder to write (default: review)"
     )
+    add_cost(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
@@ -55,8 +63,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write the review; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
     check_record_agent(args.record, args.agent)
+    check_cost(args)
     with console.activity("importing"):
-        from suphx.evaluation.review import agreement_table, review_game
+        from suphx.evaluation.review import agreement_table, cost_summary, review_game
         from suphx.games.riichi import Quarantine, iter_records
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
@@ -69,19 +78,22 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         who = "" if args.player is None else f" of {args.player!r}"
         raise ValueError(f"{args.record} has no game{who} among its first {args.games}: see suphx records verify")
     agent: Agent = loaded_agent(args.agent, args.runs, console)
+    judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
     with console.progress("games", len(seated)) as progress:
         for log, seat in seated:
-            reviewed.append(review_game(log, agent, seat))
+            reviewed.append(review_game(log, agent, seat, judge))
             progress.advance(1)
     decisions = [decision for game in reviewed for decision in game.decisions]
-    _write(args, reviewed, [seat for _, seat in seated], decisions)
+    unit = None if judge is None else judge.unit
+    _write(args, reviewed, [seat for _, seat in seated], decisions, unit)
     table = agreement_table(decisions)
     return {
         "games": len(reviewed),
         "decisions": len(decisions),
         "agreement": table[0]["agreement"] if table else None,
         "groups": table,
+        "cost": None if unit is None else cost_summary(decisions, unit, args.cost),
         "page": str(args.out / "review.html"),
     }
 
@@ -98,10 +110,11 @@ def _write(
     games: list[ReviewedGame],
     seats: list[int | None],
     decisions: list[ReviewedDecision],
+    cost_unit: str | None,
 ) -> None:
     """Write the pages and the JSON."""
     from suphx.atomic_file import write_atomically
-    from suphx.evaluation.review import agreement_table, largest_differences
+    from suphx.evaluation.review import agreement_table, cost_summary, dearest_differences, largest_differences
     from suphx_pipelines.engine.json_file import write_json
     from suphx_pipelines.review.review_page import review_page
     from suphx_pipelines.viewer.viewer_page import viewer_page
@@ -114,7 +127,11 @@ def _write(
         pages[title] = f"{number}-{name}.html"
         page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=seat or 0)
         write_atomically(args.out / pages[title], [page.encode()])
-    values = {"agent": args.agent, "groups": agreement_table(decisions)}
-    write_json(args.out / "review.json", values | {"decisions": [asdict(one) for one in decisions]})
-    shown = largest_differences(decisions, _NUM_DIFFERENCES)
-    write_atomically(args.out / "review.html", [review_page(args.agent, decisions, shown, pages).encode()])
+    cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
+    values = {"agent": args.agent, "groups": agreement_table(decisions), "cost": cost}
+    rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
+    write_json(args.out / "review.json", values | {"decisions": rows})
+    choose = largest_differences if cost is None else dearest_differences
+    shown = choose(decisions, _NUM_DIFFERENCES)
+    page = review_page(args.agent, decisions, shown, pages, cost)
+    write_atomically(args.out / "review.html", [page.encode()])

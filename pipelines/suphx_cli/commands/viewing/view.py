@@ -6,14 +6,20 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from suphx_cli.arguments.parsing import add_runs, examples
-from suphx_cli.commands.viewing.record_agent import check_record_agent, loaded_agent
+from suphx_cli.commands.viewing.record_agent import (
+    add_cost,
+    check_cost,
+    check_record_agent,
+    cost_judge,
+    loaded_agent,
+)
 from suphx_platform.agents.agent_forms import AGENT_FORMS
 
 if TYPE_CHECKING:
-    from suphx.games.riichi import GameLog, Opinions
+    from suphx.games.riichi import GameLog
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
@@ -52,6 +58,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
     parser.add_argument("--no-open", action="store_true", help="do not open the page in the browser")
+    add_cost(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
 
@@ -59,6 +66,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Write the page; ValueError for a missing record, an unknown agent or player, or a record against the rules."""
     check_record_agent(args.record, args.agent)
+    check_cost(args)
     with console.activity("importing"):
         from suphx.atomic_file import write_atomically
         from suphx.games.riichi import find_record, viewer_game
@@ -68,9 +76,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
     game = find_record(args.record, args.game)
     seat = _seat(game, args.player)
-    opinions = None if args.agent is None else _opinions(args, game, console)
+    values = viewer_game(game) if args.agent is None else _compared(args, game, console)
     with console.activity("writing the page"):
-        values = viewer_game(game, opinions)
         path = args.out or Path(re.sub(r"[^\w.-]+", "-", game.id) + ".html")
         write_atomically(path, [viewer_page(values, title=game.id, seat=seat).encode()])
     if not args.no_open and not console.is_json and sys.stderr.isatty():
@@ -92,15 +99,14 @@ def _seat(game: GameLog, player: str | None) -> int:
     raise ValueError(f"--player is {player!r}: use one of {', '.join(game.names)}, or a seat from 1 to 4")
 
 
-def _opinions(args: argparse.Namespace, game: GameLog, console: Console) -> Opinions:
-    from dataclasses import replace
-
-    from suphx.games.riichi import recorded_decisions
-    from suphx.selfplay.agents.opinion import ask_agent
+def _compared(args: argparse.Namespace, game: GameLog, console: Console) -> dict[str, Any]:
+    """Return the game for the page, with what the agent would do at each decision."""
+    from suphx.evaluation.review import review_game
 
     agent = loaded_agent(args.agent, args.runs, console)
-    with console.activity("asking the agent"):
-        return replace(ask_agent(agent, recorded_decisions(game)), name=args.agent)
+    judge = cost_judge(args, agent)
+    with console.activity("asking the agent" if judge is None else "estimating what differences cost"):
+        return review_game(game, agent, judge=judge).values | {"agent": args.agent}
 
 
 def _open(path: Path, console: Console) -> None:

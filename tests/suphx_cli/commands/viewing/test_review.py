@@ -10,6 +10,9 @@ import pytest
 
 from suphx.evaluation.review import KINDS
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
+from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
+from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
 from suphx_cli import cli
 from tests.games.riichi.builders.random_game import random_game
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -96,3 +99,58 @@ def test_what_cannot_be_reviewed_is_one_line(
     assert cli.main(["review", *arguments]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
     assert not (tmp_path / "review").exists()
+
+
+def test_costs_of_differences_are_in_the_files_and_on_the_pages(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, out = records / "game0.mjlog", tmp_path / "out"
+    common = [str(game), "--agent", "ukeire", "--player", "1", "--out", str(out), "--runs", str(tmp_path)]
+    result = review(capsys, *common, "--cost", "4")
+    cost = result["cost"]
+    assert isinstance(cost, dict)
+    assert (cost["unit"], cost["samples"]) == ("points", 4)
+    values = json.loads((out / "review.json").read_text())
+    costs = [one["cost"]["mean"] for one in values["decisions"] if one["cost"]]
+    assert len(costs) == sum(one["played"] != one["agent"] for one in values["decisions"]) == cost["differences"]
+    assert sum(costs) == pytest.approx(cost["total"])
+    page = (out / "review.html").read_text()
+    assert "<h2>Cost" in page
+    assert f"{max(costs):+,.1f} points (" in page
+    shown = json.loads((out / "1-game0.html").read_text().split('id="data">')[1].split("</script>")[0])["game"]
+    assert shown["cost_unit"] == "points"
+
+
+def test_the_reward_predictor_of_the_run_gives_costs_in_placement_points(
+    records: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    nets = save_random(run / "supervised")
+    predictor = RewardPredictor(RewardPredictorConfig(), (90, 45, 0, -135))
+    path = run / "reward_predictor" / REWARD_PREDICTOR_FILE
+    path.parent.mkdir()
+    header = RewardHeader(net=predictor.config, points=predictor.points, rules_version="x", step=1)
+    save_reward_predictor(path, predictor.state_dict(), header)
+    common = [str(records / "game0.mjlog"), "--player", "1", "--cost", "2", "--runs", str(tmp_path)]
+    common += ["--out", str(tmp_path / "out")]
+    beside = review(capsys, *common, "--agent", str(nets))["cost"]
+    named = review(capsys, *common, "--agent", "ukeire", "--reward-predictor", str(path))["cost"]
+    assert isinstance(beside, dict)
+    assert isinstance(named, dict)
+    assert beside["unit"] == named["unit"] == "placement points"
+    assert beside["total"] == 0, "an untrained predictor values all games alike"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--cost", "1"], "--cost is 1: use 2 samples or more"),
+        (["--reward-predictor", "x"], "add --cost SAMPLES"),
+        (["--cost", "4", "--reward-predictor", "nowhere"], "--reward-predictor is nowhere, which is no file"),
+    ],
+)
+def test_wrong_settings_of_costs_are_refused(
+    records: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert cli.main(["review", str(records), "--agent", "ukeire", *arguments]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]

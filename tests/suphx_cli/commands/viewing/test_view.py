@@ -61,6 +61,25 @@ def test_a_game_inside_an_archive_is_named_by_id_or_number(
     assert (tmp_path / "second.html").is_file()
 
 
+def test_what_differences_cost_is_shown_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record, page = tmp_path / "game.mjlog", tmp_path / "page.html"
+    one_deal = dataclasses.replace(game(), kyokus=game().kyokus[:1])
+    record.write_text(write_mjlog(one_deal), encoding="utf-8")
+    view(capsys, str(record), "--agent", "ukeire", "--cost", "2", "--out", str(page), "--runs", str(tmp_path))
+    shown = data_of(page)["game"]
+    assert isinstance(shown, dict)
+    assert shown["cost_unit"] == "points"
+    decisions = [each for deal in shown["deals"] for step in deal["steps"] for each in step["decisions"]]
+    assert {each["differs"] for each in decisions} == {True, False}
+    for each in decisions:
+        assert ("cost" in each) == each["differs"]
+        if each["differs"]:
+            low, high = each["cost"]["interval"]
+            assert low <= each["cost"]["mean"] <= high
+    assert cli.main(["view", str(record), "--cost", "2"]) == 1
+    assert "--cost compares the moves with those of an agent: add --agent AGENT" in capsys.readouterr().err
+
+
 def test_an_agent_is_compared_with_the_players(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record, page = tmp_path / "game.mjlog", tmp_path / "page.html"
     record.write_text(write_mjlog(game()), encoding="utf-8")

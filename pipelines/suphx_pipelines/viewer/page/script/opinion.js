@@ -5,7 +5,16 @@ function opinion(decision) {
   const rows = decision.moves.map((move, index) => ({ move, index }))
     .filter(({ index }) => isBarred || index === decision.played || index === decision.agent);
   const heading = el("h3", {}, GAME.names[decision.seat], " ", el("span", { class: `verdict ${decision.differs ? "differs" : ""}` }, verdict(decision)));
-  return el("div", { class: "opinion" }, heading, el("ul", { class: "bars" }, rows.map(({ move, index }) => bar(decision, move, index))));
+  return el("div", { class: "opinion" }, heading, cost(decision), el("ul", { class: "bars" }, rows.map(({ move, index }) => bar(decision, move, index))));
+}
+
+// What the played move cost, where it was estimated.
+function cost(decision) {
+  if (!decision.cost) return null;
+  const rounded = (value) => change(Number(value.toFixed(GAME.cost_unit === "points" ? 0 : 1)));
+  const [low, high] = decision.cost.interval;
+  const unit = word(GAME.cost_unit === "points" ? "cost_points" : "cost_placement_points");
+  return el("p", { class: "cost" }, word("cost", { mean: rounded(decision.cost.mean), unit, low: rounded(low), high: rounded(high) }));
 }
 
 function verdict(decision) {

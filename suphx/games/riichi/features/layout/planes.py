@@ -78,7 +78,7 @@ class PlaneLayout:
     @property
     def num_planes(self) -> int:
         """The number of planes."""
-        return sum(part.count for part in self.ranges)
+        return self.ranges[-1].first + self.ranges[-1].count if self.ranges else 0
 
     @property
     def row_bytes(self) -> int:

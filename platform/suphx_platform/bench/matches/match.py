@@ -1,0 +1,168 @@
+"""Decisions a second of a match between nets, beside self-play of the same nets on as many cores."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.workers.game_workers import GameTask, Summary, play_tasks, wall_seeds
+from suphx.games.riichi import GameLog, Rules, asked_tables, game_row, tenhou
+from suphx.kernel.record import I16, I64, Records
+from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
+from suphx.selfplay.agents.policy_set import load_policy_set
+from suphx.selfplay.rollouts.rollout import Game, play_stream
+from suphx_platform.bench.selfplay.selfplay import play_in_threads
+from suphx_platform.bench.selfplay.selfplay_alone import SelfplayCase
+
+_WALLS_PER_TASK = 16
+_FIRST_SHARE, _LAST_SHARE = 0.15, 0.7
+"""Of the games: before, processes start and deals end all at once; afterwards tables are left without a game."""
+_NAMES = ("candidate", "baseline")
+
+
+def bench_match(
+    folder: Path,
+    *,
+    num_hanchans: int,
+    seconds: float,
+    seed: int,
+    workers: int,
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Play a match of the nets in ``folder`` with themselves, then self-play with them; return both rates.
+
+    ``ratio``: decisions a second of the match, between ``_FIRST_SHARE`` and ``_LAST_SHARE`` of its games, over those
+    of ``suphx bench selfplay`` with ``workers`` simulators and engines, for ``seconds``. A decision is a table at which
+    a net is asked, in both. ``whole_match``: the rate over the whole time, with the start of the processes. ValueError
+    for a folder without nets.
+    """
+    agent = load_agent(str(folder))
+    if not isinstance(agent, NetAgent):
+        raise ValueError(f"{folder} has no nets: give a folder of checkpoints, such as runs/RUN/supervised")
+    say(f"a match of {num_hanchans:,} hanchans")
+    match = _play_match(folder, num_hanchans, seed, workers)
+    say("self-play of the same nets")
+    case = SelfplayCase(
+        encoder=agent.encoder.name,
+        size="tiny",  # of untrained nets, which are not used
+        nets="policy",
+        num_tables=512,
+        num_simulators=workers,
+        num_engines=workers,
+        num_cores=workers,
+        device="cpu",
+        on_ray=False,
+        rollout_fragment_length=16,
+        seconds=seconds,
+        seed=seed,
+    )
+    selfplay = play_in_threads(case, load_policy_set(folder, agent.encoder)).decisions_per_second
+    return {
+        "agent": str(folder),
+        "hanchans": num_hanchans,
+        "workers": workers,
+        "seed": seed,
+        "decisions_per_second": match.rate,
+        "selfplay_decisions_per_second": selfplay,
+        "ratio": match.rate / selfplay,
+        "decisions_per_hanchan": match.decisions / num_hanchans,
+        "whole_match": {"seconds": match.seconds, "decisions_per_second": match.decisions / match.seconds},
+    }
+
+
+@dataclass(slots=True)
+class _Clock:
+    """When which share of the games had been played."""
+
+    num_games: int
+    games: float = 0.0
+    marks: list[tuple[float, float]] = field(default_factory=list)
+    """(games, seconds) after each report between the two shares."""
+
+    def advance(self, games: float) -> None:
+        self.games += games
+        if _FIRST_SHARE <= self.games / self.num_games <= _LAST_SHARE:
+            self.marks.append((self.games, time.perf_counter()))
+
+    def games_per_second(self) -> float:
+        """Return the rate between the first and the last report; nan with fewer than two."""
+        if len(self.marks) < 2:
+            return float("nan")
+        (first, began), (last, ended) = self.marks[0], self.marks[-1]
+        return (last - first) / max(ended - began, 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    decisions: int
+    seconds: float
+    rate: float
+    """Decisions a second without the start and the end."""
+
+
+def _play_match(folder: Path, num_hanchans: int, seed: int, workers: int) -> _Measured:
+    clock = _Clock(num_hanchans)
+    started = time.perf_counter()
+    summaries = play_tasks(
+        (str(folder), str(folder)),
+        _NAMES,
+        _tasks(wall_seeds(seed, num_hanchans // SEATS)),
+        summarise=_summarise,
+        rules=tenhou(),
+        workers=workers,
+        play=_play_counted,
+        progress=clock.advance,
+    )
+    decisions = sum(int(summary["decisions"]) for _, summary in summaries)
+    seconds = time.perf_counter() - started
+    return _Measured(decisions, seconds, clock.games_per_second() * decisions / num_hanchans)
+
+
+def _tasks(walls: range) -> list[GameTask]:
+    """Return the games of a match 1v3 in the parts that ``play_match`` has."""
+    tasks = []
+    for first in range(0, len(walls), _WALLS_PER_TASK):
+        part = walls[first : first + _WALLS_PER_TASK]
+        seats = np.tile(1 - np.eye(SEATS, dtype=np.int64), (len(part), 1))
+        seeds = tuple(wall for wall in part for _ in range(SEATS))
+        tasks.append(GameTask(seats, seeds, key=f"walls-{first}", title=f"a match on walls {first + 1} and later"))
+    return tasks
+
+
+class _CountingAgent:
+    """An agent that knows how many tables have asked its nets."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.name = agent.name
+        self.num_asked = 0
+        self._agent = agent
+
+    def act(self, tables: Records, indices: I64) -> I16:
+        self.num_asked += int(asked_tables(tables, indices).sum())
+        return self._agent.act(tables, indices)
+
+
+def _play_counted(
+    agents: Sequence[Agent], games: Iterator[Game], rules: Rules, **how: Any
+) -> Iterator[tuple[GameLog, int]]:
+    """Yield each game with the decisions since the one before, of all tables."""
+    counting = [_CountingAgent(agent) for agent in agents]
+    counted = 0
+    for log in play_stream(counting, games, rules, **how):
+        asked = sum(agent.num_asked for agent in counting)
+        yield log, asked - counted
+        counted = asked
+
+
+def _summarise(games: Sequence[tuple[GameLog, int]]) -> Summary:
+    """Return what a match keeps of its games, and their decisions."""
+    return {
+        "rows": [[game_row(log, name) for log, _ in games] for name in _NAMES],
+        "decisions": sum(number for _, number in games),
+    }

@@ -1,0 +1,193 @@
+"""What a decision cost: the played move and that of an agent, both played on to the end of the deal many times.
+
+>>> judge = CostJudge(agent, samples=64, predictor=predictor)
+>>> costs = judge.costs(game, recorded_decisions(game), numbers, wanted)
+
+Every sample deals anew what the player could not see (``determinise``), once for both moves. The agent then plays on at
+all seats. With draw lanes each seat draws the same tiles after either move, as long as it can, so most of the luck is
+the same (rollouts: Tesauro and Galperin, "On-line Policy Improvement using Monte-Carlo Search", 1996).
+
+What the end of a deal is worth is told by the reward predictor, in points for places (paper, section 3.2), or without
+one by the points of the deal.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from suphx.evaluation.statistics import LEVEL, Interval
+from suphx.games.riichi import (
+    GAME_END,
+    MAX_SEED,
+    GameLog,
+    GameProgress,
+    RecordedDecisions,
+    Simulator,
+    determinise,
+    encode_game_progress,
+)
+from suphx.kernel.record import I16, I64, Records
+from suphx.models.nets.reward_predictor import RewardPredictor
+from suphx.selfplay.agents.agent import Agent, BaselineAgent
+
+F64 = NDArray[np.float64]
+
+_MAX_TABLES = 4096
+MIN_SAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """By how much the agent's move is worth more than the played one; above 0: the played move is worse."""
+
+    mean: float
+    standard_error: float
+    """Of the mean, over the deals that were dealt anew; 0 if no deal ended differently."""
+    interval: Interval
+    """95 % interval."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys that scripts and pages read."""
+        return {"mean": self.mean, "interval": [self.interval.low, self.interval.high]}
+
+
+class CostJudge:
+    """Plays decisions on, for one agent and one measure of worth."""
+
+    def __init__(self, agent: Agent, *, samples: int, predictor: RewardPredictor | None = None) -> None:
+        """``samples``: deals for each move, at least 2. ValueError for fewer."""
+        if samples < MIN_SAMPLES:
+            raise ValueError(f"{samples} samples: use {MIN_SAMPLES} or more, such as 64")
+        self._agent = agent
+        self._substitute = BaselineAgent("ukeire")
+        self._samples = samples
+        self._predictor = predictor
+
+    @property
+    def unit(self) -> str:
+        """What costs are in."""
+        return "points" if self._predictor is None else "placement points"
+
+    def costs(self, game: GameLog, recorded: RecordedDecisions, numbers: I64, wanted: I16) -> list[Cost]:
+        """Return the cost of each decision ``numbers`` int64 [n] of ``recorded``, the decisions of ``game``.
+
+        ``wanted`` int16 [n]: the agent's moves there, which must be legal. The same call gives the same costs.
+        """
+        size = max(1, _MAX_TABLES // (2 * self._samples))
+        parts = range(0, len(numbers), size)
+        return [
+            cost
+            for first in parts
+            for cost in self._costs(game, recorded, numbers[first : first + size], wanted[first : first + size])
+        ]
+
+    def _costs(self, game: GameLog, recorded: RecordedDecisions, numbers: I64, wanted: I16) -> list[Cost]:
+        starts = self._deal_anew(game, recorded, numbers)
+        seats = starts["actor"].astype(np.int64)
+        kyokus = np.repeat(recorded.kyokus[numbers], self._samples)
+        worths = []
+        for moves in (wanted, recorded.actions[numbers]):
+            ends = self._play_on(starts, np.repeat(moves, self._samples), game)
+            worths.append(self._worths(game, kyokus, seats, ends))
+        gains = (worths[0] - worths[1]).reshape(len(numbers), self._samples)
+        return [_cost(line) for line in gains]
+
+    def _deal_anew(self, game: GameLog, recorded: RecordedDecisions, numbers: I64) -> Records:
+        """Return the tables of the decisions, each ``samples`` times in a row, with all that is hidden dealt anew."""
+        tables = np.repeat(recorded.tables[numbers], self._samples)
+        key = zlib.crc32(game.id.encode())
+        seeds = [np.random.default_rng([key, number]).integers(0, MAX_SEED, self._samples) for number in numbers]
+        dealt = determinise(tables, tables["actor"], np.concatenate(seeds))
+        dealt["has_draw_lanes"] = True
+        return dealt
+
+    def _play_on(self, starts: Records, moves: I16, game: GameLog) -> Records:
+        """Return copies of the tables after the deal; the next one has been dealt unless the game is over."""
+        simulator = Simulator(len(starts), game.rules, stops_at_kyoku_end=True)
+        simulator.tables[:] = starts
+        simulator.advance(np.arange(len(starts)), moves)
+        while (waiting := simulator.waiting()).size:
+            simulator.advance(waiting, self._act(simulator.tables, waiting))
+        simulator.next_kyoku(np.arange(len(starts)))
+        return simulator.tables
+
+    def _act(self, tables: Records, waiting: I64) -> I16:
+        """Return the agent's moves; a baseline that never calls has none where the player has called."""
+        actions = self._agent.act(tables, waiting)
+        unanswered = np.flatnonzero(tables["legal"][waiting, actions] == 0)
+        if unanswered.size:
+            actions[unanswered] = self._substitute.act(tables, waiting[unanswered])
+        return actions
+
+    def _worths(self, game: GameLog, kyokus: I64, seats: I64, ends: Records) -> F64:
+        """Return what each table [m] after its deal is worth to the seat that decided."""
+        lines = np.arange(len(ends))
+        worths: F64 = ends["scores"][lines, seats].astype(np.float64)
+        if self._predictor is None:
+            return worths
+        for kyoku in np.unique(kyokus):
+            own = np.flatnonzero(kyokus == kyoku)
+            worths[own] = _predicted(self._predictor, game, int(kyoku), seats[own], ends[own])
+        by_place = np.array([np.nan, *self._predictor.points])
+        is_over = ends["phase"] == GAME_END
+        worths[is_over] = by_place[ends["placement"][lines, seats]][is_over]
+        return worths
+
+
+@torch.inference_mode()
+def _predicted(predictor: RewardPredictor, game: GameLog, kyoku: int, seats: I64, ends: Records) -> F64:
+    """Return what games are worth to ``seats`` [m] by the predictor, if the deal ``kyoku`` ended as in ``ends`` [m]."""
+    before = encode_game_progress(_progress_to(game, kyoku))[:, seats].transpose(1, 0, 2)
+    after = encode_game_progress(_progress_after(game, kyoku, ends))[np.arange(len(ends)), seats][:, None]
+    lines = torch.from_numpy(np.concatenate([before, after], axis=1))
+    worths: F64 = predictor(lines)[:, -1].double().numpy()
+    return worths
+
+
+def _progress_to(game: GameLog, kyoku: int) -> GameProgress:
+    """Return how the game stood at the start of each deal up to ``kyoku``."""
+    deals = game.kyokus[: kyoku + 1]
+    scores = np.array([deal.scores for deal in deals], np.int32)
+    return GameProgress(
+        round_scores=np.diff(scores, axis=0, prepend=scores[:1]),
+        scores=scores,
+        kyoku=np.array([deal.kyoku for deal in deals], np.int32),
+        honba=np.array([deal.honba for deal in deals], np.int32),
+        kyotaku=np.array([deal.kyotaku for deal in deals], np.int32),
+        is_over=np.zeros(len(deals), np.bool_),
+    )
+
+
+def _progress_after(game: GameLog, kyoku: int, ends: Records) -> GameProgress:
+    """Return how the games stand after the deal."""
+    scores = ends["scores"].astype(np.int32)
+    return GameProgress(
+        round_scores=scores - np.array(game.kyokus[kyoku].scores, np.int32),
+        scores=scores,
+        kyoku=ends["kyoku"].astype(np.int32),
+        honba=ends["honba"].astype(np.int32),
+        kyotaku=ends["kyotaku"].astype(np.int32),
+        is_over=ends["phase"] == GAME_END,
+    )
+
+
+def _cost(gains: F64) -> Cost:
+    """Return the cost from the differences of all samples."""
+    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(len(gains))
+    radius = error * float(stdtrit(len(gains) - 1, (1 + LEVEL) / 2))
+    return Cost(mean, error, Interval(mean - radius, mean + radius))
+
+
+def total_cost(costs: Sequence[Cost]) -> tuple[float, Interval]:
+    """Return the sum of independent estimates and its 95 % interval."""
+    total = sum(cost.mean for cost in costs)
+    radius = float(stdtrit(math.inf, (1 + LEVEL) / 2)) * math.sqrt(sum(cost.standard_error**2 for cost in costs))
+    return total, Interval(total - radius, total + radius)

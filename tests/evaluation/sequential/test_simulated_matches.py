@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.sequential.sequential_config import SequentialConfig
+from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialState
+from suphx.evaluation.sequential.simulated_matches import MeasuredWalls, simulate_match, simulate_matches
+from suphx.evaluation.wall_difference import PLACEMENT
+from tests.evaluation.sequential.simulated_walls import MEASURED_WALLS, NORMAL_WALLS
+
+SCALE = SequentialConfig().scale(PLACEMENT)
+
+
+def test_the_measured_walls_are_drawn_as_they_are_at_their_own_mean() -> None:
+    walls = np.array([-4, -4, 0, 1, 1, 1, 3, 6])
+    measured = MeasuredWalls(walls, SCALE)
+    assert measured.gain == pytest.approx(-walls.mean() / 4), "places: fewer are better"
+    assert measured.standard_deviation == pytest.approx(walls.std() / 4)
+    own = measured.with_gain(measured.gain)
+    assert own.values.tolist() == [-4, 0, 1, 3, 6]
+    assert own.probabilities == pytest.approx([2 / 8, 1 / 8, 3 / 8, 1 / 8, 1 / 8])
+
+
+@pytest.mark.parametrize("gain", [-0.3, 0.0, 0.05, 0.4])
+def test_walls_of_another_mean_keep_their_values_and_their_spread(gain: float) -> None:
+    measured = MeasuredWalls(NORMAL_WALLS, SCALE)
+    moved = measured.with_gain(gain)
+    gains = SCALE.unit * moved.values
+    assert moved.probabilities @ gains == pytest.approx(gain)
+    spread = math.sqrt(moved.probabilities @ (gains - gain) ** 2)
+    assert spread == pytest.approx(measured.standard_deviation, rel=0.05)
+    drawn = moved.draw((400, 50), np.random.default_rng(1))
+    assert SCALE.unit * drawn.mean() == pytest.approx(gain, abs=4 * spread / math.sqrt(drawn.size))
+
+
+def test_means_that_no_walls_have_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"from -0\.500 to \+0\.250 cannot have the mean \+0\.300: measure agents of"):
+        MeasuredWalls(np.array([-1, 0, 2]), SCALE).with_gain(0.3)
+    with pytest.raises(ValueError, match="all walls have the same result"):
+        MeasuredWalls(np.zeros(20, np.int64), SCALE)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_simulated_match_ends_where_a_real_one_does(seed: int) -> None:
+    test = SequentialConfig(difference=0.15, error=0.05).test()
+    walls = MeasuredWalls(NORMAL_WALLS, SCALE).with_gain(0.1)
+    decision, number = simulate_match(test, walls, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([walls.draw((1, FIRST_LOOK), rng).ravel(), walls.draw((64, LOOK_EVERY), rng).ravel()])
+    state = SequentialState().with_block(0, drawn.tolist(), test)
+    assert (state.decision, state.sums.walls) == (decision, number)
+
+
+def test_errors_stay_within_the_promised_rate_and_use_it() -> None:
+    """With Wald's bound only 2 % would be wrong: it is for a test that looks after every step, however small."""
+    test = SequentialConfig(difference=0.25, error=0.05).test()
+    measured = MeasuredWalls(NORMAL_WALLS, SCALE)
+    rng = np.random.default_rng(3)
+    equal, better = (simulate_matches(test, measured.with_gain(gain), matches=2_000, rng=rng) for gain in (0.0, 0.25))
+    for wrong in (equal.better, 1 - better.better):
+        assert 0.03 < wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / 2_000)
+    assert equal.standard_error < 0.03 * equal.mean_hanchans
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("difference", "hanchans", "matches"), [(0.05, 2_000, 6_000), (0.02, 12_000, 4_000)])
+def test_small_differences_are_decided_within_the_promised_hanchans(
+    difference: float, hanchans: int, matches: int
+) -> None:
+    """On walls of real nets, with errors of 5 % each, whether or not there is a difference."""
+    test = SequentialConfig(difference=difference, error=0.05).test()
+    measured = MeasuredWalls(MEASURED_WALLS, SCALE)
+    rng = np.random.default_rng(1)
+    equal, better = (
+        simulate_matches(test, measured.with_gain(gain), matches=matches, rng=rng) for gain in (0.0, difference)
+    )
+    for result, wrong in ((equal, equal.better), (better, 1 - better.better)):
+        assert result.mean_hanchans < hanchans + 2 * result.standard_error
+        assert wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / matches)
