@@ -60,7 +60,7 @@ class SeatedAgents:
 
     @property
     def has_hints(self) -> bool:
-        """Tell whether the agent can be asked about the person's moves: nets that see hidden tiles would reveal them."""
+        """Tell whether the agent can be asked about the person's moves: those of hidden tiles would reveal them."""
         return not (isinstance(self.agent, NetAgent) and self.agent.sees_hidden_tiles)
 
     @property

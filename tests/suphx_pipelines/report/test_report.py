@@ -313,7 +313,7 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
     for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 record was set aside"):
         assert part in top
     assert "The kong net has not begun to learn." in top
-    assert "95 % interval −0.310 … −0.070" in top
+    assert "95 % interval −0.310 to −0.070" in top
 
 
 def test_the_strength_comes_first(results: Results) -> None:
@@ -361,7 +361,15 @@ def test_the_papers_columns_are_there_for_real_records_only(results: Results) ->
 
 def test_the_report_shows_match_and_data(results: Results) -> None:
     text = text_of(render(RUN, results))
-    for part in ("12,700", "600,000", "30.0 %", "6,100", "4.2 (3.1 … 5.3)", "−0.310 … −0.070", 'name = "laptop"'):
+    for part in (
+        "12,700",
+        "600,000",
+        "30.0 %",
+        "6,100",
+        "4.2 (3.1 to 5.3)",
+        "−0.310 to −0.070",
+        'name = "laptop"',
+    ):
         assert part in text
 
 
@@ -404,7 +412,7 @@ def test_the_report_shows_what_other_planes_change(results: Results) -> None:
     words = read(render(RUN, results)).words
     start = len(words) - words[::-1].index("mini") - 1
     shown = [word for word in words[start:] if word.strip()]
-    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 … −1.50"]
+    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 to −1.50"]
     assert "mini is less accurate than suphx (−1.85 percentage points)" in " ".join(words)
 
 
@@ -413,7 +421,7 @@ def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
     begin = page.index("<h2>Self-play</h2>")
     section = text_of(page[begin : page.index("</section>", begin)])
     assert "After 40 updates the nets are stronger than their start" in section
-    for part in ("345,678", "−0.31", "−0.45 … −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
+    for part in ("345,678", "−0.31", "−0.45 to −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in section
     assert "Memory" not in section  # all was in one process
     assert "Target 1.75 (dashed); deviates from the target by up to 8.6 % over the last half." in section
@@ -432,7 +440,7 @@ def test_the_report_shows_what_a_fixed_alpha_does(results: Results) -> None:
     words = [word for word in read(render(RUN, results)).words if word.strip()]
     for alpha, entropy in (("alpha 0", "0.07"), ("alpha 1.5", "2.41")):
         start = len(words) - words[::-1].index(alpha) - 1
-        assert words[start : start + 4] == [alpha, entropy, "−0.071", "−0.200 … 0.060"]
+        assert words[start : start + 4] == [alpha, entropy, "−0.071", "−0.200 to 0.060"]
 
 
 def test_text_of_strangers_is_escaped(results: Results) -> None:
