@@ -129,14 +129,35 @@ class Page:
         """Return the text that the page shows."""
         return str(self.value("document.body.innerText"))
 
+    def press_at(self, selector: str) -> None:
+        """Press where the first element of a CSS selector is, whether or not it can be pressed."""
+        found = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
+        left, top, width, height = self.value(f"(({{x, y, width, height}}) => [x, y, width, height])({found})")
+        self.press_place(left + width / 2, top + height / 2)
+
     def click(self, selector: str) -> bool:
         """Press the first element of a CSS selector where a person would; False if it cannot be pressed."""
         place = self.value(_PLACE % json.dumps(selector))
         if place is None:
             return False
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        self.press_place(*place)
         return True
+
+    def press_place(self, x: float, y: float) -> None:
+        """Press the left button of the mouse at a place of the window."""
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def touch(self, *places: tuple[float, float]) -> None:
+        """Put a finger down at the first of the places (x, y), move it over the others, and lift it."""
+        for number, (x, y) in enumerate(places):
+            kind = "touchMove" if number else "touchStart"
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def turn_wheel(self, x: float, y: float, delta: float) -> None:
+        """Turn the mouse wheel above a place by ``delta`` pixels, down if positive."""
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta)
 
     def press(self, key: str) -> None:
         """Press and release a key such as ``"ArrowRight"`` or ``"h"``."""

@@ -9,7 +9,7 @@ _PURPOSES = {
     "ablation": "Trains a net with the planes of one encoder, to show what the planes bring.",
     "evaluation": "Plays a match of the supervised nets against a baseline on shared walls.",
     "playouts": "Learns from playouts: several answers to one decision, played on the same hidden tiles.",
-    "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput over the updates.",
+    "reinforcement": "Improves nets by self-play. *Model metrics* has strength, entropy and throughput.",
     "oracle": "Self-play of nets that see hidden tiles (oracle guiding).",
     "oracle_decay": "Self-play that sees fewer and fewer hidden tiles, and at last none.",
     "oracle_distillation": "Self-play that stays near a teacher that sees hidden tiles.",
