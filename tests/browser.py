@@ -61,8 +61,10 @@ class Browser:
         self._process.wait(timeout=_SECONDS)
         self._folder.cleanup()
 
-    def open(self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light") -> Page:
-        """Return a new page at ``address``."""
+    def open(
+        self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light", script: str = ""
+    ) -> Page:
+        """Return a new page at ``address``; ``script`` runs before the page's own ones."""
         request = Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
         with urlopen(request, timeout=_SECONDS) as answer:
             target = json.load(answer)
@@ -73,6 +75,9 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone
         )
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        if script:
+            page.call("Page.enable")
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         page.call("Page.navigate", url=address)
         return page
 

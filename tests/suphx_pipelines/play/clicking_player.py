@@ -25,10 +25,18 @@ READY = "document.querySelector('.call, #hand button:enabled, #next:enabled, #vi
 TABLE = (
     "[...document.querySelectorAll('.felt .tile, .tray .tile')].map((each) => each.getAttribute('aria-label')).join()"
 )
-_OFFERED = """(() => {
-  const buttons = [...document.querySelectorAll("#hand button:enabled, #ask .call:enabled")];
-  return [view.number, queue.length === 0 && timer === null, buttons.map((each) => Number(each.dataset.action))];
+_OFFERED = """[...document.querySelectorAll("#hand button:enabled, #ask .call:enabled")].map((each) =>
+  Number(each.dataset.action))"""
+_NOTE_SENT = """(() => {
+  const send = WebSocket.prototype.send;
+  window.sent = [];
+  WebSocket.prototype.send = function (text) {
+    window.lastSocket = this;
+    window.sent.push(text);
+    send.call(this, text);
+  };
 })()"""
+_SECONDS = 30
 
 
 def tables(out: Path, agent: str = "ukeire", length: str = "tonpuu", seed: int = 1) -> PlayTables:
@@ -46,7 +54,7 @@ class ClickingPlayer:
     """
 
     def __init__(self, browser: Browser, link: str, width: int = 1280, height: int = 800) -> None:
-        self.page: Page = browser.open(link, width=width, height=height)
+        self.page: Page = browser.open(link, width=width, height=height, script=_NOTE_SENT)
         self.page.wait(READY)
         self.page.choose("#pace", "instant")
         self.clicks = 0
@@ -66,10 +74,17 @@ class ClickingPlayer:
         """Tell whether the page shows the end of the game."""
         return bool(self.page.value("document.querySelector('#viewer') !== null"))
 
-    def offered(self) -> tuple[int, bool, list[int]]:
-        """Return the number of the view, whether the page shows everything that came, and the actions to press."""
-        number, is_settled, actions = self.page.value(_OFFERED)
-        return number, is_settled, actions
+    def offered(self) -> set[int]:
+        """Return the actions that can be pressed."""
+        return set(self.page.value(_OFFERED))
+
+    def num_sent(self) -> int:
+        """Return how many messages the page has sent."""
+        return int(self.page.value("window.sent.length"))
+
+    def forge(self, **message: Any) -> None:
+        """Send a message that the page itself would not send."""
+        self.page.value(f"window.lastSocket.send({json.dumps(json.dumps(message))})")
 
     def click_something(self) -> str:
         """Press what a player in a hurry would, if something can be pressed; return what."""
@@ -99,10 +114,12 @@ class ClickingPlayer:
 
 def assert_only_legal_moves_are_offered(person: ClickingPlayer, session: GameSession) -> bool:
     """Compare what can be pressed with what the rules allow; return False if it is not the person's turn."""
-    number, is_settled, actions = person.offered()
-    if not is_settled or not session.is_persons_turn or session.number != number:
+    if not session.is_persons_turn:
         return False
-    assert set(actions) == {move["action"] for move in session.view()["moves"]}
+    legal = {move["action"] for move in session.view()["moves"]}
+    end = time.monotonic() + _SECONDS
+    while (offered := person.offered()) != legal:  # the page may not have heard of it yet
+        assert time.monotonic() < end, f"the page offers {sorted(offered)}, the rules {sorted(legal)}"
     return True
 
 

@@ -103,19 +103,22 @@ def test_no_click_and_no_message_makes_an_illegal_move(tmp_path: Path) -> None:
         while not page.value("document.querySelector('.call.pass') !== null"):  # somebody's discard can be claimed
             person.click_something()
             page.wait(READY)
-        before = list(session.actions)
-        number, _, offered = person.offered()
+        before, number, offered, sent = list(session.actions), session.number, person.offered(), person.num_sent()
         assert page.value("document.querySelectorAll('#hand button').length") >= 13
         assert page.value("document.querySelectorAll('#hand button:enabled').length") == 0
         for place in range(1, 14):  # all tiles of the hand, although they are no buttons now
             page.press_at(f"#hand button:nth-child({place})")
         page.press("d")
         page.press("Enter")
-        for action in sorted(set(range(-1, 122)) - set(offered)):
-            page.value(f"send({{ type: 'move', number: {number}, action: {action} }})")
-        page.value(f"send({{ type: 'next', number: {number} }})")
-        page.value(f"send({{ type: 'move', number: {number - 1}, action: {offered[0]} }})")
+        assert person.num_sent() == sent
+        for action in sorted(set(range(-1, 122)) - offered):
+            person.forge(type="move", number=number, action=action)
+        person.forge(type="next", number=number)
+        person.forge(type="move", number=number - 1, action=min(offered))
         page.wait("document.querySelector('#notice').innerText.includes('an earlier moment of the game')")
         assert (session.actions, session.number) == (before, number)
         assert page.click(".call.pass")
-        page.wait(f"view.number > {number}")
+        page.wait(f"window.sent.at(-1).includes('\"number\":{number},')")
+        page.wait(READY)
+        assert session.actions[: len(before)] == before
+        assert session.number == number + 1

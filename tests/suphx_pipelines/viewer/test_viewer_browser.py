@@ -103,7 +103,9 @@ def test_keys_go_through_the_game(open_game: Open) -> None:
 
 def middle(page: Page, share: float) -> tuple[float, float]:
     """Return a point of the table, ``share`` of its width from the left."""
-    box = page.value("(({x, y, width, height}) => [x, y, width, height])(byId('table').getBoundingClientRect())")
+    box = page.value(
+        "(({x, y, width, height}) => [x, y, width, height])(document.querySelector('#table').getBoundingClientRect())"
+    )
     return box[0] + share * box[2], box[1] + box[3] / 2
 
 
@@ -140,7 +142,9 @@ def test_a_finger_swipes_and_taps_and_the_table_fits_the_phone(open_game: Open, 
     page.wait("location.hash === '#1.1.1'")
     page.touch(left, middle(page, 0.5), right)
     page.wait("location.hash === '#1.0.1'")
-    box = page.value("(({top, bottom, right}) => [top, bottom, right])(byId('table').getBoundingClientRect())")
+    box = page.value(
+        "(({top, bottom, right}) => [top, bottom, right])(document.querySelector('#table').getBoundingClientRect())"
+    )
     assert box[0] >= 0
     assert box[1] <= height
     assert box[2] <= width
@@ -189,7 +193,7 @@ def test_every_yaku_and_draw_of_the_rare_situations_is_shown_by_its_name(records
                 continue
             seen |= new
             page.value(f"location.hash = '#{number}.{len(values['deals'][number - 1]['steps'])}.1'")
-            page.wait(f"place.deal === {number - 1} && !byId('result').hidden")
+            page.wait(f"document.querySelector('#deal').value === '{number - 1}'")
             for language in LANGUAGES:
                 page.choose("#language", language)
                 assert_result_is_shown(page, result, words[language]["words"], known[language])
