@@ -104,8 +104,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / folder).mkdir()
         write_records(games, tmp_path / folder / "games.tsv.xz", "mjlog")
     write_records(games[:3], tmp_path / "records", "mjlog")
-    for form, name in (("mjlog", "game.mjlog"), ("mjai", "game.mjai"), ("mjlog", "games/play-20261123-101500-1.mjlog")):
-        write_records(games[:1], tmp_path / "one", form)
+    for name in ("game.mjlog", "game.mjai", "games/play-20261123-101500-1.mjlog"):
+        write_records(games[:1], tmp_path / "one", "mjai" if name.endswith("mjai") else "mjlog")
         (written,) = (tmp_path / "one").iterdir()
         (tmp_path / name).parent.mkdir(exist_ok=True)
         written.rename(tmp_path / name)

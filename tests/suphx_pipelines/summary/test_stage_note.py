@@ -11,12 +11,12 @@ from suphx_pipelines.summary.stage_note import stage_note
 from suphx_pipelines.tournament.tournament import tournament_stages
 from tests.repository import RECIPES
 
-OTHERS = {"nightly": tournament_stages, "doudizhu": monte_carlo_stages}
-
 
 def stage_names(recipe: str) -> list[str]:
-    if recipe in OTHERS:
-        return [stage.name for stage in OTHERS[recipe]()]
+    if recipe == "nightly":
+        return [stage.name for stage in tournament_stages()]
+    if recipe == "doudizhu":
+        return [stage.name for stage in monte_carlo_stages()]
     return [stage.name for stage in pipeline_stages(load_recipe(RECIPES / f"{recipe}.toml", []))]
 
 

@@ -66,7 +66,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
-    game = find_record(args.record, args.game)
+    with console.activity("finding the game"):
+        game = find_record(args.record, args.game)
     seat = _seat(game, args.player)
     opinions = None if args.agent is None else _opinions(args, game, console)
     with console.activity("writing the page"):
