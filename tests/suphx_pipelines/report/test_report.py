@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,11 +12,15 @@ from xml.etree import ElementTree
 import pytest
 
 from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report import Results, Run, pictures, read_results, render
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
+from tests import screenshot
+from tests.browser import Browser
 
+HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 SUMMARY = RunSummary(
     run_id="laptop-0123456789",
     recipe="laptop",
@@ -294,9 +299,39 @@ def test_every_picture_is_well_formed_and_has_no_number_that_is_none(results: Re
 def test_nothing_has_a_fixed_width_that_a_phone_does_not_have(results: Results) -> None:
     page = render(RUN, results)
     assert 'name="viewport" content="width=device-width' in page
-    assert page.count("<table>") == page.count('<div class="wide"><table>')  # tables scroll in their own box
+    assert page.count("<table") == page.count('<div class="wide"><table')  # tables scroll in their own box
     assert not re.search(r'<(?:svg|table|div|figure)[^>]*\bwidth="?\d', page)
     assert not re.search(r"(?<!max-)(?<!min-)\bwidth: (?:[3-9]\d|\d{3,})(?:rem|px|em)", page)
+
+
+def test_a_table_that_is_too_wide_for_a_phone_names_its_columns_in_every_cell() -> None:
+    narrow = report_page.table(("net", "games"), [("discard", "7")])
+    assert "stacked" not in narrow
+    wide = report_page.table(("net", "a <long> heading", "x", "y"), [("d" * 12, "e" * 12, "f" * 12, "g" * 12)])
+    assert '<table class="stacked">' in wide
+    assert f'<td data-label="a &lt;long&gt; heading">{"e" * 12}</td>' in wide
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_table_and_no_picture_is_wider_than_the_window(
+    results: Results, tmp_path: Path, width: int, scheme: str
+) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(render(RUN, results), encoding="utf-8")
+    with Browser() as browser:
+        shown = browser.open(page.as_uri(), width=width, height=800, scheme=scheme)
+        shown.wait("document.readyState === 'complete'")
+        shown.value("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert shown.value("document.documentElement.scrollWidth") == width
+        boxes = shown.value(
+            "[...document.querySelectorAll('.wide')]"
+            ".map((each) => [each.innerText, each.scrollWidth - each.clientWidth])"
+        )
+        assert len(boxes) > 8
+        assert [text for text, hidden in boxes if hidden > 0] == []
 
 
 def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
