@@ -74,7 +74,7 @@ class Browser:
         page.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone
         )
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.show_scheme(scheme)
         if script:
             page.call("Page.enable")
             page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
@@ -175,6 +175,10 @@ class Page:
         place, value = json.dumps(selector), json.dumps(option)
         change = f"found.value = {value}; found.dispatchEvent(new Event('change'))"
         self.value(f"(() => {{ const found = document.querySelector({place}); {change}; }})()")
+
+    def show_scheme(self, scheme: str) -> None:
+        """Prefer light or dark colours."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def reload(self) -> None:
         """Load the page again."""
