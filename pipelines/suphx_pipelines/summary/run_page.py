@@ -128,6 +128,7 @@ def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
     commands = {"Open this page": page_command(run_id, folder)}
     nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
     if nets is not None:
+        commands["Play against its agent"] = [program_name(), "play", "--agent", str(nets)]
         commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
     return commands
 
