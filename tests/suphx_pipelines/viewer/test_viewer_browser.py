@@ -179,7 +179,6 @@ def test_real_games_show_the_points_of_their_records_after_each_deal(
 @pytest.mark.records
 def test_every_yaku_and_draw_of_the_rare_situations_is_shown_by_its_name(records: Path, open_game: Open) -> None:
     words = {language: json.loads(page_file(VIEWER, f"words/{language}.json")) for language in LANGUAGES}
-    known = {language: dict(zip(YAKU_NAMES, words[language]["yaku"], strict=True)) for language in LANGUAGES}
     seen: set[str] = set()
     for game in iter_records([records / "rare-situations"], quarantine=Quarantine(), is_fragment_allowed=True):
         values = viewer_game(game)
@@ -196,10 +195,10 @@ def test_every_yaku_and_draw_of_the_rare_situations_is_shown_by_its_name(records
             page.wait(f"document.querySelector('#deal').value === '{number - 1}'")
             for language in LANGUAGES:
                 page.choose("#language", language)
-                assert_result_is_shown(page, result, words[language]["words"], known[language])
+                assert_result_is_shown(page, result, words[language]["words"], words[language]["yaku"])
         page.close()
     assert set(RESULT_NAMES.values()) <= seen
-    assert {"chankan", "suukantsu", "chuuren"} <= {name.split()[0] for name in seen} or len(seen) > 40
+    assert len(seen & set(YAKU_NAMES)) >= 30
 
 
 def assert_result_is_shown(page: Page, result: dict[str, Any], words: dict[str, str], yaku: dict[str, str]) -> None:
