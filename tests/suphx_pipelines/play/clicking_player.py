@@ -113,14 +113,18 @@ class ClickingPlayer:
 
 
 def assert_only_legal_moves_are_offered(person: ClickingPlayer, session: GameSession) -> bool:
-    """Compare what can be pressed with what the rules allow; return False if it is not the person's turn."""
-    if not session.is_persons_turn:
-        return False
-    legal = {move["action"] for move in session.view()["moves"]}
+    """Compare what can be pressed with what the rules allow; return False if it is not the person's turn.
+
+    The server may be playing in its thread, and the page may not have heard of it yet: both are read until they agree.
+    """
     end = time.monotonic() + _SECONDS
-    while (offered := person.offered()) != legal:  # the page may not have heard of it yet
+    while session.is_persons_turn:
+        legal = {move["action"] for move in session.view()["moves"]}
+        offered = person.offered()
+        if offered == legal:
+            return True
         assert time.monotonic() < end, f"the page offers {sorted(offered)}, the rules {sorted(legal)}"
-    return True
+    return False
 
 
 def play_to_the_end(persons: dict[ClickingPlayer, GameSession], seconds: float, reload_after: int = 0) -> None:
