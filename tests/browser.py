@@ -61,8 +61,10 @@ class Browser:
         self._process.wait(timeout=_SECONDS)
         self._folder.cleanup()
 
-    def open(self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light") -> Page:
-        """Return a new page at ``address``."""
+    def open(
+        self, address: str, *, width: int = 1280, height: int = 800, scheme: str = "light", script: str = ""
+    ) -> Page:
+        """Return a new page at ``address``; ``script`` runs before the page's own ones."""
         request = Request(f"http://127.0.0.1:{self._port}/json/new?about:blank", method="PUT")
         with urlopen(request, timeout=_SECONDS) as answer:
             target = json.load(answer)
@@ -72,7 +74,10 @@ class Browser:
         page.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=is_phone
         )
-        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        page.show_scheme(scheme)
+        if script:
+            page.call("Page.enable")
+            page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         page.call("Page.navigate", url=address)
         return page
 
@@ -129,14 +134,35 @@ class Page:
         """Return the text that the page shows."""
         return str(self.value("document.body.innerText"))
 
+    def press_at(self, selector: str) -> None:
+        """Press where the first element of a CSS selector is, whether or not it can be pressed."""
+        found = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
+        left, top, width, height = self.value(f"(({{x, y, width, height}}) => [x, y, width, height])({found})")
+        self.press_place(left + width / 2, top + height / 2)
+
     def click(self, selector: str) -> bool:
         """Press the first element of a CSS selector where a person would; False if it cannot be pressed."""
         place = self.value(_PLACE % json.dumps(selector))
         if place is None:
             return False
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        self.press_place(*place)
         return True
+
+    def press_place(self, x: float, y: float) -> None:
+        """Press the left button of the mouse at a place of the window."""
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def touch(self, *places: tuple[float, float]) -> None:
+        """Put a finger down at the first of the places (x, y), move it over the others, and lift it."""
+        for number, (x, y) in enumerate(places):
+            kind = "touchMove" if number else "touchStart"
+            self.call("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def turn_wheel(self, x: float, y: float, delta: float) -> None:
+        """Turn the mouse wheel above a place by ``delta`` pixels, down if positive."""
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=delta)
 
     def press(self, key: str) -> None:
         """Press and release a key such as ``"ArrowRight"`` or ``"h"``."""
@@ -149,6 +175,10 @@ class Page:
         place, value = json.dumps(selector), json.dumps(option)
         change = f"found.value = {value}; found.dispatchEvent(new Event('change'))"
         self.value(f"(() => {{ const found = document.querySelector({place}); {change}; }})()")
+
+    def show_scheme(self, scheme: str) -> None:
+        """Prefer light or dark colours."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def reload(self) -> None:
         """Load the page again."""

@@ -86,16 +86,24 @@ def test_the_first_hour_works_as_written(tmp_path: Path) -> None:
             port = str(free_port())
             _, shown = interrupt([*words, "--port", port], tmp_path, "Press Ctrl-C")
             assert f"http://127.0.0.1:{port}" in shown
+        elif command.startswith("suphx play"):
+            _, shown = interrupt([*words, "--no-browser"], tmp_path, "Press Ctrl-C")
+            assert re.search(r"http://127\.0\.0\.1:\d+/\?token=", shown), shown
         elif "learning_rate" in command and command not in seen:
             code, shown = interrupt(words, tmp_path, "supervised/kong: running")
             assert (code, "Continue with: suphx run laptop" in shown) == (130, True), shown
             assert "records: reusing the result of" in shown
         else:
             shown = run(words, tmp_path)
+        if command == "suphx run self_play":
+            (run_id,) = (
+                line.split()[1].rstrip(":") for line in shown.splitlines() if line.startswith("run self_play-")
+            )
+            assert (tmp_path / "runs" / run_id / "reinforcement" / "discard.safetensors").is_file()
         if command == "suphx run laptop":
             (run_id,) = (line.split()[1].rstrip(":") for line in shown.splitlines() if line.startswith("run laptop-"))
             assert (tmp_path / "runs" / run_id / "report" / "report.html").is_file()
             assert json.loads((tmp_path / "runs" / run_id / "run.json").read_text())["state"] == "finished"
-        elif command in seen:
+        elif command in seen and command.startswith("suphx run "):
             assert "continuing" in shown
         seen.add(command)

@@ -5,6 +5,9 @@
 >>> observations, rewards, terminations, truncations, infos = env.step(infos["action_mask"].argmax(axis=1))
 
 Table ``i`` plays the same games as a RiichiEnv whose first reset has the seed ``seed + i``.
+
+With ``opponents=None`` one policy plays all four seats (self-play): each step is a decision of whichever seat must
+decide, ``infos["seat"]`` names the seat that decides next, and ``infos["rewards"]`` has the rewards of all four.
 """
 
 from __future__ import annotations
@@ -21,11 +24,12 @@ from numpy.typing import NDArray
 
 from suphx.environments.environment_config import EnvironmentConfig, RewardKind, three_opponents
 from suphx.environments.observation_space import packed_space, planes_space
-from suphx.environments.riichi_env import ILLEGAL_REWARD, check_seat, draw_game
+from suphx.environments.riichi_env import ILLEGAL_REWARD, NUM_SEATS, check_seat, draw_game
 from suphx.environments.seat_tables import SeatTables
-from suphx.games.riichi import NUM_ACTIONS, fill_planes
+from suphx.games.riichi import EVERY_SEAT, NUM_ACTIONS, fill_planes, seat_text
 from suphx.kernel.record import I64, U8
 
+RENDER_MODES = ("ansi",)
 _Step = tuple[U8, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 
@@ -37,7 +41,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         num_envs: int = 1,
         *,
         encoder: str = "mini",
-        opponents: str | Sequence[str] = "ukeire",
+        opponents: str | Sequence[str] | None = "ukeire",
         seat: int | None = None,
         reward: RewardKind = "points",
         points_per_reward: float = 10_000.0,
@@ -45,25 +49,33 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         illegal_reward: float | None = ILLEGAL_REWARD,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
+        render_mode: str | None = None,
     ) -> None:
         """Make the tables; ValueError for settings that do not exist.
 
+        ``opponents``: as for RiichiEnv; None: actions are given for all four seats, and no ``seat`` may be named.
         ``autoreset_mode``: gymnasium's; with DISABLED call ``reset(options={"reset_mask": …})``. ``copy``: return a
         copy of the observations and masks; without it they are always the same arrays, which the next step overwrites.
-        The other settings are those of RiichiEnv.
+        ``render_mode``: "ansi", or None. The other settings are those of RiichiEnv.
         """
         check_seat(seat)
+        if opponents is None and seat is not None:
+            raise ValueError(f"seat is {seat} without opponents: leave it out, because every seat is played")
+        if render_mode not in (None, *RENDER_MODES):
+            raise ValueError(f"render_mode is {render_mode!r}: use {' or '.join(RENDER_MODES)}")
         config = EnvironmentConfig(
             encoder=encoder,
-            opponents=three_opponents(opponents),
+            opponents=() if opponents is None else three_opponents(opponents),
             reward=reward,
             points_per_reward=points_per_reward,
         )
         self.num_envs = num_envs
+        self.render_mode = render_mode
+        self._plays_all = opponents is None
         self._tables = SeatTables(num_envs, config)
         self._seat, self._illegal_reward, self._is_copied = seat, illegal_reward, copy
         self._mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        self.metadata = {"render_modes": list(RENDER_MODES), "autoreset_mode": self._mode}
         self.single_observation_space = (packed_space if packed else planes_space)(self._tables.encoder)
         self.single_action_space = Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -75,6 +87,8 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             self._observations = np.zeros((num_envs, *self.single_observation_space.shape), np.uint8)
             self._planes = self._observations.reshape(num_envs, -1)
         self._randoms: list[np.random.Generator | None] = [None] * num_envs
+        self._rewards = np.zeros((num_envs, NUM_SEATS))
+        """Of all seats, for the last step."""
         self._has_ended = np.ones(num_envs, np.bool_)
         self._in_all = np.ones(num_envs, np.bool_)
 
@@ -92,6 +106,7 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             if seeds[index] is not None:
                 self._randoms[index], _ = seeding.np_random(seeds[index])
         self._start(indices)
+        self._rewards[indices] = 0
         self._show(indices)
         return self._returned(self._observations), self._infos()
 
@@ -107,14 +122,15 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         begins = self._has_ended.copy()
         if self._mode != AutoresetMode.NEXT_STEP and begins.any():
             raise ValueError(f"the game of table {np.flatnonzero(begins)[0]} is over: call reset before step")
-        rewards = np.zeros(self.num_envs)
         illegal = self._find_illegal(chosen) & ~begins
         playing = np.flatnonzero(~begins & ~illegal)
-        tables = self._tables
+        tables, seats = self._tables, self._deciding()
         tables.act(playing, chosen[playing])
-        rewards[playing] = tables.pay(playing)[np.arange(playing.size), tables.seats[playing]]
+        self._rewards[:] = 0
+        self._rewards[playing] = tables.pay(playing)
         if illegal.any():
-            rewards[illegal] = self._illegal_reward
+            self._rewards[illegal, seats[illegal]] = self._illegal_reward
+        rewards = self._rewards[tables.everything, seats]
         self._has_ended = illegal | (tables.is_over(tables.everything) & ~begins)
         ended = self._has_ended.copy()
         extra: dict[str, Any] = {}
@@ -129,6 +145,19 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
             self._show(tables.everything)
         none_truncated = np.zeros(self.num_envs, np.bool_)
         return self._returned(self._observations), rewards, ended, none_truncated, extra | self._infos()
+
+    def render(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        """Return each table as the seat that decides sees it; None without a render mode."""
+        if self.render_mode is None:
+            return None
+        tables, seats = self._tables.simulator.tables, self._deciding()
+        return tuple(seat_text(tables[index], int(seats[index])) for index in range(self.num_envs))
+
+    def _deciding(self) -> I64:
+        """Return the seat whose decision each table waits for, int64 (num_envs,)."""
+        if self._plays_all:
+            return self._tables.simulator.tables["actor"].astype(np.int64)
+        return self._tables.seats.copy()
 
     def _chosen(self, mask: Any) -> I64:
         if mask is None:
@@ -149,6 +178,8 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
     def _start(self, indices: I64) -> None:
         games = [draw_game(self._random(int(index)), self._seat) for index in indices]
         walls, seats = (np.array([game[part] for game in games], np.int64) for part in range(2))
+        if self._plays_all:
+            seats[:] = EVERY_SEAT
         self._tables.start(indices, walls, seats)
         self._has_ended[indices] = False
 
@@ -175,10 +206,16 @@ class RiichiVectorEnv(VectorEnv[U8, NDArray[np.integer], NDArray[Any]]):
         tables = self._tables
         infos = {
             "action_mask": self._returned(tables.masks),
-            "seat": tables.seats.copy(),
-            "placement": tables.places(tables.everything),
+            "seat": self._deciding(),
+            "placement": self._placements() if self._plays_all else tables.places(tables.everything),
         }
+        if self._plays_all:
+            infos["rewards"] = self._rewards.copy()
         return infos | {f"_{name}": self._in_all.copy() for name in infos}
+
+    def _placements(self) -> I64:
+        """Return the places 1-4 of all seats in each game that is over, else 0, int64 (num_envs, 4)."""
+        return self._tables.simulator.tables["placement"].astype(np.int64)
 
     def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """Return the last observations and infos of the games that ended, as gymnasium's SyncVectorEnv does."""

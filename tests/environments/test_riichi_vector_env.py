@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from suphx.environments import ENVIRONMENT_ID
+from suphx.environments import ENVIRONMENT_ID, riichi_v0
 from suphx.environments.riichi_env import RiichiEnv
 from suphx.environments.riichi_vector_env import RiichiVectorEnv
 from suphx.games.riichi.features.encoder import find_encoder
@@ -131,3 +131,58 @@ def test_what_does_not_fit_is_refused() -> None:
         env.reset(options={"reset_mask": np.ones(3, np.bool_)})
     with pytest.raises(ValueError, match="num_tables is 0"):
         RiichiVectorEnv(0)
+
+
+def test_without_opponents_one_policy_plays_all_seats_as_in_pettingzoo() -> None:
+    """Seats, observations, masks, rewards and places of whole games, decision by decision."""
+    ours = RiichiVectorEnv(NUM_ENVS, opponents=None, autoreset_mode="Disabled", illegal_reward=None)
+    theirs = [riichi_v0.raw_env() for _ in range(NUM_ENVS)]
+    for number, env in enumerate(theirs):
+        env.reset(seed=21 + number)
+    observations, infos = ours.reset(seed=21)
+    random, is_over = np.random.default_rng(4), np.zeros(NUM_ENVS, np.bool_)
+    while not is_over.any():
+        for number, env in enumerate(theirs):
+            assert env.agent_selection == f"seat_{infos['seat'][number]}"
+            expected = env.observe(env.agent_selection)
+            assert (observations[number] == expected["observation"]).all()
+            assert (infos["action_mask"][number] == expected["action_mask"]).all()
+        actors = infos["seat"]
+        actions = random_actions(random, infos["action_mask"])
+        observations, rewards, is_over, _, infos = ours.step(actions)
+        for number, env in enumerate(theirs):
+            env.step(int(actions[number]))
+            assert infos["rewards"][number].tolist() == [env.rewards[f"seat_{seat}"] for seat in range(4)]
+            assert rewards[number] == infos["rewards"][number, actors[number]]
+            assert is_over[number] == all(env.terminations.values())
+    (first, *_) = np.flatnonzero(is_over)
+    assert sorted(infos["placement"][first]) == [1, 2, 3, 4]
+    assert (infos["placement"][~is_over] == 0).all()
+
+
+def test_an_illegal_action_of_self_play_costs_the_seat_that_acted() -> None:
+    env = RiichiVectorEnv(2, opponents=None, illegal_reward=-2.0)
+    _, infos = env.reset(seed=1)
+    seats = infos["seat"]
+    _, rewards, ended, _, infos = env.step(np.array([int(infos["action_mask"][0].argmax()), -1]))
+    assert (rewards.tolist(), ended.tolist()) == ([0.0, -2.0], [False, True])
+    assert infos["rewards"][1].tolist() == [-2.0 if seat == seats[1] else 0.0 for seat in range(4)]
+
+
+def test_self_play_has_no_seat_of_its_own() -> None:
+    with pytest.raises(ValueError, match="seat is 2 without opponents: leave it out"):
+        RiichiVectorEnv(2, opponents=None, seat=2)
+
+
+def test_tables_are_rendered_as_text_with_the_hand_of_the_seat_that_decides() -> None:
+    env = RiichiVectorEnv(2, opponents="random", render_mode="ansi")
+    env.reset(seed=3)
+    single = RiichiEnv(opponents="random", render_mode="ansi")
+    single.reset(seed=4)
+    texts = env.render()
+    assert texts is not None
+    assert len(texts) == 2
+    assert texts[1] == single.render() != texts[0]
+    assert RiichiVectorEnv(1).render() is None
+    with pytest.raises(ValueError, match="render_mode is 'human': use ansi"):
+        RiichiVectorEnv(1, render_mode="human")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_workers, positive
 
 if TYPE_CHECKING:
-    from suphx.games.riichi import Quarantine, VerifyReport
+    from suphx.games.riichi import GameLog, Quarantine, ReadShare, VerifyReport
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
@@ -72,8 +73,8 @@ def execute_verify(args: argparse.Namespace, console: Console) -> None:
 
     compile_kernels(console, "engine", "hands", "replay")
 
-    with console.progress("games", args.limit) as progress:
-        report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=progress.advance)
+    with _reading(console, args.limit) as (count, read):
+        report = verify_records(args.paths, limit=args.limit, workers=args.workers, progress=count, read=read)
     _show(console, report.to_json(), _verify_rows(report), report.quarantine)
     for difference in report.first_differences if not console.is_json else ():
         console.line(f"  {difference.id}, deal {difference.kyoku + 1}, step {difference.step}: {difference.what}")
@@ -98,8 +99,8 @@ def execute_statistics(args: argparse.Namespace, console: Console) -> None:
 
     quarantine = Quarantine()
     luck = DrawLuck() if args.luck else None
-    with console.progress("games") as progress:
-        logs = progress.count(parse_all([args.path], args.workers, quarantine=quarantine))
+    with _reading(console) as (count, read):
+        logs = _counted(parse_all([args.path], args.workers, quarantine=quarantine, read=read), count)
         figures = player_statistics(logs if luck is None else luck.collect(logs), args.player).to_json()
     if luck is not None:
         figures["without_luck"] = {name: mean.to_json() for name, mean in luck.of_player(args.player).items()}
@@ -115,8 +116,8 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     if args.source.resolve() == args.target.resolve():
         raise ValueError(f"{args.target} is also the source of the records: choose another OUT")
     quarantine = Quarantine()
-    with console.progress("games") as progress:
-        logs = progress.count(parse_all([args.source], args.workers, quarantine=quarantine))
+    with _reading(console) as (count, read):
+        logs = _counted(parse_all([args.source], args.workers, quarantine=quarantine, read=read), count)
         written = write_records(logs, args.target, args.to, quarantine=quarantine)
     if args.list is not None:
         quarantine.write(args.list)
@@ -125,6 +126,33 @@ def execute_convert(args: argparse.Namespace, console: Console) -> None:
     _show(console, {**counts, **quarantine_json(quarantine)}, rows, quarantine, args.list)
     if not written:
         raise ValueError(f"nothing was written to {args.target}: {_nothing_read(quarantine)}")
+
+
+@contextmanager
+def _reading(console: Console, limit: int | None = None) -> Iterator[tuple[Callable[[int], None], ReadShare]]:
+    """Show how far the files are read, or how many of ``limit`` games; yield what counts games and bytes."""
+    from suphx.games.riichi import ReadShare
+    from suphx_platform.console.table_text import count_text
+
+    read, games = ReadShare(), 0
+    unit, total = ("%", 100.0) if limit is None else ("games", float(limit))
+    with console.progress(unit, total) as progress:
+
+        def count(number: int) -> None:
+            nonlocal games
+            games += number
+            if limit is None:
+                progress.reach(100 * read.share, count_text(games, "game"))
+            else:
+                progress.reach(games)
+
+        yield count, read
+
+
+def _counted(logs: Iterable[GameLog], count: Callable[[int], None]) -> Iterator[GameLog]:
+    for log in logs:
+        yield log
+        count(1)
 
 
 def _need_paths(paths: Sequence[Path]) -> None:

@@ -63,7 +63,13 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             f"return {mean_return}, entropy {state.entropy:.3f}, {state.seconds:.0f} s"
         )
 
-    last = train_reference(config, report)
+    with console.progress("iterations", args.iterations) as progress:
+
+        def show(state: Iteration) -> None:
+            report(state)
+            progress.advance()
+
+        last = train_reference(config, show)
     return {
         "iterations": last.index,
         "decisions": last.decisions,

@@ -166,6 +166,7 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
     place = [] if runs == Path("runs") else ["--runs", str(runs)]
     lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
+        lines.append(f"Play against it: {shlex.join([suphx, 'play', '--agent', str(result.agent)])}")
         match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

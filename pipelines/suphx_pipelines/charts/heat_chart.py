@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from suphx_pipelines.charts import svg
 
-_CELL, _LEFT, _TOP = 11.0, 26.0, 26.0
+_CELL, _LEFT, _TOP = 14.0, 28.0, 28.0
 _FEWEST = 0.002
 _HINT_FROM = 0.02
 

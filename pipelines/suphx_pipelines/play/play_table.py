@@ -102,9 +102,9 @@ class PlayTable:
 
     async def _hint(self, number: int) -> Message:
         if not self.agents.has_hints:
-            raise RefusedMoveError("this agent gives no hints: start with another one, such as --agent ukeire")
+            raise RefusedMoveError("this agent sees hidden tiles: its hints would reveal them")
         tables = self.session.decision(number)
-        return {"type": "hint", "number": number, **await asyncio.to_thread(self.agents.hint, tables)}
+        return {"type": "hint", "number": number, **await asyncio.to_thread(self.agents.hint, number, tables)}
 
     def _start(self) -> None:
         self._play = asyncio.create_task(self._play_agents())

@@ -18,5 +18,5 @@ def save_record(log: GameLog, folder: Path) -> Path:
 
 def finished_page(log: GameLog, seat: int, agents: SeatedAgents) -> str:
     """Return the viewer's page of the game, seen from ``seat``, with the agent's choices if it can be asked."""
-    opinions = ask_agent(agents.agent, recorded_decisions(log)) if agents.has_hints else None
+    opinions = ask_agent(agents.agent, recorded_decisions(log)) if agents.judges_records else None
     return viewer_page(viewer_game(log, opinions), title=log.id, seat=seat)

@@ -41,6 +41,7 @@ class SeatedAgents:
         """``lock`` is held while the agent decides."""
         self.agent = agent
         self._lock = lock
+        self._last_hint: tuple[int, dict[str, Any]] | None = None
 
     def act(self, tables: Records, indices: I64) -> I16:
         """Return a legal action for each of the tables ``indices``."""
@@ -59,16 +60,29 @@ class SeatedAgents:
 
     @property
     def has_hints(self) -> bool:
-        """Tell whether the agent can be asked about the person's moves.
+        """Tell whether the agent can be asked about the person's moves: those of hidden tiles would reveal them."""
+        return not (isinstance(self.agent, NetAgent) and self.agent.sees_hidden_tiles)
 
-        Agents that follow whole games cannot, and nets that see hidden tiles would reveal them.
+    @property
+    def judges_records(self) -> bool:
+        """Tell whether the agent can be asked about a finished game; one that follows or adapts to games cannot."""
+        return self.has_hints and isinstance(self.agent, BaselineAgent | NetAgent)
+
+    def hint(self, number: int, tables: Records) -> dict[str, Any]:
+        """Return what the agent would do at the only table (1,), as ``move_hint`` does.
+
+        ``number``: of the person's move (``GameSession.number``); the agent is asked about each once. ValueError if the
+        agent fails.
         """
-        return isinstance(self.agent, BaselineAgent) or (
-            isinstance(self.agent, NetAgent) and not self.agent.sees_hidden_tiles
-        )
-
-    def hint(self, tables: Records) -> dict[str, Any]:
-        """Return what the agent would do at the only table (1,), as ``move_hint`` does."""
         with self._lock:
-            opinions = ask_at(self.agent, tables)
+            if self._last_hint is None or self._last_hint[0] != number:
+                self._last_hint = number, self._ask(tables)
+            return self._last_hint[1]
+
+    def _ask(self, tables: Records) -> dict[str, Any]:
+        opinions = ask_at(self.agent, tables)
+        if isinstance(self.agent, GameFollower):
+            reason = self.agent.forfeits(0).get(int(tables["actor"][0]))
+            if reason is not None:
+                raise ValueError(f"the agent gives no hints in this game: {reason}")
         return move_hint(tables[0], int(opinions.actions[0]), opinions.probabilities[0])

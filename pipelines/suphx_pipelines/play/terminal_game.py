@@ -97,8 +97,13 @@ class TerminalGame:
     def _show_hint(self, number: int) -> None:
         if not self._agents.has_hints:
             self._line("terminal_no_hints")
+            return
+        try:
+            hint = self._agents.hint(number, self._session.decision(number))
+        except ValueError as error:  # the agent is a program that has failed
+            self._show(Text(f"  {error}"))
         else:
-            self._show_all(self._text.hint(self._agents.hint(self._session.decision(number))))
+            self._show_all(self._text.hint(hint))
 
     def _show_steps(self, steps: Sequence[Mapping[str, Any]]) -> None:
         view = {"names": self._session.names}

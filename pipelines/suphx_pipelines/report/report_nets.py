@@ -173,4 +173,4 @@ def confusion(discard: Mapping[str, Any]) -> str:
     )
     picture = heat_chart(counts, names, "Discards of the net against those of the record", breaks=_SUITS)
     title = "The stronger the colour, the larger the share of the row"
-    return report_page.paragraph(text) + report_page.figure(picture, title)
+    return report_page.paragraph(text) + report_page.figure(picture, title, is_large=True)

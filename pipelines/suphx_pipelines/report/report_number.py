@@ -30,8 +30,8 @@ def difference(value: float | None, digits: int = 3) -> str:
 
 
 def interval(bounds: Sequence[float | None] | None, digits: int = 2) -> str:
-    """Return [low, high] as "low … high", and a dash for None."""
-    return "–" if bounds is None else f"{decimal(bounds[0], digits)} … {decimal(bounds[1], digits)}"
+    """Return [low, high] as "low to high" without a line end in it, and a dash for None."""
+    return "–" if bounds is None else f"{decimal(bounds[0], digits)}\u00a0to\u00a0{decimal(bounds[1], digits)}"
 
 
 def stable_rank(rank: float | None, bounds: Sequence[float | None] | None) -> str:

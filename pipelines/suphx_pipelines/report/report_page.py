@@ -21,6 +21,10 @@ class Titled(NamedTuple):
 Legend = Sequence[tuple[str, str]]
 """(CSS class of the colour, text)."""
 
+_PHONE_WIDTH = 46
+"""Characters of a table in a window of 360 pixels."""
+_GAP = 2
+
 
 def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str]], *, symbols: str = "") -> str:
     """Return a whole HTML document: ``head``, then ``sections`` as (heading, HTML), of which empty ones are skipped.
@@ -85,23 +89,38 @@ def table(
 ) -> str:
     """Return a table that scrolls inside its own box; the first column stays in view.
 
-    ``about``: one line above it; ``is_text``: all columns are left-aligned; ``marked``: number of the row in bold.
+    On a phone, one that is too wide shows each row as a list of names and values. ``about``: one line above it;
+    ``is_text``: all columns are left-aligned; ``marked``: number of the row in bold.
     """
+    lines = [list(row) for row in rows]
     kind = ' class="text"' if is_text else ""
     head = "".join(f"<th{kind}>{escape(column)}</th>" for column in columns)
     body = ""
-    for number, row in enumerate(rows):
-        cells = "".join(_cell(value, kind) for value in row)
+    for number, row in enumerate(lines):
+        cells = "".join(_cell(value, kind, column) for value, column in zip(row, columns, strict=True))
         body += f"<tr{' class=marked' if number == marked else ''}>{cells}</tr>\n"
     top = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
-    inner = f'<div class="wide"><table>{top}<tbody>\n{body}</tbody></table></div>\n'
+    stacked = ' class="stacked"' if any(columns) and _width(columns, lines) > _PHONE_WIDTH else ""
+    inner = f'<div class="wide"><table{stacked}>{top}<tbody>\n{body}</tbody></table></div>\n'
     return (paragraph(about, is_soft=True) if about else "") + inner
 
 
-def _cell(value: str | Titled, kind: str) -> str:
+def _cell(value: str | Titled, kind: str, column: str) -> str:
+    label = f' data-label="{escape(column)}"' if column else ""
     if isinstance(value, Titled):
-        return f'<td{kind} title="{escape(value.title)}">{escape(value.text)}</td>'
-    return f"<td{kind}>{escape(value)}</td>"
+        return f'<td{kind}{label} title="{escape(value.title)}">{escape(value.text)}</td>'
+    return f"<td{kind}{label}>{escape(value)}</td>"
+
+
+def _width(columns: Sequence[str], rows: Sequence[Sequence[str | Titled]]) -> int:
+    """Return about how many characters wide a table is: the words of a heading may be in lines of their own."""
+    width = 0
+    for place, column in enumerate(columns):
+        words = max((len(word) for word in column.split()), default=0)
+        cells = (row[place] for row in rows)
+        widest = max((len(cell.text if isinstance(cell, Titled) else cell) for cell in cells), default=0)
+        width += max(words, widest) + _GAP
+    return width
 
 
 def facts(
@@ -120,20 +139,26 @@ def facts(
     return f'<dl class="facts">{items}</dl>\n'
 
 
-def figure(picture: str, title: str, note: str = "", legend: Legend = ()) -> str:
-    """Return a picture with its title; empty without a picture."""
+def figure(picture: str, title: str, note: str = "", legend: Legend = (), *, is_large: bool = False) -> str:
+    """Return a picture with its title; empty without a picture. ``is_large``: wider than a curve is."""
     if not picture:
         return ""
     small = f"<small>{escape(note)}</small>" if note else ""
     keys = "".join(f'<span class="{kind}"><i></i>{escape(text)}</span>' for kind, text in legend)
     below = f'<div class="legend">{keys}</div>' if keys else ""
-    return f"<figure><figcaption>{escape(title)}{small}</figcaption>{picture}{below}</figure>\n"
+    kind = ' class="large"' if is_large else ""
+    return f"<figure{kind}><figcaption>{escape(title)}{small}</figcaption>{picture}{below}</figure>\n"
 
 
 def side_by_side(*parts: str) -> str:
     """Return figures in rows of two or three where there is room, one under the other on a phone."""
     shown = [part for part in parts if part]
     return f'<div class="charts">{"".join(shown)}</div>\n' if shown else ""
+
+
+def code(text: str) -> str:
+    """Return a command in the type of code; its lines end where there is no more room."""
+    return f"<p><code>{escape(text)}</code></p>\n"
 
 
 def preformatted(text: str) -> str:

@@ -36,8 +36,8 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     if not result:
         return ""
     body = report_page.paragraph(strength(result))
-    body += report_page.side_by_side(report_page.figure(*strength_figure(result)), _matches_table(result))
-    body += _deals_chart(result)
+    body += report_page.side_by_side(report_page.figure(*strength_figure(result)), _deals_chart(result))
+    body += _matches_table(result)
     body += report_page.tiles(_figures(result))
     for head in learned_heads(result):
         body += report_page.heading(f"The {head} net during self-play")
@@ -182,8 +182,7 @@ def _matches_table(result: Result) -> str:
         for match in reversed(result["matches"])
     ]  # fmt: skip
     columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "change", "hanchans")
-    table = report_page.table(columns, rows, about=_MATCHES)
-    return f"<div>{table}</div>" if rows else ""
+    return report_page.table(columns, rows, about=_MATCHES) if rows else ""
 
 
 def _change(match: Mapping[str, Any]) -> str:
@@ -207,7 +206,11 @@ def _deals_chart(result: Result) -> str:
         f"({interval(last['interval'], 1)}) over {number(last['number'])} deals."
     )
     picture = line_chart([curve], title, x_title="updates", levels=(0.0,))
-    return report_page.figure(picture, title, note) if picture else report_page.paragraph(f"{title}. {note}")
+    return (
+        report_page.figure(picture, title, note)
+        if picture
+        else f"<div>{report_page.paragraph(f'{title}. {note}')}</div>"
+    )
 
 
 def _figures(result: Result) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
@@ -18,13 +19,18 @@ from suphx_platform.console.table_text import count_text
 _COLOURS = {"better": 2, "worse": 4, "undecided": 6, "none": 6}
 _OF_SELF_PLAY = {"start": "placements against their start",
                  "start, both sampled": "placements against their start, both sampled"}  # fmt: skip
+_LONGEST_COMMAND = 120
+"""Characters; a longer one opens with a click."""
+_HYPHEN = re.compile(r"(?<![\w.])-(?=\d)")
+"""A minus sign as a terminal shows it."""
 _FEWEST_LEARNED = 0.52
 """Of the balanced accuracy of a yes-or-no net; 0.5 is that of a net that always gives the same answer."""
 
 
 def verdict_card(verdict: Verdict) -> str:
     """Return the verdict in the colour of its outcome, with the interval of the difference if there is one."""
-    text = f"<div><strong>{report_page.escape(verdict.sentence)}</strong></div>"
+    sentence = _HYPHEN.sub("−", verdict.sentence)
+    text = f"<div><strong>{report_page.escape(sentence)}</strong></div>"
     picture = verdict_figure(verdict).picture
     bar = f"<div>{picture}</div>" if picture else ""
     return f'<div class="verdict {verdict.outcome}">{text}{bar}</div>\n'
@@ -43,9 +49,14 @@ def run_facts(summary: RunSummary | None, machine: Mapping[str, str]) -> str:
         "version": f"{summary.version or machine.get('suphx', '')} ({_short(summary.commit or commit)})",
     }
     page = summary.tracking_page
-    commands = {"command": shlex.join(summary.command), "MLflow": "" if page.startswith("http") else page}
+    command = shlex.join(summary.command)
+    commands = {"MLflow": "" if page.startswith("http") else page}
+    is_folded = len(command) > _LONGEST_COMMAND
+    if not is_folded:
+        commands = {"command": command, **commands}
     links = {"MLflow": page} if page.startswith("http") else {}
-    return report_page.facts(values, whole={name: text for name, text in commands.items() if text}, links=links)
+    shown = report_page.facts(values, whole={name: text for name, text in commands.items() if text}, links=links)
+    return shown + (report_page.folded("The command of this run", report_page.code(command)) if is_folded else "")
 
 
 def warnings(results: Any, summary: RunSummary | None) -> list[str]:

@@ -38,6 +38,7 @@ from suphx_pipelines.runs.run_lock import locked
 from suphx_pipelines.runs.start_wait import wait_for_services
 from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.summary.run_page import RunPage
+from suphx_pipelines.summary.stage_note import stage_note
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.storage import FINISHED, Storage
@@ -217,6 +218,7 @@ class Runner(Generic[R]):
             return "kept", done
         key = f"{self.run_id}/{stage.name}/{plan.digest[:16]}"
         with parent.start(stage.name, key=key, tags=_tags(), params=flatten(plan.inputs)) as tracker:
+            tracker.describe(stage_note(stage.name, self.run_id))
             reused = self._reuse(stage, plan)
             done = reused or self._work(stage, plan, tracker)
             with self._console.activity(f"{stage.name}: saving"):

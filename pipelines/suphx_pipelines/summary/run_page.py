@@ -18,6 +18,7 @@ from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
 
 _RECORDS, _REPORT = "records", Path("report") / "report.html"
+_SHOWN = ("*.html", "*.svg")
 _STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts", "supervised")
 _LINE_LENGTH = 48
 _SET_IN_PODS = "KUBERNETES_SERVICE_HOST"
@@ -51,7 +52,7 @@ class RunPage:
             last = {"seconds": self._summary.seconds, "warnings": len(self._summary.warnings)}
             self._tracker.log_metrics({**self._data, **last})  # last: MLflow compares runs by the first metric
             self._describe()
-            for path in (self._folder / _REPORT, self._folder / LOG_FILE, self._folder / RUN_FILE):
+            for path in (*self._shown_files(), self._folder / LOG_FILE, self._folder / RUN_FILE):
                 if path.is_file():
                     self._tracker.log_artifact(path)
 
@@ -75,6 +76,11 @@ class RunPage:
         if figures:
             self._tracker.log_metrics(figures)
 
+    def _shown_files(self) -> list[Path]:
+        """Return the report with the page that it links to, and its pictures."""
+        report = self._folder / _REPORT
+        return [report, *sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)]
+
     def _describe(self) -> None:
         self._tracker.describe(description(self._summary, self._folder))
 
@@ -96,7 +102,8 @@ def description(summary: RunSummary, folder: Path) -> str:
 
 def _state_text(summary: RunSummary) -> str:
     if summary.state == "finished":
-        return f"**{summary.verdict or 'All stages are finished.'}** The report is `report.html` under Artifacts."
+        pages = "Under *Artifacts*: `report.html` is the report, the SVG files are its pictures."
+        return f"**{summary.verdict or 'All stages are finished.'}** {pages}"
     finished = sum(stage.status in ("finished", "kept", "reused") for stage in summary.stages.values())
     stages = f"{finished} of {len(summary.stages)} stages are finished."
     error = (summary.error or "unknown error").rstrip(".")
@@ -121,6 +128,7 @@ def _next_commands(run_id: str, folder: Path) -> dict[str, list[str]]:
     commands = {"Open this page": page_command(run_id, folder)}
     nets = next((folder / name for name in _STAGES_WITH_NETS if has_nets(folder / name)), None)
     if nets is not None:
+        commands["Play against its agent"] = [program_name(), "play", "--agent", str(nets)]
         commands["Play another match"] = [program_name(), "evaluate", "--candidate", str(nets), "--baseline", "ukeire"]
     return commands
 

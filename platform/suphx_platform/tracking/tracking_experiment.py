@@ -11,13 +11,27 @@ if TYPE_CHECKING:
 EXPERIMENT = "suphx"
 _KIND_TAG, _KIND = "mlflow.experimentKind", "custom_model_development"
 """Without it, MLflow's pages ask whether this is a generative application or model training."""
+_NOTE_TAG = "mlflow.note.content"
 PRIMARY_METRIC = "verdict/difference"
 _TAGS = {
     "mlflow.experiment.primaryMetric.name": PRIMARY_METRIC,
     "mlflow.experiment.primaryMetric.greaterIsBetter": "False",
     _KIND_TAG: _KIND,
-    "mlflow.note.content": "Runs of Suphx: one run for each recipe and its records, with its stages nested in it.",
+    _NOTE_TAG: """Runs of Suphx: one run for each recipe and its records, with its stages nested in it.
+
+Where to look:
+
+- **Which run made the strongest agent?** Sort the table by `verdict/difference`: the average placement of the agent
+  minus that of its opponent; negative is better. `verdict/difference_low` and `_high` are its 95 % interval.
+- **What came out of a run?** Open it: its description begins with the verdict. Under *Artifacts*, `report.html` is the
+  report; the SVG files are its pictures.
+- **How did it learn?** Open the stages below the run. *Model metrics* of `supervised/…` has loss and accuracy, that of
+  `reinforcement` the strength over self-play, entropy and throughput.
+- **How do I repeat it?** The description has the command, and `recipe.toml` has all settings.
+- **Which agent is the champion?** *Models*, `suphx`, alias `champion`.""",
 }
+_FORMER_NOTES = ("Runs of Suphx: one run for each recipe and its records, with its stages nested in it.",)
+"""Of older versions of this program; what a user has written is kept."""
 _DEFAULT_ID, _DEFAULT_NAME = "0", "Default"
 
 
@@ -46,7 +60,7 @@ def make_experiment(client: MlflowClient, place: str | None) -> str:
             found = find_experiment(client)  # another process was first
             assert found is not None, "MLflow has just said that it exists"
     for name, text in _TAGS.items():
-        if name not in found.tags:  # of an older version of this program
+        if name not in found.tags or (name == _NOTE_TAG and found.tags[name] in _FORMER_NOTES):
             client.set_experiment_tag(found.experiment_id, name, text)
     return found.experiment_id
 

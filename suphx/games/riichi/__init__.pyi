@@ -39,6 +39,7 @@ from .hidden.determinisation import determinise as determinise
 
 # Game records.
 from .records.archive.archive import iter_records as iter_records, parse_all as parse_all
+from .records.archive.read_share import ReadShare as ReadShare
 from .records.archive.quarantine import Quarantine as Quarantine, QuarantinedRecord as QuarantinedRecord
 from .records.archive.record_search import find_record as find_record
 from .records.archive.record_writer import RecordForm as RecordForm, write_records as write_records

@@ -36,6 +36,7 @@ def test_the_verdict_comes_first_then_the_report_and_the_next_commands(capsys: p
         "The nets play better than the baseline ukeire.",
         "Report: runs/laptop-1/report/report.html",
         "All metrics and curves: suphx ui laptop-1",
+        "Play against it: suphx play --agent runs/laptop-1/supervised",
         "Another match: suphx evaluate --candidate runs/laptop-1/supervised --baseline ukeire",
     ]
 

@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import time
 from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import Quarantine, iter_records
-from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play import play_page as page_module
 from suphx_pipelines.play.play_app import PlayApp
-from suphx_pipelines.play.play_config import PlayConfig
 from suphx_pipelines.play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
-from suphx_pipelines.play.play_tables import PlayTables
-from suphx_pipelines.play.seated_agents import AgentLoader
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
-from tests import screenshot
-from tests.browser import Browser, Page
+from tests.browser import Browser
+from tests.suphx_pipelines.play.clicking_player import (
+    READY,
+    ClickingPlayer,
+    assert_saved,
+    needs_chromium,
+    play_to_the_end,
+    tables,
+)
 from tests.suphx_platform.local_web.running_server import running_server
 
 PAGE = Path(page_module.__file__).parent / "page"
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
-needs_chromium = pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
-TABLE = (
-    "[...document.querySelectorAll('.felt .tile, .tray .tile')].map((each) => each.getAttribute('aria-label')).join()"
-)
-READY = "document.querySelector('.call, #hand button:enabled, #next:enabled, #viewer') !== null"
+BOXES = """[...document.querySelectorAll("#table, #hand button")].map((each) => {
+  const box = each.getBoundingClientRect();
+  return [box.left, box.top, box.right, box.bottom];
+})"""
 
 
 def test_each_language_has_all_words() -> None:
@@ -68,56 +66,18 @@ def test_the_page_refers_to_nothing_outside() -> None:
     assert "url(" not in page
 
 
-def tables(out: Path, agent: str = "ukeire") -> PlayTables:
-    config = PlayConfig(agent=agent, seed=1, length="tonpuu", out=out)
-    return PlayTables(config, AgentLoader(agent, load_agent))
-
-
-def open_page(browser: Browser, link: str, width: int = 1280, height: int = 800) -> Page:
-    page = browser.open(link, width=width, height=height)
-    page.wait(READY)
-    page.choose("#pace", "instant")
-    return page
-
-
-def click_something(page: Page) -> str:
-    """Press what a player in a hurry would, if something can be pressed; return what."""
-    for selector in (".win-call", ".call.pass", "#next"):
-        if page.click(selector):
-            return selector
-    if page.click(".call[aria-pressed=false]"):  # riichi, and then one of its discards
-        page.wait("document.querySelector('.call.pressed') !== null")
-        assert page.click("#hand button:enabled")
-        return "riichi"
-    return "tile" if page.click("#hand button:enabled:last-child") or page.click("#hand button:enabled") else ""
-
-
-def is_over(page: Page) -> bool:
-    return bool(page.value("document.querySelector('#viewer') !== null"))
-
-
 @pytest.mark.slow
 @needs_chromium
-def test_a_game_is_played_by_clicks_with_a_reload_in_the_middle(tmp_path: Path) -> None:
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = open_page(browser, server.link())
-        address = page.value("location.href")
-        clicks = 0
-        end = time.monotonic() + 300
-        while not is_over(page) and time.monotonic() < end:
-            clicks += bool(click_something(page))
-            if clicks == 40:
-                page.wait(READY)
-                before = page.value(TABLE)
-                page.reload()
-                page.wait(f"{READY} && location.href === {json.dumps(address)}")
-                assert page.value(TABLE) == before
-                clicks += 1
-        assert is_over(page), page.text()
+def test_a_game_is_played_by_clicks_and_followed_by_another(tmp_path: Path) -> None:
+    games = tables(tmp_path)
+    with running_server(PlayApp(games).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link())
+        page, address = person.page, person.address
+        table = games.find(person.table)
+        assert table is not None
+        play_to_the_end({person: table.session}, seconds=300, reload_after=40)
         (record,) = tmp_path.iterdir()
-        (game,) = iter_records([record], quarantine=Quarantine())
-        final = [f"{points:,}" for points in game.final_scores or ()]
-        assert all(points in page.text() for points in final)
+        assert_saved(record, page)
         viewer = browser.open(page.value("document.querySelector('#viewer').href"))
         viewer.wait("document.querySelectorAll('#moves li').length > 3")
         page.reload()
@@ -129,32 +89,34 @@ def test_a_game_is_played_by_clicks_with_a_reload_in_the_middle(tmp_path: Path) 
 
 @pytest.mark.slow
 @needs_chromium
-def test_two_browsers_play_at_two_tables(tmp_path: Path) -> None:
-    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as one, Browser() as two:
-        first, second = open_page(one, server.link()), open_page(two, server.link(), 390, 844)
-        assert first.value("location.hash") != second.value("location.hash")
-        before = second.value("document.querySelector('#hand').innerHTML")
-        for _ in range(10):
-            first.wait(READY)
-            click_something(first)
-        assert second.value("document.querySelector('#hand').innerHTML") == before
-        assert click_something(second)
+@pytest.mark.parametrize("width", [360, 390, 820, 1280])
+def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        page = ClickingPlayer(browser, server.link(), width, 800).page
+        assert page.value("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.slow
 @needs_chromium
-@pytest.mark.parametrize("width", [360, 390, 820, 1280])
-def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize(("width", "height"), [(667, 375), (844, 390), (932, 430)])
+def test_a_phone_on_its_side_shows_table_and_hand_at_once(tmp_path: Path, width: int, height: int) -> None:
     with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = open_page(browser, server.link(), width, 800)
+        page = ClickingPlayer(browser, server.link(), width, height).page
+        page.wait("document.querySelectorAll('#hand button').length >= 13")
         assert page.value("document.documentElement.scrollWidth") == width
+        places = page.value(BOXES)
+        assert len(places) >= 14
+        assert [box for box in places if box[0] < 0 or box[1] < 0 or box[2] > width or box[3] > height] == []
+        table, *tiles = places
+        assert table[2] - table[0] > height * 0.75
+        assert all(tile[0] >= table[2] and tile[2] - tile[0] >= 20 for tile in tiles)
 
 
 @pytest.mark.slow
 @needs_chromium
 def test_keys_discard_show_hints_and_cancel(tmp_path: Path) -> None:
     with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
-        page = open_page(browser, server.link())
+        page = ClickingPlayer(browser, server.link()).page
         page.wait("document.querySelector('#hand button:enabled') !== null")
         page.press("h")
         page.wait("document.querySelector('.best') !== null")
@@ -169,6 +131,6 @@ def test_keys_discard_show_hints_and_cancel(tmp_path: Path) -> None:
 def test_a_page_whose_server_has_stopped_says_so(tmp_path: Path) -> None:
     with Browser() as browser:
         with running_server(PlayApp(tables(tmp_path)).asgi()) as server:
-            page = open_page(browser, server.link())
+            page = ClickingPlayer(browser, server.link()).page
         page.wait("!document.querySelector('#notice').hidden")
         assert "connection to the server is lost" in page.text()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,11 +12,15 @@ from xml.etree import ElementTree
 import pytest
 
 from suphx_pipelines.engine.json_file import write_json
+from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report import Results, Run, pictures, read_results, render
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
+from tests import screenshot
+from tests.browser import Browser
 
+HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 SUMMARY = RunSummary(
     run_id="laptop-0123456789",
     recipe="laptop",
@@ -294,9 +299,39 @@ def test_every_picture_is_well_formed_and_has_no_number_that_is_none(results: Re
 def test_nothing_has_a_fixed_width_that_a_phone_does_not_have(results: Results) -> None:
     page = render(RUN, results)
     assert 'name="viewport" content="width=device-width' in page
-    assert page.count("<table>") == page.count('<div class="wide"><table>')  # tables scroll in their own box
+    assert page.count("<table") == page.count('<div class="wide"><table')  # tables scroll in their own box
     assert not re.search(r'<(?:svg|table|div|figure)[^>]*\bwidth="?\d', page)
     assert not re.search(r"(?<!max-)(?<!min-)\bwidth: (?:[3-9]\d|\d{3,})(?:rem|px|em)", page)
+
+
+def test_a_table_that_is_too_wide_for_a_phone_names_its_columns_in_every_cell() -> None:
+    narrow = report_page.table(("net", "games"), [("discard", "7")])
+    assert "stacked" not in narrow
+    wide = report_page.table(("net", "a <long> heading", "x", "y"), [("d" * 12, "e" * 12, "f" * 12, "g" * 12)])
+    assert '<table class="stacked">' in wide
+    assert f'<td data-label="a &lt;long&gt; heading">{"e" * 12}</td>' in wide
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_CHROMIUM, reason="no Chromium: run apt-get install chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_table_and_no_picture_is_wider_than_the_window(
+    results: Results, tmp_path: Path, width: int, scheme: str
+) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(render(RUN, results), encoding="utf-8")
+    with Browser() as browser:
+        shown = browser.open(page.as_uri(), width=width, height=800, scheme=scheme)
+        shown.wait("document.readyState === 'complete'")
+        shown.value("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert shown.value("document.documentElement.scrollWidth") == width
+        boxes = shown.value(
+            "[...document.querySelectorAll('.wide')]"
+            ".map((each) => [each.innerText, each.scrollWidth - each.clientWidth])"
+        )
+        assert len(boxes) > 8
+        assert [text for text, hidden in boxes if hidden > 0] == []
 
 
 def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
@@ -313,7 +348,7 @@ def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Resul
     for part in ("2 cores, 23 GiB", "abc1234567", "suphx run laptop --set net.size=tiny", "1 record was set aside"):
         assert part in top
     assert "The kong net has not begun to learn." in top
-    assert "95 % interval −0.310 … −0.070" in top
+    assert "95 % interval −0.310 to −0.070" in top
 
 
 def test_the_strength_comes_first(results: Results) -> None:
@@ -361,7 +396,15 @@ def test_the_papers_columns_are_there_for_real_records_only(results: Results) ->
 
 def test_the_report_shows_match_and_data(results: Results) -> None:
     text = text_of(render(RUN, results))
-    for part in ("12,700", "600,000", "30.0 %", "6,100", "4.2 (3.1 … 5.3)", "−0.310 … −0.070", 'name = "laptop"'):
+    for part in (
+        "12,700",
+        "600,000",
+        "30.0 %",
+        "6,100",
+        "4.2 (3.1 to 5.3)",
+        "−0.310 to −0.070",
+        'name = "laptop"',
+    ):
         assert part in text
 
 
@@ -404,7 +447,7 @@ def test_the_report_shows_what_other_planes_change(results: Results) -> None:
     words = read(render(RUN, results)).words
     start = len(words) - words[::-1].index("mini") - 1
     shown = [word for word in words[start:] if word.strip()]
-    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 … −1.50"]
+    assert shown[:6] == ["mini", "288", "5,120", "59.0 %, 60.3 %", "−1.85", "−2.20 to −1.50"]
     assert "mini is less accurate than suphx (−1.85 percentage points)" in " ".join(words)
 
 
@@ -413,7 +456,7 @@ def test_self_play_begins_with_its_strength_in_words(results: Results) -> None:
     begin = page.index("<h2>Self-play</h2>")
     section = text_of(page[begin : page.index("</section>", begin)])
     assert "After 40 updates the nets are stronger than their start" in section
-    for part in ("345,678", "−0.31", "−0.45 … −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
+    for part in ("345,678", "−0.31", "−0.45 to −0.17", "90,123 added, 81,920 learned, 77 stale, 0 refused"):
         assert part in section
     assert "Memory" not in section  # all was in one process
     assert "Target 1.75 (dashed); deviates from the target by up to 8.6 % over the last half." in section
@@ -432,7 +475,7 @@ def test_the_report_shows_what_a_fixed_alpha_does(results: Results) -> None:
     words = [word for word in read(render(RUN, results)).words if word.strip()]
     for alpha, entropy in (("alpha 0", "0.07"), ("alpha 1.5", "2.41")):
         start = len(words) - words[::-1].index(alpha) - 1
-        assert words[start : start + 4] == [alpha, entropy, "−0.071", "−0.200 … 0.060"]
+        assert words[start : start + 4] == [alpha, entropy, "−0.071", "−0.200 to 0.060"]
 
 
 def test_text_of_strangers_is_escaped(results: Results) -> None:

@@ -19,7 +19,7 @@ def test_differences_have_a_sign() -> None:
 
 def test_what_is_not_there_is_a_dash() -> None:
     assert [percent(None), number(None), decimal(None), interval(None), duration(None)] == ["–"] * 5
-    assert interval([None, 1.0]) == "– … 1.00"
+    assert interval([None, 1.0]) == "–\u00a0to\u00a01.00"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_durations_are_written_in_two_units(seconds: float, text: str) -> None:
 
 
 def test_a_stable_rank_is_shown_in_its_sensible_range_only() -> None:
-    assert stable_rank(6.25, [4.2, 9.5]) == "6.2 (4.2 … 9.5)"
+    assert stable_rank(6.25, [4.2, 9.5]) == "6.2 (4.2\u00a0to\u00a09.5)"
     for rank, bounds in (
         (319.0, [200.0, 400.0]),
         (6.0, [-1.0, 9.0]),

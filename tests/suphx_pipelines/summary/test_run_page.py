@@ -64,6 +64,24 @@ def test_the_page_of_a_finished_run_has_headlines_verdict_command_and_files(runs
     assert {file.path for file in files} == {"recipe.toml", "run.log", "run.json"}
 
 
+def test_the_page_has_the_report_with_its_game_and_pictures_and_each_stage_says_what_it_does(runs: Path) -> None:
+    def write(context: Context) -> dict[str, float]:
+        for name in ("report.html", "game.html", "strength.svg", "table.json"):
+            (context.folder / name).write_text(name)
+        return {}
+
+    stages: list[Stage[SmallRecipe]] = [Stage(name="evaluation", run=play), Stage(name="report", run=write)]
+    small = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+    small.run()
+    store = TrackingStore(runs)
+    files = {file.path for file in store.client.list_artifacts(page_of(runs, small.run_id).info.run_id)}
+    assert {"report.html", "game.html", "strength.svg"} < files
+    assert "table.json" not in files
+    notes = {run.info.run_name: run.data.tags[NOTE] for run in store.client.search_runs([store.experiment_id()])}
+    assert notes["evaluation"].startswith("Plays a match of the supervised nets against a baseline")
+    assert all(small.run_id in notes[name] for name in ("evaluation", "report"))
+
+
 def test_a_failed_run_names_its_error_and_the_same_command_continues_its_page(runs: Path) -> None:
     def fail(context: Context) -> dict[str, float]:
         raise ValueError("the disk is made of cheese")

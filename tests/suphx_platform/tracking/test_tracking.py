@@ -7,7 +7,7 @@ import pytest
 
 from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import MAX_TAG_LENGTH, MAX_VALUE_LENGTH, TrackingStore
-from suphx_platform.tracking.tracking_experiment import EXPERIMENT
+from suphx_platform.tracking.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
 
 
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:
@@ -99,6 +99,16 @@ def test_an_experiment_of_an_older_version_gets_its_kind_and_a_default_in_use_st
     assert tags["Default"] == {}
     assert tags[EXPERIMENT]["mlflow.experimentKind"] == "custom_model_development"
     assert tags[EXPERIMENT]["mlflow.note.content"] == "mine", "what a user wrote is kept"
+
+
+def test_the_experiment_says_where_to_look_also_one_of_an_older_version(runs: Path) -> None:
+    client = TrackingStore(runs).client
+    old = "Runs of Suphx: one run for each recipe and its records, with its stages nested in it."
+    client.create_experiment(EXPERIMENT, tags={"mlflow.note.content": old})
+    TrackingStore(runs).start("a", key="one")
+    (note,) = (found.tags["mlflow.note.content"] for found in client.search_experiments() if found.name == EXPERIMENT)
+    assert note.startswith(f"{old}\n\nWhere to look:")
+    assert PRIMARY_METRIC in note
 
 
 def test_a_deleted_experiment_is_named_with_the_command_that_restores_it(runs: Path) -> None:

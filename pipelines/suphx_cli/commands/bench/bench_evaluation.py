@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from suphx.evaluation.match_config import check_hanchans
 from suphx_cli.arguments.parsing import add_workers, not_negative, positive
-from suphx_cli.arguments.steps import steps
 from suphx_platform.agents.agent_forms import check_agent
 
 if TYPE_CHECKING:
@@ -46,5 +45,11 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
-    with steps(console) as begin:
-        return bench_evaluation(pairs, num_hanchans=args.hanchans, seed=args.seed, workers=args.workers, say=begin)
+    with console.progress("hanchans", 2 * len(pairs) * args.hanchans) as progress:
+        return bench_evaluation(
+            pairs,
+            num_hanchans=args.hanchans,
+            seed=args.seed,
+            workers=args.workers,
+            progress=lambda hanchans, match: progress.advance(hanchans, match.replace(",", "")),
+        )

@@ -74,7 +74,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "replay", *(("encoder", "scripted games", "net games") if args.agent else ()))
-    game = find_record(args.record, args.game)
+    with console.activity("finding the game"):
+        game = find_record(args.record, args.game)
     seat = _seat(game, args.player)
     values = viewer_game(game) if args.agent is None else _compared(args, game, console)
     with console.activity("writing the page"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def bench_evaluation(
     num_hanchans: int,
     seed: int,
     workers: int,
-    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[float, str], None] = lambda hanchans, match: None,
 ) -> dict[str, Any]:
     """Play each pair (candidate, baseline) twice on the same walls and return the variances of a hanchan.
 
@@ -31,7 +32,7 @@ def bench_evaluation(
     for candidate, baseline in pairs:
         variances = []
         for has_draw_lanes in (True, False):
-            say(f"{candidate} against {baseline}, {'with' if has_draw_lanes else 'without'} draw lanes")
+            name = f"{candidate} against {baseline}, {'with' if has_draw_lanes else 'without'} draw lanes"
             report = play_match(
                 candidate,
                 baseline,
@@ -40,6 +41,7 @@ def bench_evaluation(
                 workers=workers,
                 has_draw_lanes=has_draw_lanes,
                 load=load_any_agent,
+                progress=partial(_tell, progress, name),
             )
             walls = np.array(report.placements).reshape(-1, SEATS).mean(axis=1)
             variances.append(SEATS * float(walls.var(ddof=1)))
@@ -54,3 +56,7 @@ def bench_evaluation(
             }
         )
     return {"hanchans": num_hanchans, "seed": seed, "pairs": rows}
+
+
+def _tell(progress: Callable[[float, str], None], match: str, hanchans: float) -> None:
+    progress(hanchans, match)

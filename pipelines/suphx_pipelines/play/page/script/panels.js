@@ -12,7 +12,7 @@ function drawHint() {
   else {
     const isBarred = hint.moves.some((move) => move.p !== null);
     const rows = hint.moves.map((move, index) => ({ move, index })).filter(({ index }) => isBarred || index === hint.agent);
-    fill(byId("hint"), el("ul", { class: "bars" }, rows.map(({ move, index }) => bar({ ...hint, played: null }, move, index))));
+    fill(byId("hint"), bars({ ...hint, played: null }, rows));
   }
 }
 

@@ -5,7 +5,7 @@ function opinion(decision) {
   const rows = decision.moves.map((move, index) => ({ move, index }))
     .filter(({ index }) => isBarred || index === decision.played || index === decision.agent);
   const heading = el("h3", {}, GAME.names[decision.seat], " ", el("span", { class: `verdict ${decision.differs ? "differs" : ""}` }, verdict(decision)));
-  return el("div", { class: "opinion" }, heading, cost(decision), el("ul", { class: "bars" }, rows.map(({ move, index }) => bar(decision, move, index))));
+  return el("div", { class: "opinion" }, heading, cost(decision), bars(decision, rows));
 }
 
 // What the played move cost, where it was estimated.
@@ -15,6 +15,19 @@ function cost(decision) {
   const [low, high] = decision.cost.interval;
   const unit = word(GAME.cost_unit === "points" ? "cost_points" : "cost_placement_points");
   return el("p", { class: "cost" }, word("cost", { mean: rounded(decision.cost.mean), unit, low: rounded(low), high: rounded(high) }));
+}
+
+// Return a row for each of the moves, with what its look-ahead shows if there is one.
+function bars(decision, rows) {
+  const isAhead = rows.some(({ move }) => move.shanten !== undefined);
+  return [el("ul", { class: isAhead ? "bars ahead" : "bars" }, rows.map(({ move, index }) => bar(decision, move, index))),
+    isAhead ? el("p", { class: "soft note" }, word("lookahead")) : null];
+}
+
+// Return "1 · 16": the shanten after a discard and the tiles that improve the hand.
+function lookahead(move) {
+  if (move.shanten === undefined) return "";
+  return `${move.shanten === 0 ? word("tenpai") : move.shanten} · ${move.ukeire}`;
 }
 
 function verdict(decision) {
@@ -31,6 +44,7 @@ function bar(decision, move, index) {
   filled.style.width = `${100 * (move.p ?? 0)}%`;
   return el("li", { class: kinds.join(" ") },
     el("span", { class: "what" }, move.move === "discard" ? el("span", { class: "soft" }, tileName(move.faces[0])) : el("b", {}, word(move.move)), el("span", { class: "faces" }, tiles(move.faces))),
+    el("span", { class: "look" }, lookahead(move)),
     el("span", { class: "bar" }, move.p === null ? null : filled, el("span", { class: "marks" }, marks)),
     el("span", { class: "value" }, move.p === null ? "" : percent(move.p)));
 }

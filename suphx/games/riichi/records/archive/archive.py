@@ -29,6 +29,7 @@ from typing import TypeAlias, TypeVar
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine, QuarantinedRecord
 from suphx.games.riichi.records.archive.raw_record import RawRecord, iter_texts
+from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.log.record_error import RecordError
 from suphx.games.riichi.records.mjai.mjai import parse_mjai
@@ -67,7 +68,12 @@ def iter_records(
 
 
 def parse_all(
-    paths: Sequence[Path], workers: int, *, quarantine: Quarantine, is_fragment_allowed: bool = False
+    paths: Sequence[Path],
+    workers: int,
+    *,
+    quarantine: Quarantine,
+    is_fragment_allowed: bool = False,
+    read: ReadShare | None = None,
 ) -> Iterator[GameLog]:
     """Yield the same games in the same order as ``iter_records``, parsed by ``workers`` processes.
 
@@ -76,9 +82,9 @@ def parse_all(
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: use 1 process or more")
+    texts = iter_texts(paths, quarantine=quarantine, read=read)
     if workers == 1:
-        return iter_records(paths, quarantine=quarantine, is_fragment_allowed=is_fragment_allowed)
-    texts = iter_texts(paths, quarantine=quarantine)
+        return _kept(map(partial(parse_record, is_fragment_allowed), texts), quarantine)
     parse = partial(_parse_chunk, is_fragment_allowed)
     return _kept(map_records(parse, texts, workers), quarantine)
 

@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from suphx.games.riichi.records.archive.quarantine import Quarantine
+from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.archive.record_stream import (
     DAMAGED_STREAM,
     MAX_RECORD_BYTES,
@@ -69,27 +70,35 @@ class RawRecord:
     """The SHUFFLE seed, if a table beside the records has it."""
 
 
-def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine) -> Iterator[RawRecord]:
-    """Yield the text of every record of files and folders (recursively, by name), in order.
+def iter_texts(paths: Sequence[Path], *, quarantine: Quarantine, read: ReadShare | None = None) -> Iterator[RawRecord]:
+    """Yield the text of every record of files and folders (recursively, by name), in order; ``read`` counts the bytes.
 
     ValueError, at the call, for a path that is missing, a folder without records, or a file of an unknown form.
     Damaged files and lines go to ``quarantine``; memory stays bounded whatever the files hold.
     """
     files = [file for path in paths for file in _record_files(path)]
-    return _iter_files(files, quarantine)
+    share = read or ReadShare()
+    sizes = [path.stat().st_size for path in files]
+    share.expect(sum(sizes))
+    return _iter_files(files, sizes, quarantine, share)
 
 
-def _iter_files(files: list[Path], quarantine: Quarantine) -> Iterator[RawRecord]:
-    for path in files:
-        source = _Source(str(path), quarantine)
-        try:
-            if _kind(path.name) == _ZIP:
-                yield from source.members(iter_zip_members(path))
-                continue
-            with path.open("rb") as file:
-                yield from source.texts(path.name, decompressed(file), _seed_table(path))
-        except DAMAGED_STREAM as error:
-            quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
+def _iter_files(files: list[Path], sizes: list[int], quarantine: Quarantine, read: ReadShare) -> Iterator[RawRecord]:
+    for path, size in zip(files, sizes, strict=True):
+        yield from _iter_file(path, quarantine, read)
+        read.finish_file(size)
+
+
+def _iter_file(path: Path, quarantine: Quarantine, read: ReadShare) -> Iterator[RawRecord]:
+    source = _Source(str(path), quarantine)
+    try:
+        if _kind(path.name) == _ZIP:
+            yield from source.members(iter_zip_members(path))
+            return
+        with path.open("rb") as file:
+            yield from source.texts(path.name, decompressed(read.counted(file)), _seed_table(path))
+    except DAMAGED_STREAM as error:
+        quarantine.add(str(path), source.position, _unreadable(error), kind=UNREADABLE)
 
 
 def _record_files(path: Path) -> list[Path]:

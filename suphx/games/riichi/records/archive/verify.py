@@ -13,6 +13,7 @@ from pathlib import Path
 
 from suphx.games.riichi.records.archive.archive import Quarantine, RawRecord, iter_texts, map_records, parse_record
 from suphx.games.riichi.records.archive.quarantine import QuarantinedRecord
+from suphx.games.riichi.records.archive.read_share import ReadShare
 from suphx.games.riichi.records.log.gamelog import NO_SEED
 from suphx.games.riichi.records.log.replay import Difference, Replayer
 
@@ -80,15 +81,17 @@ def verify_records(
     limit: int | None = None,
     workers: int | None = None,
     progress: Callable[[int], None] = lambda count: None,
+    read: ReadShare | None = None,
 ) -> VerifyReport:
     """Replay every game of ``paths`` (at most ``limit`` records) in ``workers`` processes (default: one a core).
 
-    ``progress`` receives the number of games just finished. A record that cannot be read is set aside, one that closes
+    ``progress`` receives the number of games just finished, ``read`` the share of the files. A
+    record that cannot be read is set aside, one that closes
     without an end counts with the deals that it has. ValueError for a missing path or a folder without records.
     """
     start = time.monotonic()
     report = VerifyReport()
-    texts = islice(iter_texts(paths, quarantine=report.quarantine), limit)
+    texts = islice(iter_texts(paths, quarantine=report.quarantine, read=read), limit)
     for outcome in _check_all(texts, workers or os.cpu_count() or 1):
         if isinstance(outcome, QuarantinedRecord):
             report.quarantine.add_entry(outcome)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.games.riichi.records.view.discard_lookahead import discard_lookahead
 from suphx.games.riichi.records.view.recorded_decisions import NO_ANSWER
 from suphx.games.riichi.table.action import (
     ANKAN,
@@ -45,11 +46,13 @@ def viewer_decision(
 ) -> dict[str, Any]:
     """Return a decision of the actor of a TABLE record.
 
-    ``{"seat", "turn", "moves": [{"move", "faces", "p": 0 … 1 or None}], "played", "agent", "differs"}``: ``turn``
+    ``{"seat", "turn", "moves": [{"move", "faces", "p": 0 … 1 or None}], "played", "agent", "differs"}``: a discard also
+    has ``shanten`` and ``ukeire``, the unseen tiles that improve the hand after it (discard_lookahead.py); ``turn``
     counts the seat's discards from 1 on; ``played`` and ``agent`` are places among the moves, ``played`` is None unless
     ``is_known``, ``agent`` if it has no answer. ``action`` was recorded, ``opinion`` is the agent's; ``probabilities``
     float32 (NUM_ACTIONS,). Moves that differ only in which of two equal tiles they use are one move.
     """
+    lookahead = discard_lookahead(table) if np.any(table["legal"][: TSUMOGIRI + 1]) else None
     order: dict[int, int] = {}
     moves: list[dict[str, Any]] = []
     for each in _by_probability(np.flatnonzero(table["legal"]).tolist(), probabilities):
@@ -58,7 +61,11 @@ def viewer_decision(
             continue
         order[key] = len(moves)
         chance = float(probabilities[each])
-        moves.append({**viewer_move(table, each), "p": None if math.isnan(chance) else round(chance, 4)})
+        move = {**viewer_move(table, each), "p": None if math.isnan(chance) else round(chance, 4)}
+        if lookahead is not None and each <= TSUMOGIRI:
+            kind = kind_of_face(move["faces"][0])
+            move |= {"shanten": int(lookahead.shanten[0, kind]), "ukeire": int(lookahead.tiles[0, kind])}
+        moves.append(move)
     played = order[same_move(table, action)] if is_known else None
     wanted = None if opinion == NO_ANSWER else order[same_move(table, opinion)]
     return {
