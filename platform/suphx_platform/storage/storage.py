@@ -44,6 +44,8 @@ FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
 BEST = "best"
 """Last part of the name of nets that matches have measured: ``<run>/<stage>/best``."""
+ORIGIN = "origin"
+"""Name below a run of its recipe and provenance."""
 _MAX_ATTEMPTS = 999
 _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""

@@ -17,6 +17,7 @@ from suphx_cli.commands.bench import (
     bench_evaluation,
     bench_net,
     bench_selfplay,
+    bench_storage,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_adapt.add_parser(subjects, options)
     bench_evaluation.add_parser(subjects, options)
     bench_doudizhu.add_parser(subjects, options)
+    bench_storage.add_parser(subjects, options)
 
 
 def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
