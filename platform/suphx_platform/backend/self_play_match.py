@@ -61,7 +61,7 @@ class MatchOrder:
     seed: int
     workers: int
     keeps_games: bool = False
-    """Parts of the match are kept in the folder, so that a match that was killed continues, and records of its games."""
+    """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
     def play(self, progress: Callable[[float], None] = lambda hanchans: None) -> MatchOutcome:
         """Play it here; ``progress`` is called with parts of hanchans."""
