@@ -21,11 +21,12 @@ from suphx.games.riichi import MjaiTable
 from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
 from suphx_platform.agents.mjai_player import move_of, moves_of
+from suphx_platform.agents.mjai_program import Event
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_NO_MOVE = {"type": "none"}
+_NO_MOVE: Event = {"type": "none"}
 
 
 class PyfuncAgent:
@@ -48,7 +49,8 @@ class PyfuncAgent:
 
         texts = model_input["events"].tolist()
         decisions = [_decision(row, text) for row, text in enumerate(texts)]
-        actions, probabilities = [_NO_MOVE] * len(texts), [[] for _ in texts]
+        actions: list[Event] = [_NO_MOVE] * len(texts)
+        probabilities: list[list[dict[str, Any]]] = [[] for _ in texts]
         asked = [row for row, tables in enumerate(decisions) if tables is not None]
         if asked:
             tables = np.concatenate([each for each in decisions if each is not None])

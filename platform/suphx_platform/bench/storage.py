@@ -44,7 +44,9 @@ def bench_storage(
         folder = Path(space, "state")
         say(f"writing a training state of {size} nets")
         num_bytes = write_state(folder, size, encoder)
-        save, load, copy = [], [], []
+        save: list[float] = []
+        load: list[float] = []
+        copy: list[float] = []
         try:
             for number in range(1, rounds + 1):
                 say(f"round {number} of {rounds}: saving {num_bytes / 2**20:,.0f} MiB")

@@ -25,7 +25,8 @@ def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
     paths = sorted(folder.glob(_TABLES), key=_first_wall)
     if not paths:
         return {"games": 0, "bytes": 0}
-    tables, num_bytes, left_out = [], 0, _left_out(folder)
+    tables: list[dict[str, str | int]] = []
+    num_games, num_bytes, left_out = 0, 0, _left_out(folder)
     for path in paths:
         size = path.stat().st_size
         if num_bytes + size > max_bytes:
@@ -35,11 +36,12 @@ def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
         num_bytes += size
         content = path.read_bytes()
         games = lzma.decompress(content).count(b"\n")
+        num_games += games
         digest = hashlib.sha256(content).hexdigest()
         tables.append({"name": path.name, "games": games, "bytes": size, "sha256": digest})
     text = json.dumps({"tables": tables, "left_out": left_out}, indent=1) + "\n"
     write_atomically(folder / INDEX_FILE, [text.encode()])
-    return {"games": sum(int(str(table["games"])) for table in tables), "bytes": num_bytes}
+    return {"games": num_games, "bytes": num_bytes}
 
 
 def _left_out(folder: Path) -> int:
