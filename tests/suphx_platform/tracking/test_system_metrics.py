@@ -33,6 +33,9 @@ def test_the_machines_metrics_are_points_of_the_run(runs: Path, monkeypatch: pyt
 
 def test_mlflows_own_variable_turns_them_off(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_ENABLE_SYSTEM_METRICS_LOGGING", "false")
-    with closing(TrackingStore(runs)) as store, store.start("a", key="one") as tracker:
-        with system_metrics(tracker, STARTED):
-            assert "system metrics" not in [thread.name for thread in threading.enumerate()]
+    with (
+        closing(TrackingStore(runs)) as store,
+        store.start("a", key="one") as tracker,
+        system_metrics(tracker, STARTED),
+    ):
+        assert "system metrics" not in [thread.name for thread in threading.enumerate()]
