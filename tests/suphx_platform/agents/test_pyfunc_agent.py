@@ -50,7 +50,7 @@ def test_the_champion_is_a_model_of_mlflow_with_signature_example_and_nothing_pi
     assert [column.name for column in model.metadata.get_output_schema()] == ["action", "probabilities"]
     answer = model.predict(model.input_example)
     move, others = (json.loads(answer[name][0]) for name in ("action", "probabilities"))
-    assert (move["type"], move["actor"]) == ("dahai", 0)
+    assert (move["type"] in ("dahai", "reach"), move["actor"]) == (True, 0)
     assert move in [each["move"] for each in others]
     assert sum(each["p"] for each in others) == pytest.approx(1, abs=0.01)
     fetched = AgentSource(store).fetch("models:/suphx@champion", tmp_path / "agent")
