@@ -58,36 +58,42 @@ class OutageResult:
 
 
 def outage(folder: Path, server: str, *, seconds: float, is_killed: bool) -> OutageResult:
-    """Train for ``seconds`` and take MLflow away in the second third of them."""
+    """Train for ``seconds`` and take MLflow away for a third of them; a killed training starts again meanwhile."""
     runs = folder / "runs"
     runs.mkdir()
     with faulty_proxy(int(server.rpartition(":")[2])) as proxy:
         os.environ["MLFLOW_TRACKING_URI"] = f"http://127.0.0.1:{proxy.port}"
         TrackingStore(runs).reach()
         times: dict[int, float] = {}
-        first = _begin(runs, until := time.time() + seconds, times)
-        _wait_for_step(times, first)
+        training, reader = _begin(runs, times)
+        _wait_for_step(times, training, 0)
+        time.sleep(seconds / 3)
         began = time.time()
-        away = (began + (until - began) / 3, began + 2 * (until - began) / 3)
-        time.sleep(max(0.0, away[0] - time.time()))
         proxy.is_busy.set()
-        time.sleep((away[1] - away[0]) / 2)
+        time.sleep(seconds / 6)
         if is_killed:
-            first.kill()
-            first.wait()
-            first = _begin(runs, until, times)
+            training.kill()
+            training.wait()
+            reader.join()
+            last = max(times)
+            training, reader = _begin(runs, times)
+            _wait_for_step(times, training, last + 1)
         proxy.is_open.clear()  # requests wait for their limit
-        time.sleep(max(0.0, away[1] - time.time()))
+        time.sleep(seconds / 6)
+        away = (began, time.time())
         proxy.is_busy.clear()
         proxy.is_open.set()
-        if first.wait() != 0:
-            raise ChildProcessError(f"the training ended with exit code {first.returncode}")
+        time.sleep(seconds / 3)
+        (runs / tracked_training.STOP_FILE).touch()
+        if training.wait() != 0:
+            raise ChildProcessError(f"the training ended with exit code {training.returncode}")
+        reader.join()
         return _compare(runs, times, away, is_killed=is_killed)
 
 
-def _begin(runs: Path, until: float, times: dict[int, float]) -> subprocess.Popen[str]:
+def _begin(runs: Path, times: dict[int, float]) -> tuple[subprocess.Popen[str], threading.Thread]:
     """Start the training, and a thread that notes when each step was made first."""
-    command = [sys.executable, "-m", tracked_training.__name__, str(runs), str(until)]
+    command = [sys.executable, "-m", tracked_training.__name__, str(runs)]
     process = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
 
     def read() -> None:
@@ -96,14 +102,15 @@ def _begin(runs: Path, until: float, times: dict[int, float]) -> subprocess.Pope
             step, date = line.split()
             times.setdefault(int(step), float(date))
 
-    threading.Thread(target=read, daemon=True).start()
-    return process
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    return process, reader
 
 
-def _wait_for_step(times: dict[int, float], process: subprocess.Popen[str]) -> None:
-    while not times:
+def _wait_for_step(times: dict[int, float], process: subprocess.Popen[str], step: int) -> None:
+    while step not in times:
         if process.poll() is not None:
-            raise ChildProcessError(f"the training ended with exit code {process.returncode} before its first step")
+            raise ChildProcessError(f"the training ended with exit code {process.returncode} before step {step}")
         time.sleep(0.05)
 
 

@@ -1,7 +1,7 @@
 """A training for the test of an MLflow outage: it learns, tracks every step, and continues after a kill.
 
-``python -m tests.suphx_platform.tracking.tracked_training RUNS UNTIL``: trains until the time UNTIL (seconds since
-1970) and prints ``STEP TIME`` for each step. ``RUNS/state.safetensors`` is its saved state.
+``python -m tests.suphx_platform.tracking.tracked_training RUNS``: trains until there is a file ``RUNS/stop`` and prints
+``STEP TIME`` for each step. ``RUNS/state.safetensors`` is its saved state.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from suphx.models.checkpoints.tensor_file import write_tensors
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 RUN, STAGE = "outage", "outage/training"
+STOP_FILE, _BEGUN_FILE = "stop", "begun"
 METRICS = 25
 """Of each point, as self-play has."""
 _SAVE_EVERY = 10
@@ -31,7 +32,7 @@ def value_of(step: int) -> float:
     return 1e6 - step
 
 
-def train(runs: Path, until: float) -> None:
+def train(runs: Path) -> None:
     net = nn.Sequential(nn.Linear(_WIDTH, _WIDTH), nn.ReLU(), nn.Linear(_WIDTH, 1))
     optimizer = torch.optim.Adam(net.parameters())
     state, first = runs / "state.safetensors", 0
@@ -41,18 +42,17 @@ def train(runs: Path, until: float) -> None:
         net.load_state_dict(tensors)
     with closing(TrackingStore(runs)) as store, store.start(RUN, key=RUN) as run:
         stage = run.start("training", key=STAGE)
-        if first:
+        if (runs / _BEGUN_FILE).exists():
             stage.resume()
+        (runs / _BEGUN_FILE).touch()
         with stage:
-            _learn(net, optimizer, stage, state, first, until)
+            _learn(net, optimizer, stage, state, first)
 
 
-def _learn(
-    net: nn.Module, optimizer: torch.optim.Optimizer, stage: Tracker, state: Path, first: int, until: float
-) -> None:
+def _learn(net: nn.Module, optimizer: torch.optim.Optimizer, stage: Tracker, state: Path, first: int) -> None:
     rows = torch.randn(_ROWS, _WIDTH)
     step = first
-    while time.time() < until:
+    while not state.with_name(STOP_FILE).exists():
         loss = (net(rows) - rows.mean(dim=1, keepdim=True)).square().mean()
         optimizer.zero_grad()
         loss.backward()
@@ -67,4 +67,4 @@ def _learn(
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    train(Path(sys.argv[1]), float(sys.argv[2]))
+    train(Path(sys.argv[1]))
