@@ -30,7 +30,7 @@ _NO_MOVE: Event = {"type": "none"}
 
 
 class PyfuncAgent:
-    """Consumes: positions. Produces: the agent's move in each, and the probabilities of all legal ones."""
+    """Consumes: positions. Produces: the agent's move in each, and what its nets think of the others."""
 
     def __init__(self, folder: Path) -> None:
         """``folder`` has five nets; ValueError if not, or if they see hidden tiles."""
@@ -42,8 +42,10 @@ class PyfuncAgent:
         """Return the columns ``action`` and ``probabilities``, both JSON, of positions in the column ``events``.
 
         ``action`` is an event of mjai, ``{"type": "none"}`` for a pass and where the player has nothing to decide;
-        ``probabilities`` is ``[{"move": event, "p": probability}]``, the most probable one first. All positions are
-        answered in one batch of each net. ValueError names the row whose events are not possible.
+        ``probabilities`` is ``[{"move": event, "p": probability}]``, the most probable one first: each as the net says
+        that decides about it, so that discards sum to 1 and riichi or a call has the probability of yes. Moves that
+        rules decide, such as a win, are not in it. All positions are answered in one batch of each net. ValueError
+        names the row whose events are not possible.
         """
         import pandas as pd
 

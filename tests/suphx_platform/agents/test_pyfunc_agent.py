@@ -52,7 +52,8 @@ def test_the_champion_is_a_model_of_mlflow_with_signature_example_and_nothing_pi
     move, others = (json.loads(answer[name][0]) for name in ("action", "probabilities"))
     assert (move["type"] in ("dahai", "reach"), move["actor"]) == (True, 0)
     assert move in [each["move"] for each in others]
-    assert sum(each["p"] for each in others) == pytest.approx(1, abs=0.01)
+    discards = [each["p"] for each in others if each["move"]["type"] == "dahai"]
+    assert sum(discards) == pytest.approx(1, abs=0.01), "riichi is the answer of another net"
     fetched = AgentSource(store).fetch("models:/suphx@champion", tmp_path / "agent")
     assert sorted(path.name for path in Path(fetched).iterdir()) == sorted(path.name for path in nets.iterdir())
     assert load_agent(fetched).name == fetched
