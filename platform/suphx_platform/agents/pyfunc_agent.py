@@ -62,11 +62,12 @@ class PyfuncAgent:
             for line, row in enumerate(asked):
                 actions[row] = move_of(tables[line], int(chosen[line]))
                 probabilities[row] = moves_of(tables[line], judged[line])
-        columns = {"action": actions, "probabilities": probabilities}
-        return pd.DataFrame(
-            {name: [json.dumps(value, ensure_ascii=False) for value in values] for name, values in columns.items()},
-            index=model_input.index,
-        )
+        columns = {"action": list(map(_text, actions)), "probabilities": list(map(_text, probabilities))}
+        return pd.DataFrame(columns, index=model_input.index)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _decision(row: int, text: object) -> Records | None:

@@ -80,7 +80,7 @@ class Outbox:
         """Return what is watched: messages that wait, and for how long MLflow has taken nothing."""
         lanes = (self._calls, self._files)
         return {
-            "tracking_waiting": float(sum(map(len, (*lanes, self._admission)))),
+            "tracking_waiting": float(sum(map(len, lanes)) + len(self._admission)),
             "tracking_outage_seconds": max(lane.away_seconds for lane in lanes),
         }
 

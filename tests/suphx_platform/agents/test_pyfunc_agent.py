@@ -41,11 +41,12 @@ def test_the_champion_is_a_model_of_mlflow_with_signature_example_and_nothing_pi
     stored = [path.name for path in (runs / "artifacts").rglob("*") if path.is_file()]
     assert "MLmodel" in stored
     assert not [name for name in stored if name.endswith((".pkl", ".pickle", ".bin"))]
+    before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(store.uri)
     try:
         model = mlflow.pyfunc.load_model("models:/suphx@champion")
     finally:
-        mlflow.set_tracking_uri(None)
+        mlflow.set_tracking_uri(before)
     assert [column.name for column in model.metadata.get_input_schema()] == ["events"]
     assert [column.name for column in model.metadata.get_output_schema()] == ["action", "probabilities"]
     answer = model.predict(model.input_example)
