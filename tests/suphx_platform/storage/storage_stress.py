@@ -173,8 +173,8 @@ def read_log(log: Path, findings: Findings) -> None:
 def stress(server: S3Server, folder: Path, *, seconds: float, kills: int, outages: list[float], seed: int) -> Findings:
     """Let faults and kills follow each other for ``seconds``, and then the outages."""
     random_source, findings, seen = random.Random(seed), Findings(), set[str]()
-    direct = Storage(StorageConfig(address=f"s3://{BUCKET}/stress-{seed}", endpoint_url=server.endpoint_url))
     os.environ.update(server.environment)
+    direct = Storage(StorageConfig(address=f"s3://{BUCKET}/stress-{seed}", endpoint_url=server.endpoint_url))
     with faulty_proxy(int(server.endpoint_url.rpartition(":")[2])) as proxy:
         address = f"http://127.0.0.1:{proxy.port}"
         config = StorageConfig(address=direct.config.address, endpoint_url=address, max_attempts=2, threads=4)
@@ -182,21 +182,24 @@ def stress(server: S3Server, folder: Path, *, seconds: float, kills: int, outage
         began = time.time()
         until = began + seconds + sum(outages) + _LAST_SECONDS
         training = Training(folder, config, environment, until)
-        dates = sorted(began + random_source.uniform(0.05, 1.0) * (seconds + sum(outages)) for _ in range(kills))
-        killer = threading.Thread(target=_kill, args=(training, dates, findings), daemon=True)
-        killer.start()
-        pause = seconds / max(1, len(outages) + 1)
-        for outage in [*outages, 0.0]:
-            _rage(proxy, random_source, findings, time.time() + pause)
-            look(direct, folder / "loaded", findings, seen)
-            if outage:
-                with _event(proxy.is_busy):
-                    findings.faults[f"outage of {outage:g} s"] += 1
-                    time.sleep(outage)
-        killer.join()
-        while training.process.poll() is None:
-            look(direct, folder / "loaded", findings, seen)
-            time.sleep(1)
+        try:
+            dates = sorted(began + random_source.uniform(0.05, 1.0) * (seconds + sum(outages)) for _ in range(kills))
+            killer = threading.Thread(target=_kill, args=(training, dates, findings), daemon=True)
+            killer.start()
+            pause = seconds / max(1, len(outages) + 1)
+            for outage in [*outages, 0.0]:
+                _rage(proxy, random_source, findings, time.time() + pause)
+                look(direct, folder / "loaded", findings, seen)
+                if outage:
+                    with _event(proxy.is_busy):
+                        findings.faults[f"outage of {outage:g} s"] += 1
+                        time.sleep(outage)
+            killer.join()
+            while training.process.poll() is None:
+                look(direct, folder / "loaded", findings, seen)
+                time.sleep(1)
+        finally:
+            training.process.kill()
         if training.process.returncode != 0:
             told = training.errors.read_text(errors="replace")[-1000:]
             findings.violations.append(f"the training ended with exit code {training.process.returncode}: {told}")
