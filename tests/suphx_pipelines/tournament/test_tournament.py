@@ -137,7 +137,11 @@ def test_three_nights(runs: Path) -> None:
     assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
     assert champion(runs) == "2"
     candidate = TrackingStore(runs).client.get_model_version_by_alias("suphx", "candidate")
-    assert (candidate.version, candidate.tags["candidate"], candidate.tags["night"]) == ("3", "c-1/reinforcement", "3")
+    assert (str(candidate.version), candidate.tags["candidate"], candidate.tags["night"]) == (
+        "3",
+        "c-1/reinforcement",
+        "3",
+    )
     assert candidate.tags["verdict"] in ("not_better", "undecided")
     assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
     place, _, name = candidate.tags["report"].rpartition("/")
