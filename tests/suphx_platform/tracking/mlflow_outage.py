@@ -98,9 +98,10 @@ def _begin(runs: Path, times: dict[int, float]) -> tuple[subprocess.Popen[str], 
 
     def read() -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            step, date = line.split()
-            times.setdefault(int(step), float(date))
+        with process.stdout as lines:
+            for line in lines:
+                step, date = line.split()
+                times.setdefault(int(step), float(date))
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
