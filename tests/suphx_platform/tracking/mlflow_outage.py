@@ -66,27 +66,30 @@ def outage(folder: Path, server: str, *, seconds: float, is_killed: bool) -> Out
         TrackingStore(runs).reach()
         times: dict[int, float] = {}
         training, reader = _begin(runs, times)
-        _wait_for_step(times, training, 0)
-        time.sleep(seconds / 3)
-        began = time.time()
-        proxy.is_busy.set()
-        time.sleep(seconds / 6)
-        if is_killed:
+        try:
+            _wait_for_step(times, training, 0)
+            time.sleep(seconds / 3)
+            began = time.time()
+            proxy.is_busy.set()
+            time.sleep(seconds / 6)
+            if is_killed:
+                training.kill()
+                training.wait()
+                reader.join()
+                last = max(times)
+                training, reader = _begin(runs, times)
+                _wait_for_step(times, training, last + 1)
+            proxy.is_open.clear()  # requests wait for their limit
+            time.sleep(seconds / 6)
+            away = (began, time.time())
+            proxy.is_busy.clear()
+            proxy.is_open.set()
+            time.sleep(seconds / 3)
+            (runs / tracked_training.STOP_FILE).touch()
+            if training.wait() != 0:
+                raise ChildProcessError(f"the training ended with exit code {training.returncode}")
+        finally:
             training.kill()
-            training.wait()
-            reader.join()
-            last = max(times)
-            training, reader = _begin(runs, times)
-            _wait_for_step(times, training, last + 1)
-        proxy.is_open.clear()  # requests wait for their limit
-        time.sleep(seconds / 6)
-        away = (began, time.time())
-        proxy.is_busy.clear()
-        proxy.is_open.set()
-        time.sleep(seconds / 3)
-        (runs / tracked_training.STOP_FILE).touch()
-        if training.wait() != 0:
-            raise ChildProcessError(f"the training ended with exit code {training.returncode}")
         reader.join()
         return _compare(runs, times, away, is_killed=is_killed)
 
