@@ -144,6 +144,10 @@ def test_connections_cut_in_the_middle_of_answers_cost_nothing_but_time(proxy: F
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:unclosed <socket:ResourceWarning",  # the transfer manager drops the answer of a call that is cancelled
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
 def test_a_server_that_sends_a_byte_now_and_then_holds_no_call_for_ever(
     proxy: FaultyProxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
