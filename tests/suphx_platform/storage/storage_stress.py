@@ -22,7 +22,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -50,7 +49,7 @@ _CALL_SECONDS = 60.0 * 2
 class Findings:
     """What the stress has seen; ``violations`` must stay empty."""
 
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: dict[str, int] = field(default_factory=dict)
     kills: int = 0
     versions_checked: int = 0
     newest_number: int = 0
@@ -61,6 +60,10 @@ class Findings:
     """For how long a save held the training."""
     gave_up_after_seconds: float | None = None
     violations: list[str] = field(default_factory=list)
+
+    def note(self, fault: str) -> None:
+        """Count a fault."""
+        self.faults[fault] = self.faults.get(fault, 0) + 1
 
 
 def wrong_keys(data: bytes) -> bytes:
@@ -192,7 +195,7 @@ def stress(server: S3Server, folder: Path, *, seconds: float, kills: int, outage
                 look(direct, folder / "loaded", findings, seen)
                 if outage:
                     with _event(proxy.is_busy):
-                        findings.faults[f"outage of {outage:g} s"] += 1
+                        findings.note(f"outage of {outage:g} s")
                         time.sleep(outage)
             killer.join()
             while training.process.poll() is None:
@@ -216,7 +219,7 @@ def _rage(proxy: FaultyProxy, random_source: random.Random, findings: Findings, 
     while time.time() < until:
         name = random_source.choice(list(kinds))
         with kinds[name]():
-            findings.faults[name] += 1
+            findings.note(name)
             time.sleep(random_source.uniform(*_FAULT_SECONDS))
         time.sleep(random_source.uniform(*_QUIET_SECONDS))
 
