@@ -144,9 +144,9 @@ def test_three_nights(runs: Path) -> None:
     )
     assert candidate.tags["verdict"] in ("not_better", "undecided")
     assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
-    place, _, name = candidate.tags["report"].rpartition("/")
-    TrackingStore(runs).download(place, runs.parent / "artifacts")
-    assert (runs.parent / "artifacts" / name).read_bytes() == Path(third["report"]).read_bytes()
+    run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
+    report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
+    assert Path(report).read_bytes() == Path(third["report"]).read_bytes()
 
 
 def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:
