@@ -112,6 +112,7 @@ JSON_KEYS = {
     "bench features": (
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
+    "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
     "bench doudizhu": (
         "games_per_second decisions_per_second tables seed "

@@ -57,6 +57,9 @@ class StageContext(Generic[R]):
     """Has the folder stored as it is at this step, so that another machine can go on; nothing without a storage.
     Returns at once: files must be replaced, not changed in place. Raises OSError if nothing could be stored for
     ``storage.max_outage_hours``."""
+    keep_best: Callable[[int, Path, float], None] | None = None
+    """Has the nets in a folder stored that a match has measured: number, folder, strength (larger is better). The best
+    ones stay (``storage.keep_best``). None if they are not wanted."""
     storage_figures: Callable[[], Mapping[str, float]] = dict
     """Returns what is watched of the storage: ``uploads_waiting``, ``storage_outage_seconds``; nothing without one."""
 

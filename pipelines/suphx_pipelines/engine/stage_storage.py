@@ -12,7 +12,7 @@ from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage_work import StageWork, stored_work
 from suphx_platform.console.console import Console
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.storage.storage import BEST, FINISHED, Storage
 from suphx_platform.storage.upload_queue import UploadQueue
 
 # They begin with a dot: they say something of this machine's folder and are not stored themselves.
@@ -77,7 +77,8 @@ class StageStorage:
     def remove(self, stage_name: str) -> None:
         """Remove what the storage has of a stage that is run again."""
         if self._storage is not None:
-            self._storage.delete(self.name(stage_name))
+            for name in (self.name(stage_name), f"{self.name(stage_name)}/{BEST}"):
+                self._storage.delete(name)
 
     def keep(self, stage_name: str, folder: Path, number: int, score: float | None = None) -> None:
         """Have ``folder``, as it is now, stored as version ``number``, unless it was stored or fetched as finished.
@@ -92,6 +93,19 @@ class StageStorage:
             return
         then = partial(self._mark, folder)
         self._uploads.save(self.name(stage_name), folder, number=number, score=score, then=then)
+
+    def keeps_best(self) -> bool:
+        """Tell whether nets are stored that were measured."""
+        return self._storage is not None and self._storage.config.keep_best > 0
+
+    def keep_best(self, stage_name: str, number: int, nets: Path, score: float) -> None:
+        """Have the nets in a folder, as they are now, stored as version ``number`` of ``<stage>/best``."""
+        if self._uploads is not None:
+            self._uploads.save(f"{self.name(stage_name)}/{BEST}", nets, number=number, score=score)
+
+    def forget(self, folder: Path) -> None:
+        """Have the next ``keep`` of a finished folder store it again: its files have changed."""
+        (folder / _MARK).unlink(missing_ok=True)
 
     def _mark(self, folder: Path, version: CheckpointVersion) -> None:
         write_json(folder / _MARK, {"version": version.path})

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal
@@ -35,6 +36,13 @@ from suphx_pipelines.engine.stage_warning import clear_warnings, read_warnings
 from suphx_pipelines.recipe.recipe_file import flatten, look_up, to_table, to_toml, without
 from suphx_pipelines.runs.named_run import RECIPE_FILE, check_named_run
 from suphx_pipelines.runs.run_lock import locked
+from suphx_pipelines.runs.run_origin import (
+    ORIGIN_FOLDER,
+    PROVENANCE_FILE,
+    origin_tags,
+    provenance,
+    write_origin,
+)
 from suphx_pipelines.runs.start_wait import wait_for_services
 from suphx_pipelines.summary.run_journal import FindVerdict, RunJournal
 from suphx_pipelines.summary.run_page import RunPage
@@ -42,6 +50,7 @@ from suphx_pipelines.summary.stage_note import stage_note
 from suphx_platform.console.console import Console
 from suphx_platform.console.table_text import count_text, duration_text
 from suphx_platform.storage.storage import FINISHED, Storage
+from suphx_platform.tracking.system_metrics import system_metrics
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_ui import known_address
 
@@ -115,8 +124,8 @@ class Runner(Generic[R]):
         self._console = console
         self._find_verdict = find_verdict
         self._get_ready = get_ready
-        files = {} if records is None else self._digest_records(records)
-        records_digest = digest_json(files) if files else None
+        self._record_files = {} if records is None else self._digest_records(records)
+        records_digest = digest_json(self._record_files) if self._record_files else None
         self._records_digest = records_digest or "none given"
         self._is_named = run_id is not None
         self.run_id = run_id or f"{recipe.name}-{digest_json([self._identity, records_digest])[:10]}"
@@ -159,6 +168,7 @@ class Runner(Generic[R]):
             closing(store),
             store.start(self.run_id, key=self.run_id, tags=_tags(), params=params) as tracker,
             RunPage(tracker, self.folder, journal.summary, records=self._records).shown() as page,
+            system_metrics(tracker, datetime.fromisoformat(journal.summary.started).timestamp()),
             journal.kept(),  # from here on: another run of this name in MLflow is refused before anything is written
             self._storage.uploads(),
         ):
@@ -168,9 +178,7 @@ class Runner(Generic[R]):
             else:
                 self._console.say(f"run {self.run_id}: starting, {count_text(len(self._stages), 'stage')}")
             show_plan(self._plan, self._console)
-            recipe_file = self.folder / RECIPE_FILE
-            write_atomically(recipe_file, [to_toml(self._recipe).encode()])
-            tracker.log_artifact(recipe_file)
+            self._keep_origin(tracker)
             if self._get_ready is not None:
                 self._get_ready()
             result = RunResult(run_id=self.run_id, folder=self.folder, tracking_uri=store.uri)
@@ -181,6 +189,18 @@ class Runner(Generic[R]):
                 page.add_verdict(result.verdict)
         result.warnings = tuple(journal.summary.warnings)
         return result
+
+    def _keep_origin(self, tracker: Tracker) -> None:
+        """Keep the recipe and the digests of packages and records: in the run's folder, the storage and MLflow."""
+        recipe, origin = to_toml(self._recipe), self.folder / ORIGIN_FOLDER
+        write_atomically(self.folder / RECIPE_FILE, [recipe.encode()])
+        content = provenance(self.run_id, self._record_files)
+        if write_origin(origin, recipe, content):
+            self._storage.forget(origin)
+        self._storage.keep(ORIGIN_FOLDER, origin, FINISHED)
+        tracker.set_tags(origin_tags(content))
+        for path in (self.folder / RECIPE_FILE, origin / PROVENANCE_FILE):
+            tracker.log_artifact(path)
 
     def _run_stages(self, result: RunResult, tracker: Tracker, journal: RunJournal, page: RunPage) -> None:
         for number, stage in enumerate(self._stages, 1):
@@ -260,6 +280,7 @@ class Runner(Generic[R]):
             seed=stage_seed(self._recipe.seed, stage.name),
             storage_name=self._storage.name(stage.name),
             keep=partial(self._storage.keep, stage.name, folder),
+            keep_best=partial(self._storage.keep_best, stage.name) if self._storage.keeps_best() else None,
             storage_figures=self._storage.figures,
         )
         started = time.monotonic()
@@ -286,6 +307,8 @@ def _check_names(recipe_name: str, stages: Sequence[Stage[Any]]) -> None:
     seen: set[str] = set()
     for stage in stages:
         missing = set(stage.needs) - seen
+        if stage.name == ORIGIN_FOLDER:
+            raise ValueError(f"a stage cannot be called {ORIGIN_FOLDER}: the run keeps its recipe there")
         if missing or stage.name in seen:
             raise ValueError(
                 f"stage {stage.name} is listed twice or before what it needs: {', '.join(sorted(missing))}"

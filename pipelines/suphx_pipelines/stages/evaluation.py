@@ -11,6 +11,7 @@ from typing import Any
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
@@ -57,7 +58,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
             workers=workers,
             progress=progress.advance,
             kept=kept,
+            records=context.folder / RECORDS_FOLDER,
         )
+    index_records(context.folder / RECORDS_FOLDER)
     seconds = time.monotonic() - start
     write_json(context.folder / "match.json", match_json(match, seconds))
     context.console.detail(match.verdict())

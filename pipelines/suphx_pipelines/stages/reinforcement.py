@@ -89,6 +89,10 @@ def play_and_learn(
         def keep(updates: int) -> None:
             context.keep(first_update + updates)
 
+        def keep_best(updates: int, nets: Path, strength: float) -> None:
+            if context.keep_best is not None:
+                context.keep_best(first_update + updates, nets, strength)
+
         say = context.console.say
         controller = Controller(
             *(config, play, context.folder),
@@ -96,6 +100,7 @@ def play_and_learn(
             metrics=metrics,
             report=report.add,
             keep=keep,
+            keep_best=None if context.keep_best is None else keep_best,
             say=say,
             progress=report.show,
         )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
+from suphx.games.riichi import KyokuStore
 from suphx.selfplay.agents.checkpoint_folder import has_nets
 from suphx_pipelines.engine.stage_folder import Done
 from suphx_pipelines.summary.headline import headline, verdict_figures
@@ -17,6 +18,8 @@ from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, page_comma
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.tracking.tracking import Tracker
 
+_STORE_FOLDER = "store"
+"""Of the games, in the stage of the records."""
 _RECORDS, _REPORT = "records", Path("report") / "report.html"
 _SHOWN = ("*.html", "*.svg")
 _STAGES_WITH_NETS = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts", "supervised")
@@ -66,7 +69,7 @@ class RunPage:
             counts = {key: int(done.metrics[key]) for key in ("games", "kyoku", "decisions") if key in done.metrics}
             games = self._records.name if self._records else "baseline games"
             place = (self._records or self._folder / _RECORDS).resolve().as_uri()
-            self._tracker.log_dataset(games, done.digest, source=place, profile=counts)
+            self._tracker.log_dataset(games, self._store_digest() or done.digest, source=place, profile=counts)
         self._describe()
 
     def add_verdict(self, verdict: Verdict) -> None:
@@ -80,6 +83,11 @@ class RunPage:
         """Return the report with the page that it links to, and its pictures."""
         report = self._folder / _REPORT
         return [report, *sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)]
+
+    def _store_digest(self) -> str | None:
+        """Return the digest of the games that the run learns from; None if the stage has left no store."""
+        store = self._folder / _RECORDS / _STORE_FOLDER
+        return KyokuStore.open(store).digest if store.is_dir() else None
 
     def _describe(self) -> None:
         self._tracker.describe(description(self._summary, self._folder))

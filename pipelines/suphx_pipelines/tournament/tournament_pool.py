@@ -43,6 +43,8 @@ class Entrant:
     """Of the nets; the address where there are none."""
     is_candidate: bool = False
     """One of the newest checkpoints: may become the champion."""
+    stored: tuple[str, ...] = ()
+    """Versions in a storage that the nets were copied from."""
 
     @property
     def has_nets(self) -> bool:
@@ -118,7 +120,9 @@ def run(context: Context) -> dict[str, float]:
 def read_pool(folder: Path) -> Pool:
     """Return what the stage has left in ``folder``."""
     values = read_json(folder / POOL_NAME)
-    entrants = tuple(Entrant(**entrant) for entrant in values.pop("entrants"))
+    entrants = tuple(
+        Entrant(**entrant | {"stored": tuple(entrant.get("stored", ()))}) for entrant in values.pop("entrants")
+    )
     return Pool(entrants=entrants, **values)
 
 
@@ -159,6 +163,7 @@ def _enter(source: AgentSource, folder: Path, number: int, name: str, address: s
         address=f"{wrapper}{fetched}{told and ':'}{told}",
         digest=wrapper + _digest(copy) + told if is_net else address,
         is_candidate=is_candidate,
+        stored=tuple(source.stored.get(nets, ())),
     )
     load_any_agent(entrant.address_in(folder))
     if is_candidate and any(load_header(copy / checkpoint_name(head)).net.num_oracle_planes for head in HEAD_NAMES):

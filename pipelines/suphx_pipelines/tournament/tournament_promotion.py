@@ -1,4 +1,4 @@
-"""The promotion stage of a tournament: a candidate that has won becomes the champion, with the evidence.
+"""The promotion stage of a tournament: the candidate is registered with the evidence, and the champion if it has won.
 
 Leaves ``promotion.json``.
 """
@@ -11,59 +11,84 @@ from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
-from suphx_pipelines.tournament.tournament_pool import Context, Pool, read_pool
+from suphx_pipelines.tournament.tournament_pool import Context, Entrant, Pool, read_pool
+from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import Tracker
 
 
 def run(context: Context) -> dict[str, float]:
-    """Move the champion's alias if the candidate has won, and leave ``promotion.json``."""
-    folder, registry = context.upstream["pool"], context.recipe.registry
+    """Register the candidate, move the champion's alias if it has won, and leave ``promotion.json``."""
+    folder, config = context.upstream["pool"], context.recipe.registry
     pool = read_pool(folder)
     decision = read_json(context.upstream["decision"] / tournament_report.DECISION_NAME)
+    registry = ModelRegistry(context.tracker.store, config)
     version = None
-    if decision["is_won"]:
-        winner = next(entrant for entrant in pool.entrants if entrant.name == decision["candidate"])
-        promotion = promotion_of(decision, pool, context.recipe.night, context.folder.parent.name)
-        nets = winner.nets_in(folder)
-        version = ModelRegistry(context.tracker.store, registry).promote(nets, context.tracker, promotion)
-    now = version or ModelRegistry(context.tracker.store, registry).champion()
+    candidate = next((entrant for entrant in pool.entrants if entrant.name == decision["candidate"]), None)
+    if candidate is not None and (decision["is_won"] or config.candidate_alias):
+        run_id = context.folder.parent.name
+        report = report_address(context.tracker, run_id)
+        promotion = promotion_of(decision, pool, context.recipe.night, run_id, report)
+        nets = candidate.nets_in(folder)
+        if decision["is_won"]:
+            version = registry.promote(nets, context.tracker, promotion)
+        registered = registry.nominate(nets, context.tracker, promotion) if config.candidate_alias else version
+        _pin(context, candidate, f"models:/{config.model}/{registered}")
+    now = version or registry.champion()
     result = {
         "promoted": version is not None,
-        "champion": f"models:/{registry.model}/{now}" if now else None,
+        "champion": f"models:/{config.model}/{now}" if now else None,
         "reason": tournament_report.reason(decision, is_promoted=version is not None),
     }
     write_json(context.folder / tournament_report.PROMOTION_NAME, result)
     return {"promoted": version is not None}
 
 
-def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament: str) -> Promotion:
-    """Return the claim of the candidate of ``decision``, which has won the ``tournament`` (its run)."""
+def _pin(context: Context, candidate: Entrant, model: str) -> None:
+    """Keep the checkpoints in the storage that a version in the registry was made from."""
+    source = AgentSource(context.tracker.store, context.recipe.storage)
+    for stored in candidate.stored:
+        try:
+            source.pin(stored, model)
+        except OSError as error:  # the registry has the nets: a storage that is away costs no night
+            context.console.warn(f"{stored} is not marked as used by {model}: {error}")
+
+
+def report_address(tracker: Tracker, tournament: str) -> str:
+    """Return the address of the tournament's report among its artifacts, which MLflow has when it is over."""
+    stage = tracker.run_id  # when MLflow has it, it has the tournament's too
+    return f"runs:/{tracker.store.run_ids.get(tournament, stage)}/{tournament_report.REPORT_NAME}"
+
+
+def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament: str, report: str = "") -> Promotion:
+    """Return the claim of the candidate of ``decision`` in the ``tournament`` (its run), with the evidence.
+
+    ``report``: address of the tournament's report.
+    """
     candidate, opponent, match = decision["candidate"], decision["opponent"], decision["match"]
     test = decision["test"]
     digest = next(entrant.digest for entrant in pool.entrants if entrant.name == candidate)
     training, _, stage = candidate.partition("/")
     tags = {"candidate": candidate, "tournament": tournament, "night": night}
-    metrics: dict[str, float] = {}
-    if match is None:
+    tags |= {"report": report} if report else {}
+    tags |= {"verdict": test["verdict"] if test else "no opponent"} | ({"opponent": opponent} if opponent else {})
+    metrics = {} if match is None else _figures(match, test)
+    tags |= {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
+    if test is None:
         why = "It is the first candidate: there was no champion and no baseline to beat."
+    elif match is None:
+        tags |= _bounds(test)
+        why = _failure(test, opponent, pool.version)
     else:
-        low, high = match["paired_difference"]["interval"]
-        metrics = {
-            "promotion/difference": match["paired_difference"]["average_placement"],
-            "promotion/difference_low": low,
-            "promotion/difference_high": high,
-            "promotion/hanchans": match["hanchans"],
-            "promotion/average_placement": match["average_placement"],
-            "promotion/points": match["points_difference"]["per_hanchan"],
-            "promotion/decision_hanchans": test["hanchans"],
-        }
-        tags |= {"opponent": opponent} | {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
         why = _evidence(match, test, opponent, pool.version)
     now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
+    stored = next(entrant.stored for entrant in pool.entrants if entrant.name == candidate)
+    tags |= {"stored": " ".join(stored)} if stored else {}
     texts = [
         why,
-        f"Promoted at {now} by the tournament `{tournament}` (night {night}).",
+        f"{'Promoted' if decision['is_won'] else 'Registered'} at {now} by the tournament `{tournament}` "
+        f"(night {night}).{f' Its report: `{report}`.' if report else ''}",
         f"Trained in the run `{training}`" + (f", stage `{stage}`." if stage else "."),
     ]
     return Promotion(
@@ -78,14 +103,51 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
     )
 
 
+def _figures(match: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of the match on new walls."""
+    low, high = match["paired_difference"]["interval"]
+    return {
+        "promotion/difference": match["paired_difference"]["average_placement"],
+        "promotion/difference_low": low,
+        "promotion/difference_high": high,
+        "promotion/hanchans": match["hanchans"],
+        "promotion/average_placement": match["average_placement"],
+        "promotion/points": match["points_difference"]["per_hanchan"],
+        "promotion/decision_hanchans": test["hanchans"],
+    }
+
+
+def _bounds(test: Mapping[str, Any]) -> dict[str, str]:
+    """Return tags of a candidate that was not promoted: the match that was stopped has no mean, only an interval."""
+    low, high = test["always_valid_intervals"]["placement"]
+    return {
+        "difference_low": f"{low:g}",
+        "difference_high": f"{high:g}",
+        "decision_hanchans": str(test["hanchans"]),
+    }
+
+
+def _failure(test: Mapping[str, Any], opponent: str, version: str | None) -> str:
+    """Return why a candidate was not promoted."""
+    low, high = test["always_valid_intervals"]["placement"]
+    return (
+        f"Not promoted: the sequential test against {_named(opponent, version)} ended with "
+        f'"{test["verdict"].replace("_", " ")}" after {test["hanchans"]:,} hanchans. Difference of the average '
+        f"placement, lower is better: {low:+.3f} to {high:+.3f} (always-valid 95 % interval)."
+    )
+
+
+def _named(opponent: str, version: str | None) -> str:
+    return f"{opponent} (version {version})" if version else opponent
+
+
 def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, version: str | None) -> str:
     """Return the figures of the match on new walls, and the decision before it."""
     found, points = match["paired_difference"], match["points_difference"]
     low, high = found["interval"]
-    beaten = f"{opponent} (version {version})" if version else opponent
     unit = "places" if test["decides"] == "placement" else "points per hanchan"
     return (
-        f"Average placement {match['average_placement']:.3f} against three {beaten}, lower by "
+        f"Average placement {match['average_placement']:.3f} against three {_named(opponent, version)}, lower by "
         f"{-found['average_placement']:.3f} (95 % interval {-high:.3f} to {-low:.3f}), and "
         f"{points['per_hanchan']:+.1f} points per hanchan, over {match['hanchans']:,} hanchans on new walls. Promoted "
         f"because a sequential test had decided after {test['hanchans']:,} other hanchans that it is better "

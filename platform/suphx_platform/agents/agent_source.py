@@ -16,7 +16,7 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, has_nets, split_address
 from suphx_platform.agents.agent_forms import is_program, split_wrapper
 from suphx_platform.storage.manifest import CheckpointVersion
-from suphx_platform.storage.storage import Storage, StorageConfig
+from suphx_platform.storage.storage import BEST, Storage, StorageConfig
 from suphx_platform.tracking import model_registry
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -42,6 +42,8 @@ class AgentSource:
         """``storage`` says how buckets are reached; its address does not matter."""
         self._store = store
         self._storage = storage or StorageConfig()
+        self.stored: dict[str, list[str]] = {}
+        """Versions in a bucket that ``fetch`` has copied, by the address that it was given."""
 
     def fetch(self, address: str, folder: Path) -> str:
         """Return ``address`` as one for ``load_agent``, what it names copied into ``folder`` if it is elsewhere.
@@ -58,10 +60,16 @@ class AgentSource:
             model_registry.fetch_model(self._store, location, folder)
         elif location.startswith(BUCKET):
             bucket, _, name = location.removeprefix(BUCKET).strip("/").partition("/")
-            fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name, folder)
+            found = fetch_stored(Storage(replace(self._storage, address=BUCKET + bucket)), name, folder)
+            self.stored[address] = [f"{BUCKET}{bucket}/{version.path}" for version in found]
         else:
             return address
         return f"{folder}:{','.join(sorted(words))}" if words else str(folder)
+
+    def pin(self, stored: str, reason: str) -> None:
+        """Have a version that ``fetch`` has copied stay in its bucket (Storage.pin)."""
+        bucket, _, path = stored.removeprefix(BUCKET).partition("/")
+        Storage(replace(self._storage, address=BUCKET + bucket)).pin(path, reason)
 
     def newest(self, location: str, count: int) -> list[FoundCheckpoint]:
         """Return the newest ``count`` checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
@@ -92,6 +100,8 @@ def stored_checkpoints(storage: Storage) -> Iterator[FoundCheckpoint]:
     newest = {name: versions[-1] for name in storage.names() if (versions := storage.versions(name))}
     for name, version in newest.items():
         parent, _, last = name.rpartition("/")
+        if last == BEST:  # nets that the stage itself has, or had
+            continue
         if all(checkpoint_name(head) in version.files for head in HEAD_NAMES):
             yield FoundCheckpoint(name, name, version.saved)
         elif last == HEAD_NAMES[0] and _has_all_heads(newest, parent):
@@ -104,18 +114,25 @@ def _has_all_heads(newest: dict[str, CheckpointVersion], parent: str) -> bool:
     return all(stage is not None and checkpoint_name(head) in stage.files for head, stage in stages.items())
 
 
-def fetch_stored(storage: Storage, name: str, folder: Path) -> None:
+def fetch_stored(storage: Storage, name: str, folder: Path) -> list[CheckpointVersion]:
     """Copy the five nets that a storage has under ``name``, or under ``name/<head>``, into ``folder``.
 
-    ValueError if there are none.
+    Returns where they came from. Of ``…/best`` these are the nets that were the strongest in a match, of all other
+    names the newest. ValueError if there are none.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if name and storage.load_newest(name, folder) is not None:
-        return
+    load = storage.load_best if name.rpartition("/")[2] == BEST else storage.load_newest
+    whole = load(name, folder) if name else None
+    if whole is not None:
+        return [whole]
+    found = []
     for head in HEAD_NAMES:
         folder.mkdir(exist_ok=True)
-        if storage.load_newest(f"{name}/{head}", folder / head) is None:
+        version = storage.load_newest(f"{name}/{head}", folder / head)
+        if version is None:
             raise ValueError(
                 f"{storage.config.address}/{name} has no checkpoint of the {head} net: use what `storage.address` of a "
                 "run was, its id and a stage, such as s3://bucket/runs/<run id>/supervised"
             )
+        found.append(version)
+    return found

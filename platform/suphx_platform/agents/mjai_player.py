@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from suphx.experience.observation import F32
 from suphx.games.riichi import MjaiTable, reply_of_action
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
@@ -50,14 +51,20 @@ class MjaiPlayer:
         tables = self._table.decision()
         if tables is None:
             return {"type": "none"}
-        reply = reply_of_action(tables[0], int(self._agent.act(tables, _ONLY_TABLE)[0]))
-        return reply if self._judge is None else reply | {"meta": _meta(self._judge, tables)}
+        reply = move_of(tables[0], int(self._agent.act(tables, _ONLY_TABLE)[0]))
+        if self._judge is None:
+            return reply
+        probabilities = self._judge.move_probabilities(tables, _ONLY_TABLE)[0]
+        return reply | {"meta": {"moves": moves_of(tables[0], probabilities)}}
 
 
-def _meta(agent: NetAgent, tables: Records) -> dict[str, Any]:
-    """Return ``{"moves": [{"move": answer, "p": probability}]}``, the most probable move first."""
-    probabilities = agent.move_probabilities(tables, _ONLY_TABLE)[0]
-    legal = [a for a in np.flatnonzero(tables[0]["legal"]).tolist() if np.isfinite(probabilities[a])]
+def move_of(table: Records, action: int) -> Event:
+    """Return an action as an answer in the mjai protocol."""
+    return reply_of_action(table, action)
+
+
+def moves_of(table: Records, probabilities: F32) -> list[dict[str, Any]]:
+    """Return ``[{"move": answer, "p": probability}]`` of all legal moves, the most probable first."""
+    legal = [a for a in np.flatnonzero(table["legal"]).tolist() if np.isfinite(probabilities[a])]
     legal.sort(key=lambda action: -float(probabilities[action]))
-    moves = [{"move": reply_of_action(tables[0], a), "p": round(float(probabilities[a]), 4)} for a in legal]
-    return {"moves": moves}
+    return [{"move": move_of(table, a), "p": round(float(probabilities[a]), 4)} for a in legal]

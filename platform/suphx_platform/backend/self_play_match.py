@@ -23,6 +23,7 @@ from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.choice import BASELINES
@@ -60,12 +61,13 @@ class MatchOrder:
     seed: int
     workers: int
     keeps_games: bool = False
-    """Parts of the match are kept in the folder, so that a match that was killed continues."""
+    """The folder keeps parts of the match, so that a match that was killed continues, and records of its games."""
 
     def play(self, progress: Callable[[float], None] = lambda hanchans: None) -> MatchOutcome:
         """Play it here; ``progress`` is called with parts of hanchans."""
         candidate, baseline = self._addresses()
         kept = KeptResults(self.folder / GAMES_FOLDER / self._digest()) if self.keeps_games else None
+        records = self.folder / RECORDS_FOLDER / self._digest() if self.keeps_games else None
         match = play_match(
             candidate,
             baseline,
@@ -74,7 +76,10 @@ class MatchOrder:
             workers=self.workers,
             progress=progress,
             kept=kept,
+            records=records,
         )
+        if records is not None:
+            index_records(records)
         if not self.num_deals:
             return MatchOutcome(match, None)
         deals = play_deal_match(

@@ -45,7 +45,7 @@ def ray_session(
     if ray.is_initialized():
         yield
         return
-    environment = {"env_vars": S3_SETTINGS}
+    environment = {"env_vars": {name: os.environ.get(name, value) for name, value in S3_SETTINGS.items()}}
     logging.getLogger("ray._private.authentication.authentication_token_setup").setLevel(logging.ERROR)
     with _kept_signals():
         if os.environ.get("RAY_ADDRESS"):

@@ -38,6 +38,7 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.parts.parameter_server import Weights
 from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementConfig
 from suphx_platform.parts.self_play_simulator import Played
+from suphx_platform.selfplay.measured_nets import KeepBest, MeasuredNets
 from suphx_platform.selfplay.run_backend import NewBackend
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Controller:
         metrics: RunMetrics | None = None,
         report: Callable[[Mapping[str, float]], None] | None = None,
         keep: Callable[[int], None] | None = None,
+        keep_best: KeepBest | None = None,
         say: Callable[[str], None] | None = None,
         progress: Callable[[float, str], None] | None = None,
     ) -> None:
@@ -67,9 +69,9 @@ class Controller:
 
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
-        updates whenever a state was written; ``say`` gets a line for whatever breaks; ``progress`` gets the share that
-        is done, 0 to 1, and what is going on if that is not learning. Raises ValueError if the state belongs to another
-        run.
+        updates whenever a state was written; ``keep_best`` gets the nets of each match against the start; ``say`` gets
+        a line for whatever breaks; ``progress`` gets the share that is done, 0 to 1, and what is going on if that is
+        not learning. Raises ValueError if the state belongs to another run.
         """
         folder.mkdir(parents=True, exist_ok=True)
         has_weak = play.weak is not play.start
@@ -89,6 +91,7 @@ class Controller:
             raise damaged(self._state_path, error) from error
         self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
+        self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
         self._saved_at = self._ticked_at = time.monotonic()
 
     def run(self) -> dict[str, Any]:
@@ -243,12 +246,16 @@ class Controller:
         """Start the matches of the newest weights."""
         self._show_note(f"match after {count_text(self._progress.updates, 'update')}")
         self._write_newest(self._backend.weights())
+        if self._measured is not None:
+            self._measured.note(self._progress.updates)
         self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_note)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:
         for entry in self._matches.ended(self._progress.matches, waits=waits):
             self._progress.matches.append(entry)
+            if self._measured is not None:
+                self._measured.add(entry)
             self._show({"updates": entry["updates"], **match_figures(entry)})
 
     def _finish(self) -> dict[str, Any]:

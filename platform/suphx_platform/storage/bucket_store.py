@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import boto3
-from botocore.config import Config
+from boto3.s3.transfer import TransferConfig, create_transfer_manager
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -23,25 +19,23 @@ from botocore.exceptions import (
     NoCredentialsError,
     ResponseStreamingError,
 )
+from s3transfer.exceptions import RetriesExceededError
 
 from suphx.credentials import without_credentials
+from suphx_platform.storage.hashed_file import HashedFile
 from suphx_platform.storage.object_store import (
     PART_BYTES,
     SMALL_BYTES,
     DamagedObjectError,
     Part,
-    check_part,
+    check_parts,
     check_small,
-    part_of,
+    named_if_full,
     writable,
 )
+from suphx_platform.storage.s3_connection import S3Connection
 from suphx_platform.storage.time_limit import within
 
-T = TypeVar("T")
-
-_CONNECT_SECONDS = 10
-_READ_SECONDS = 20
-"""Without a byte of an answer."""
 _BODY_ATTEMPTS = 5
 _ATTEMPT_SECONDS, _SLOWEST_BYTES_PER_SECOND = 60.0, 64 << 10
 """The limit of a call as a whole: so long for each attempt that it may take, and for what it sends or fetches."""
@@ -59,48 +53,22 @@ _REMEDIES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketConnection:
-    """How a server is spoken to."""
-
-    endpoint_url: str
-    """Empty: what AWS_ENDPOINT_URL_S3 says, or Amazon's own."""
-    threads: int
-    """Parts that are sent or fetched at a time."""
-    max_attempts: int
-    """Times that a request is tried."""
-    addressing_style: str
-    """``path`` or ``virtual``."""
-    checksums: str
-    """``when_required`` or ``when_supported``."""
-
-    def open(self) -> Any:
-        """Return a client of boto3."""
-        # A session of its own: boto3's default one keeps the keys that it saw first.
-        return boto3.session.Session().client(
-            "s3",
-            endpoint_url=self.endpoint_url or None,
-            config=Config(
-                s3={"addressing_style": self.addressing_style},
-                request_checksum_calculation=self.checksums,
-                response_checksum_validation=self.checksums,
-                connect_timeout=_CONNECT_SECONDS,
-                read_timeout=_READ_SECONDS,
-                retries={"mode": "standard", "total_max_attempts": self.max_attempts},
-                max_pool_connections=2 * self.threads,  # parts, and the files that are one part
-            ),
-        )
-
-
 class BucketStore:
-    """Objects in a bucket, below ``prefix``; large ones go and come in parts, several at a time."""
+    """Objects in a bucket, below ``prefix``; boto3's transfer manager sends and fetches files, large ones in parts."""
 
-    def __init__(self, bucket: str, prefix: str, connection: BucketConnection) -> None:
+    def __init__(self, bucket: str, prefix: str, connection: S3Connection) -> None:
         self._bucket = bucket
         self._prefix = prefix
-        self._client = connection.open()
+        self._client = connection.client()
         self._max_attempts = connection.max_attempts
-        self._part_threads = ThreadPoolExecutor(connection.threads, thread_name_prefix="parts")
+        config = TransferConfig(
+            multipart_threshold=PART_BYTES,
+            multipart_chunksize=PART_BYTES,
+            max_concurrency=connection.threads,
+            num_download_attempts=_BODY_ATTEMPTS,
+            preferred_transfer_client="classic",  # the same on all machines, with the settings of our client
+        )
+        self._transfers = create_transfer_manager(self._client, config)  # one, so that all files share its threads
 
     def put_new(self, key: str, data: bytes) -> None:
         """Write a small object that must not exist.
@@ -122,26 +90,22 @@ class BucketStore:
 
     def upload(self, key: str, path: Path) -> list[Part]:
         """Send a file, in parts if it is large."""
-        with self._told(key):
-            if path.stat().st_size > PART_BYTES:
-                return self._upload_parts(key, path)
-            data = path.read_bytes()
-            self._call("put_object", key, Body=data)
-            return [part_of(data)] if data else []
+        with self._told(key), path.open("rb") as file:
+            source = HashedFile(file)
+            transfer = self._transfers.upload(source, self._bucket, self._prefix + key)
+            self._finish(transfer, path.stat().st_size)
+            return source.parts()
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
-        """Fetch an object, in ranges of a part each."""
-
-        def fetch(index: int) -> None:
-            first = index * PART_BYTES
-            num_bytes = parts[index][0]
-            data = self._body(key, num_bytes, Range=f"bytes={first}-{first + num_bytes - 1}")
-            check_part(key, data, parts[index])
-            os.pwrite(descriptor, data, first)
-
-        with self._told(key), writable(path) as file:
-            descriptor = file.fileno()
-            self._of_parts(fetch, len(parts))
+        """Fetch an object, in ranges if it is large, and compare it with its parts."""
+        if not parts:
+            with writable(path):
+                return
+        with self._told(key), named_if_full(path):
+            transfer = self._transfers.download(self._bucket, self._prefix + key, str(path))
+            self._finish(transfer, sum(num_bytes for num_bytes, _ in parts))
+        with path.open("rb") as file:
+            check_parts(key, file, parts)
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
@@ -186,50 +150,25 @@ class BucketStore:
         with self._told(prefix):
             return within(self._max_seconds(_LIST_BYTES), fetch)
 
-    def _upload_parts(self, key: str, path: Path) -> list[Part]:
-        upload = {"UploadId": self._call("create_multipart_upload", key)["UploadId"]}
-
-        def send(index: int) -> tuple[Part, str]:
-            data = os.pread(descriptor, PART_BYTES, index * PART_BYTES)
-            answer = self._call("upload_part", key, **upload, PartNumber=index + 1, Body=data)
-            return part_of(data), answer["ETag"]
-
+    def _finish(self, transfer: Any, num_bytes: int) -> None:
+        """Wait for a transfer of the manager; TimeoutError, with the transfer cancelled, if it takes too long."""
         try:
-            with path.open("rb") as file:
-                descriptor = file.fileno()
-                num_parts = -(-path.stat().st_size // PART_BYTES)
-                sent = self._of_parts(send, num_parts)
-            tags = [{"PartNumber": number, "ETag": tag} for number, (_, tag) in enumerate(sent, 1)]
-            self._call("complete_multipart_upload", key, **upload, MultipartUpload={"Parts": tags})
+            within(self._max_seconds(num_bytes), transfer.result)
+        except RetriesExceededError as error:
+            raise error.last_exception from error
         except BaseException:
-            with suppress(ClientError, BotoCoreError, TimeoutError):  # the first error is the one to tell
-                self._call("abort_multipart_upload", key, **upload)
+            transfer.cancel()  # the manager removes the parts that it has sent
             raise
-        return [part for part, _ in sent]
 
-    def _of_parts(self, work: Callable[[int], T], num_parts: int) -> list[T]:
-        """Return ``work`` of each part; when this ends, also by an error, no thread works on the file any more."""
-        futures = [self._part_threads.submit(work, index) for index in range(num_parts)]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
-            wait(futures)
+    def _body(self, key: str) -> bytes:
+        """Return a small object; TimeoutError if it takes too long."""
+        return within(self._max_seconds(SMALL_BYTES), partial(self._fetch, key))
 
-    def _body(self, key: str, num_bytes: int | None = None, **options: str) -> bytes:
-        """Return what a server sends, a small object if nobody knows its size; TimeoutError if it takes too long."""
-        return within(
-            self._max_seconds(SMALL_BYTES if num_bytes is None else num_bytes),
-            partial(self._fetch, key, is_small=num_bytes is None, **options),
-        )
-
-    def _fetch(self, key: str, *, is_small: bool, **options: str) -> bytes:
+    def _fetch(self, key: str) -> bytes:
         """Return what a server sends; boto3 asks again by itself only until the answer has begun."""
         for attempt in range(1, _BODY_ATTEMPTS + 1):
-            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key, **options)
-            if is_small:
-                check_small(key, answer["ContentLength"])
+            answer = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
+            check_small(key, answer["ContentLength"])
             try:
                 body: bytes = answer["Body"].read()
             except _BROKEN_BODY:

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from suphx_platform.storage.folder_sync import make_folder, sync
 from suphx_platform.storage.object_store import (
     PART_BYTES,
-    DamagedObjectError,
     Part,
     check_part,
+    check_parts,
     check_small,
     part_of,
     writable,
@@ -35,9 +36,9 @@ class FolderStore:
         with self._partial(path) as partial:
             with writable(partial) as file:
                 file.write(data)
-            _sync(partial)
+            sync(partial)
             os.link(partial, path)  # unlike a rename it never replaces what is there
-        _sync(path.parent)
+        sync(path.parent)
 
     def get(self, key: str) -> bytes:
         """Return a small object."""
@@ -54,8 +55,9 @@ class FolderStore:
                 while data := source.read(PART_BYTES):
                     parts.append(part_of(data))
                     copy.write(data)
-            _sync(partial)
+            sync(partial)
             partial.replace(target)
+        sync(target.parent)  # before a manifest names the file
         return parts
 
     def download(self, key: str, path: Path, parts: Sequence[Part]) -> None:
@@ -65,8 +67,7 @@ class FolderStore:
                 data = source.read(part[0])
                 check_part(key, data, part)
                 copy.write(data)
-            if source.read(1):
-                raise DamagedObjectError(f"{key} is longer than its manifest says")
+            check_parts(key, source, [])
 
     def keys(self, prefix: str, min_age: float = 0.0) -> list[str]:
         """Return all keys that begin with ``prefix``, sorted."""
@@ -106,7 +107,7 @@ class FolderStore:
     @contextmanager
     def _partial(self, path: Path) -> Iterator[Path]:
         partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         try:
             yield partial
         finally:
@@ -125,11 +126,3 @@ def _is_aged(path: Path, min_age: float) -> bool:
         return time.time() - path.stat().st_mtime >= min_age
     except FileNotFoundError:  # another process has removed it
         return False
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -77,12 +77,26 @@ def check_part(key: str, data: bytes, expected: Part) -> None:
         raise DamagedObjectError(f"{key} is not what its manifest says")
 
 
+def check_parts(key: str, file: BinaryIO, expected: Sequence[Part]) -> None:
+    """Raise DamagedObjectError if what ``file`` has from here on is not exactly these parts."""
+    for part in expected:
+        check_part(key, file.read(part[0]), part)
+    if file.read(1):
+        raise DamagedObjectError(f"{key} is longer than its manifest says")
+
+
 @contextmanager
 def writable(path: Path) -> Iterator[BinaryIO]:
     """Open a local file to write it anew; of a full disk OSError says where it is full."""
+    with named_if_full(path), path.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def named_if_full(path: Path) -> Iterator[None]:
+    """Have the OSError of a disk that is full say which file could not be written, and where to free space."""
     try:
-        with path.open("wb") as file:
-            yield file
+        yield
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise

@@ -18,14 +18,16 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
 from suphx.credentials import has_credentials
 from suphx_platform.storage.folder_store import FolderStore
+from suphx_platform.storage.folder_sync import sync, sync_tree
 from suphx_platform.storage.manifest import (
     MANIFEST,
     CheckpointVersion,
@@ -34,14 +36,21 @@ from suphx_platform.storage.manifest import (
     write_manifest,
 )
 from suphx_platform.storage.object_store import DamagedObjectError, ObjectStore
+from suphx_platform.storage.s3_connection import S3Connection
 from suphx_platform.storage.writer_lease import WriterLease
 
 _DIGITS = 12
 FINISHED = 10**_DIGITS - 1
 """Number of the version that something finished leaves: above all steps."""
+BEST = "best"
+"""Last part of the name of nets that matches have measured: ``<run>/<stage>/best``."""
+ORIGIN = "origin"
+"""Name below a run of its recipe and provenance."""
 _MAX_ATTEMPTS = 999
 _GRACE_SECONDS = 6 * 3600.0
 """How long files without a manifest stay: another writer may still be sending them."""
+_PINNED = ".pinned"
+"""Folder below a name: a small object for each version that must stay."""
 _NOTHING = "nothing/"
 """A prefix of no object."""
 _VERSION = re.compile(rf"\d{{{_DIGITS}}}\.\d{{3}}")
@@ -71,8 +80,12 @@ class StorageConfig:
     """Attempts per request; 8 attempts take up to three minutes when a server does not answer."""
     keep_last: int = 2
     """Number of newest versions of an unfinished training that are kept."""
-    keep_best: int = 0
-    """Number of versions with the best scores that are kept in addition, where versions have scores."""
+    keep_every: int = 0
+    """Updates (steps, in supervised learning) of an unfinished training after which one more version is kept for good;
+    0: none."""
+    keep_best: int = 1
+    """Number of versions with the best scores that are kept in addition. Nets of self-play have one when a match
+    during training has measured them (``<run>/<stage>/best``); 0: these are not stored."""
     max_waiting: int = 2
     """Saves of one training that may wait while another is being uploaded; beyond that, older ones are skipped."""
     max_outage_hours: float = 6.0
@@ -93,7 +106,7 @@ class StorageConfig:
         for name, choices in (("addressing_style", get_args(AddressingStyle)), ("checksums", get_args(Checksums))):
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}: use {' or '.join(choices)}")
-        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_best": 0, "max_waiting": 1}
+        least = {"threads": 1, "max_attempts": 1, "keep_last": 1, "keep_every": 0, "keep_best": 0, "max_waiting": 1}
         if not 0 <= self.max_outage_hours < math.inf:
             raise ValueError(f"max_outage_hours is {self.max_outage_hours}: use 0 hours or more")
         for name, smallest in least.items():
@@ -165,7 +178,7 @@ class Storage:
     def newest_path(self, prefix: str) -> str | None:
         """Return the path of the newest version below ``prefix``: of work under way before what is finished."""
         paths = [key.removesuffix(f"/{MANIFEST}") for key in self._store.keys(f"{prefix}/") if key.endswith(MANIFEST)]
-        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2])]
+        versions = [path for path in paths if _VERSION.fullmatch(path.rpartition("/")[2]) and f"/{BEST}/" not in path]
         under_way = [path for path in versions if f"/{FINISHED:0{_DIGITS}}." not in path]
         return max(under_way or versions, key=lambda path: path.rpartition("/")[2], default=None)
 
@@ -178,9 +191,11 @@ class Storage:
         shutil.rmtree(partial, ignore_errors=True)
         try:
             self._fetch(version, partial)
+            sync_tree(partial)  # before it has the name of a folder that is whole
             if folder.exists():
                 _put_away(folder, aside)
             partial.rename(folder)
+            sync(folder.parent)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
@@ -195,12 +210,27 @@ class Storage:
         except (DamagedObjectError, FileNotFoundError):
             return None
 
+    def pin(self, path: str, reason: str) -> None:
+        """Have no save remove the version at ``path``, because something refers to it; ``delete`` still does.
+
+        ``reason``: what refers to it, such as ``models:/suphx/3``.
+        """
+        name, _, number = path.rpartition("/")
+        with suppress(FileExistsError):  # it is pinned already
+            self._store.put_new(f"{name}/{_PINNED}/{number}", reason.encode())
+
     def delete(self, name: str) -> None:
-        """Remove all versions of ``name``; names below it stay."""
+        """Remove all versions of ``name``, also those that are pinned; names below it stay."""
+        self._store.delete(self._store.keys(f"{name}/{_PINNED}/"))
         paths = tuple(f"{path}/" for path in self._finished_paths(f"{name}/"))
         keys = [key for key in self._store.keys(f"{name}/") if key.startswith(paths)]
         self._store.delete(sorted(keys, key=_is_content))
         self._lease.forget(name)
+
+    def load_best(self, name: str, folder: Path) -> CheckpointVersion | None:
+        """Load the version with the best score that is not damaged; return None, having done nothing, without one."""
+        scored = [version for version in self.versions(name) if version.score is not None]
+        return self.load_first(sorted(scored, key=lambda version: -(version.score or 0.0)), folder)
 
     def load_first(
         self, versions: Iterable[CheckpointVersion], folder: Path, aside: Path | None = None
@@ -227,6 +257,10 @@ class Storage:
                 list(pool.map(fetch, version.files))
         except (DamagedObjectError, FileNotFoundError) as error:
             raise DamagedVersionError(str(error)) from error
+
+    def _pinned_paths(self, name: str) -> set[str]:
+        prefix = f"{name}/{_PINNED}/"
+        return {f"{name}/{key.removeprefix(prefix)}" for key in self._store.keys(prefix)}
 
     def _next_path(self, name: str, number: int) -> str:
         """Return the first path of ``number`` that nobody has finished."""
@@ -262,16 +296,14 @@ class Storage:
             raise
 
     def _prune(self, name: str) -> None:
-        """Remove all but the last and best versions, and what killed writers left long ago up to the newest one.
+        """Remove all versions but those that are kept or pinned, and what killed writers left up to the newest one.
 
         Versions that cannot be read stay: they may be those of a later version of this program.
         """
         versions = self.versions(name)
         if not versions:  # another process has removed them all
             return
-        scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
-        kept = versions[-self.config.keep_last :] + scored[len(scored) - self.config.keep_best :]
-        kept_paths = {version.path for version in kept}
+        kept_paths = {version.path for version in kept_versions(versions, self.config)} | self._pinned_paths(name)
         dropped = [version for version in versions if version.path not in kept_paths]
         unreadable = set(self._finished_paths(f"{name}/")) - {version.path for version in versions}
         owned = tuple(start for v in versions for start in _starts(v)) + tuple(f"{path}/" for path in unreadable)
@@ -290,6 +322,22 @@ class Storage:
         self._store.delete_unfinished(f"{name}/", is_left, _GRACE_SECONDS)
 
 
+def kept_versions(versions: Sequence[CheckpointVersion], config: StorageConfig) -> list[CheckpointVersion]:
+    """Return those of ``versions`` (ascending) that a save keeps: the last, the best, and one of every ``keep_every``.
+
+    The regular ones are the first in each stretch of numbers, so that a later save never makes another choice.
+    """
+    scored = sorted((v for v in versions if v.score is not None), key=lambda v: v.score or 0.0)
+    kept = [*versions[-config.keep_last :], *scored[len(scored) - config.keep_best :]]
+    if config.keep_every:
+        stretches: dict[int, CheckpointVersion] = {}
+        for version in versions:
+            if version.number not in (0, FINISHED):
+                stretches.setdefault(version.number // config.keep_every, version)
+        kept += [version for stretch, version in stretches.items() if stretch > 0]
+    return kept
+
+
 def _starts(version: CheckpointVersion) -> tuple[str, str]:
     """Return how the keys of a version begin."""
     return f"{version.path}/{MANIFEST}", version.key("")
@@ -300,18 +348,22 @@ def _open(config: StorageConfig) -> ObjectStore:
         raise ValueError("storage.address is empty: use s3://bucket/prefix, or a folder")
     if not config.is_bucket:
         return FolderStore(Path(config.address))
-    from suphx_platform.storage.bucket_store import BucketConnection, BucketStore  # boto3: only when somebody needs it
+    from suphx_platform.storage.bucket_store import BucketStore  # boto3: only when somebody needs it
 
     bucket, _, prefix = config.address.removeprefix("s3://").partition("/")
     prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
-    connection = BucketConnection(
+    return BucketStore(bucket, prefix, s3_connection(config))
+
+
+def s3_connection(config: StorageConfig) -> S3Connection:
+    """Return how the server of a bucket is reached."""
+    return S3Connection(
         endpoint_url=config.endpoint_url,
         threads=config.threads,
         max_attempts=config.max_attempts,
         addressing_style=config.addressing_style,
         checksums=config.checksums,
     )
-    return BucketStore(bucket, prefix, connection)
 
 
 def _put_away(folder: Path, aside: Path | None) -> None:

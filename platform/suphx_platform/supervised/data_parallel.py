@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.worker_group import WorkerGroup
 from suphx.training.supervised.supervised import HeadProgress, HeadTraining, train_head
-from suphx_platform.on_ray.ray_session import S3_SETTINGS, ray_session
+from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.storage.linked_copy import copy_linked
-from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.storage.storage import StorageConfig, s3_connection
 from suphx_platform.supervised.data_parallel_config import DataParallelConfig
 
 if TYPE_CHECKING:
@@ -62,15 +62,9 @@ def checkpoint_location(storage: StorageConfig, name: str, folder: Path) -> Chec
         return CheckpointLocation(str(folder.resolve()))
     if not storage.is_bucket:
         return CheckpointLocation(str(Path(storage.address).resolve() / name))
-    for key, value in S3_SETTINGS.items():  # here and, through ray_session, on the workers
-        os.environ.setdefault(key, value)
-    from pyarrow.fs import S3FileSystem
-
-    endpoint = storage.endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", "")
-    scheme, _, host = endpoint.rpartition("://")
-    options = {"endpoint_override": host, "scheme": scheme or "https"} if endpoint else {}
-    filesystem = S3FileSystem(force_virtual_addressing=storage.addressing_style == "virtual", **options)
-    return CheckpointLocation(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", filesystem)
+    connection = s3_connection(storage)
+    os.environ.update(connection.environment())  # here and, through ray_session, on the workers
+    return CheckpointLocation(f"{storage.address.removeprefix('s3://').rstrip('/')}/{name}", connection.file_system())
 
 
 def train_on_workers(

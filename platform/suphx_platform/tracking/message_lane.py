@@ -67,6 +67,11 @@ class MessageLane:
         """Why messages wait; None while all is well."""
         return self._error
 
+    @property
+    def fill(self) -> float:
+        """Bytes that wait as a share of the log's bound."""
+        return self._messages.fill
+
     def put(self, message: Message) -> None:
         """Have a message sent; OSError if it cannot be written down."""
         self._messages.append(message)

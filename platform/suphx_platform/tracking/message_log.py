@@ -13,7 +13,8 @@ from typing import Any
 Message = dict[str, Any]
 """JSON; ``do`` says what it asks for."""
 
-_MAX_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
+"""Bound of what waits, unless another one is given."""
 _CHUNK_BYTES = 2**20
 
 
@@ -25,14 +26,15 @@ class MessageLog:
         messages = log.first(100)
         log.drop(len(messages))  # they were sent
 
-    A line is a message; ``<path>.sent`` holds how many bytes at the beginning were sent. The file has at most twice the
-    bytes that may wait, also if it is never empty. One process at a time:
+    A line is a message; ``<path>.sent`` holds how many bytes at the beginning were sent. ``fill`` is the share of the
+    bound that waits; ``append`` itself takes whatever the disk takes, because only the caller knows which messages may
+    be left out. Bytes that were sent are removed from the file when they exceed the bound. One process at a time:
     BlockingIOError otherwise. Threads may append while another one reads and drops. Appending takes some
     microseconds: the operating system has the message then, which a killed process does not change.
     """
 
-    def __init__(self, path: Path, *, max_bytes: int = _MAX_BYTES) -> None:
-        """``max_bytes``: of messages that wait."""
+    def __init__(self, path: Path, *, max_bytes: int = MAX_BYTES) -> None:
+        """``max_bytes``: the bound, of messages that wait."""
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._max_bytes = max_bytes
@@ -51,12 +53,15 @@ class MessageLog:
         """Return how many messages wait."""
         return self._count
 
+    @property
+    def fill(self) -> float:
+        """Bytes that wait as a share of the bound: 1 and more if it is reached."""
+        return (self._end - self._sent) / self._max_bytes
+
     def append(self, message: Message) -> None:
-        """Add a message at the end. OSError, with nothing added, if the disk or the log is full."""
+        """Add a message at the end. OSError, with nothing added, if the disk is full."""
         line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
         with self._lock:
-            if self._end - self._sent + len(line) > self._max_bytes:
-                raise OSError(f"{self._max_bytes / 2**20:.0f} MiB of messages wait")
             written = os.pwrite(self._file, line, self._end)
             if written < len(line):  # overwritten by the next one
                 raise OSError("the disk is full")

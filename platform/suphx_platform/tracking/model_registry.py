@@ -1,12 +1,15 @@
-"""The registered model of MLflow: five nets are one version, and an alias says which version is the champion.
+"""The registered model of MLflow: five nets are one version, and aliases name the champion and the last candidate.
 
 A promotion first registers the winner with a tag, its **claim**: the night, and the version that it replaces. MLflow
 numbers versions in order, so that of two that claim the same place at once everybody sees the same first one. Only the
 first moves the alias, and only while the champion is still the one that it has beaten. A promotion that finds a claim
-with the same nets before its own, as after a kill, completes that one.
+with the same nets before its own, as after a kill, completes that one. A candidate that has lost is a version without a
+claim.
 
 Runs write into the same experiment as tournaments: who has the password of runs could replace files of a champion. So
 its version names the SHA-256 of each net, in a tag that only the tournament can change; replaced nets are not loaded.
+
+Each version is a ``pyfunc`` model (pyfunc_form.py): ``mlflow.pyfunc.load_model("models:/suphx@champion")``.
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from suphx_platform.tracking.mlflow_call import FILES, FIRST, SERVER
 from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.pyfunc_form import take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
 if TYPE_CHECKING:
@@ -29,14 +35,15 @@ if TYPE_CHECKING:
 
 PREFIX = "models:/"
 CLAIM_TAG = "suphx.claim"
-DIGEST_TAG = "suphx.digest"
+DIGEST_TAG, NIGHT_TAG = "suphx.digest", "suphx.night"
 NETS_TAG = "suphx.nets"
 """JSON: the SHA-256 of each net of a version, by file name."""
 _PROMOTED_BY_TAG = "suphx.promoted_by"
 _VERSIONS_TAG = "mlflow.modelVersions"
 MODEL_NOTE = (
-    "The champions of the tournaments: each version is five nets that beat the champion before them. "
-    "`models:/NAME@champion` names the newest one."
+    "The candidates of the tournaments: each version is the five nets that played against the champion in one night, "
+    "and its description says how that ended. `models:/NAME@champion` names the current champion, "
+    "`models:/NAME@candidate` the candidate of the last night. `mlflow.pyfunc.load_model` plays with both."
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _ADDRESS = re.compile(rf"{PREFIX}({_NAME.pattern})(?:@({_NAME.pattern})|/([1-9][0-9]*))")
@@ -47,14 +54,20 @@ class RegistryConfig:
     """Where the champion is kept in the model registry."""
 
     model: str = "suphx"
-    """Registered model; its versions are the champions so far."""
+    """Registered model; its versions are the candidates so far, of which some became the champion."""
     alias: str = "champion"
     """Alias of this model that names the current champion."""
+    candidate_alias: str = "candidate"
+    """Alias of this model that names the candidate of the last night, also if it lost; empty: only winners are
+    registered."""
 
     def __post_init__(self) -> None:
-        for name in ("model", "alias"):
-            if not _NAME.fullmatch(getattr(self, name)):
-                raise ValueError(f"{name} is {getattr(self, name)!r}: use letters, digits, -, _ and .")
+        for name in ("model", "alias", "candidate_alias"):
+            text = getattr(self, name)
+            if not _NAME.fullmatch(text) and (text or name != "candidate_alias"):
+                raise ValueError(f"{name} is {text!r}: use letters, digits, -, _ and .")
+        if self.alias == self.candidate_alias:
+            raise ValueError(f"candidate_alias is {self.alias!r}, as alias is: use another, or none")
 
     @property
     def address(self) -> str:
@@ -93,10 +106,30 @@ class ModelRegistry:
         with self._store.call(FILES):
             return self._promoted(folder, tracker, promotion)
 
+    def nominate(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str:
+        """Have the alias of candidates name a version with the nets in ``folder``, and return its number.
+
+        It is the version that ``promote`` has registered, or one that an earlier call has, or else a new one.
+        """
+        with self._store.call(FILES):
+            self._store.make_model(self._config.model, MODEL_NOTE)
+            wanted = f"name = '{self._config.model}' AND tags.`{DIGEST_TAG}` = '{promotion.digest}'"
+            found = [
+                version
+                for version in self._client.search_model_versions(wanted)
+                if version.tags.get(NIGHT_TAG) == promotion.night
+            ]
+            if found:
+                version = str(found[0].version)
+            else:
+                version = self._register(folder, tracker, promotion, {NIGHT_TAG: promotion.night})
+            self._client.set_registered_model_alias(self._config.model, self._config.candidate_alias, version)
+            return version
+
     def _promoted(self, folder: Path, tracker: Tracker, promotion: Promotion) -> str | None:
         self._store.make_model(self._config.model, MODEL_NOTE)
         if not self._claims(promotion.claim):
-            self._register(folder, tracker, promotion)
+            self._register(folder, tracker, promotion, {CLAIM_TAG: promotion.claim, NIGHT_TAG: promotion.night})
         first, *late = self._claims(promotion.claim)
         for version in late:
             if version.tags.get(_PROMOTED_BY_TAG, version.run_id) == tracker.run_id:  # of this call or a killed one
@@ -109,24 +142,25 @@ class ModelRegistry:
             self._client.set_registered_model_alias(self._config.model, self._config.alias, winner)
         return winner
 
-    def _register(self, folder: Path, tracker: Tracker, promotion: Promotion) -> None:
+    def _register(self, folder: Path, tracker: Tracker, promotion: Promotion, own: Mapping[str, str]) -> str:
+        """Make a version, with the tags ``own`` besides those of the promotion, and return its number."""
         found = self._store.find(promotion.trained_in) if promotion.trained_in else None
         run_id = found.info.run_id if found else tracker.run_id
         model = self._keep(folder, run_id, promotion)
         for name, value in promotion.metrics.items():
             self._client.log_metric(tracker.run_id, name, value, model_id=model.model_id)
-        own = {CLAIM_TAG: promotion.claim, DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id}
-        own[NETS_TAG] = json.dumps(_nets_in(folder))
+        fixed = {DIGEST_TAG: promotion.digest, _PROMOTED_BY_TAG: tracker.run_id, NETS_TAG: json.dumps(_nets_in(folder))}
         version = self._client.create_model_version(
             self._config.model,
             model.artifact_location,
             run_id,
-            tags={**promotion.tags, **own},
+            tags={**promotion.tags, **own, **fixed},
             description=promotion.description,
             await_creation_for=0,
             model_id=model.model_id,
         )
         self._link(model.model_id, str(version.version))
+        return str(version.version)
 
     def _link(self, model_id: str, version: str) -> None:
         """Have the page of a model list the version that it became, as ``mlflow.register_model`` does."""
@@ -147,7 +181,10 @@ class ModelRegistry:
             tags = {DIGEST_TAG: promotion.digest}
             model = self._client.create_logged_model(place, name, run_id, tags=tags, model_type="five nets")
         if model.status != "READY":
-            self._client.log_model_artifacts(model.model_id, str(folder))
+            with TemporaryDirectory(prefix="suphx-model-") as space:
+                form = Path(space, "model")
+                write_pyfunc(folder, form, model_id=model.model_id, run_id=run_id)
+                self._client.log_model_artifacts(model.model_id, str(form))
             self._client.finalize_logged_model(model.model_id, "READY")
         return model
 
@@ -178,6 +215,7 @@ def fetch_model(store: TrackingStore, address: str, folder: Path) -> str:
     version = number or aliases.get(alias)
     if version in found:
         store.download(found[version].source or "", folder)
+        take_nets(folder)
         _check_nets(found[version], folder)
         return version
     if found:

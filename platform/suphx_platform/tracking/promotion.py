@@ -1,4 +1,4 @@
-"""Why a version of the registered model was promoted, as its page in MLflow shows it."""
+"""Why a version of the registered model was promoted, or was not, as its page in MLflow shows it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """The claim to a champion's place, with its evidence."""
+    """The claim of a candidate to the champion's place, with the evidence."""
 
     digest: str
     """Of the nets: the same nets have the same digest."""
     night: str
     """Of the tournament: at most one promotion a night."""
     replaces: str | None
-    """The version of the champion that was beaten; None if there was none."""
+    """The version of the champion that it played against; None if there was none."""
     description: str = ""
-    """Who was beaten, by how much, when and in which tournament, in Markdown."""
+    """Who was the opponent, how the match ended, when and in which tournament, in Markdown."""
     trained_in: str = ""
     """Key of the run that trained the nets; the version links it if MLflow has it."""
     name: str = "nets"

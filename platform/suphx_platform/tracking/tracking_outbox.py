@@ -9,14 +9,17 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from suphx_platform.console.table_text import count_text
+from suphx_platform.tracking.message_admission import MessageAdmission
 from suphx_platform.tracking.message_lane import MessageLane
-from suphx_platform.tracking.message_log import Message, MessageLog
+from suphx_platform.tracking.message_log import MAX_BYTES, Message, MessageLog
+from suphx_platform.tracking.mlflow_call import TrackingError
 
 _CLOSE_SECONDS = 300.0
 _MAX_METRICS = 1000
@@ -37,13 +40,16 @@ class Outbox:
     of files when all messages before it were sent.
     """
 
-    def __init__(self, folder: Path, *, send: Callable[[Sequence[Message]], None]) -> None:
-        """``send`` makes the calls of messages: see MessageLane. OSError if another process has the folder."""
+    def __init__(self, folder: Path, *, send: Callable[[Sequence[Message]], None], max_bytes: int = MAX_BYTES) -> None:
+        """``send`` makes the calls of messages: see MessageLane. OSError if another process has the folder.
+
+        ``max_bytes``: of messages that wait; the nearer they come to it, the fewer points of curves are kept.
+        """
         self._folder = folder
         self._send = send
-        self._num_lost = self._num_refused = 0
+        self._num_refused = 0
         try:
-            self._logs = [MessageLog(folder / "calls.jsonl"), MessageLog(folder / "files.jsonl")]
+            self._logs = [MessageLog(folder / "calls.jsonl", max_bytes=max_bytes), MessageLog(folder / "files.jsonl")]
         except BlockingIOError as error:
             raise OSError(f"another process sends what {folder} has for MLflow: wait until it has ended") from error
         left = sum(map(len, self._logs))
@@ -54,18 +60,18 @@ class Outbox:
         calls, files = self._logs
         self._files = MessageLane(files, send=send, set_aside=self._set_aside, is_ordered=False)
         self._calls = MessageLane(calls, send=self._call, set_aside=self._set_aside, joined=joined_metrics)
+        self._admission = MessageAdmission(self._calls.put, lambda: self._calls.fill, folder)
+        self._lock = threading.Lock()
 
     def put(self, message: Message) -> None:
-        """Have a message sent. One that cannot be written down, as on a full disk, is lost, with a warning."""
-        try:
-            self._calls.put(message)
-        except OSError as error:
-            if not self._num_lost:
-                _log.warning("figures for MLflow are lost: %s (%s)", error, self._folder)
-            self._num_lost += 1
+        """Have a message sent. Only points of curves are left out, with a warning, when the queue is full."""
+        with self._lock:
+            self._admission.put(message)
 
     def flush(self, *, files: bool = True) -> None:
         """Wait until all messages, or all but ``files``, are sent; TrackingError if MLflow does not take them now."""
+        with self._lock:
+            self._admission.write_held()
         self._calls.flush()
         if files:
             self._files.flush()
@@ -74,26 +80,30 @@ class Outbox:
         """Return what is watched: messages that wait, and for how long MLflow has taken nothing."""
         lanes = (self._calls, self._files)
         return {
-            "tracking_waiting": float(sum(map(len, lanes))),
+            "tracking_waiting": float(sum(map(len, lanes)) + len(self._admission)),
             "tracking_outage_seconds": max(lane.away_seconds for lane in lanes),
         }
 
     def close(self) -> None:
         """Send what waits as long as MLflow takes it, for at most five minutes; say what remains, and where."""
         deadline = time.monotonic() + _CLOSE_SECONDS
+        with self._lock:
+            self._admission.write_held()
         for lane in (self._calls, self._files):
             lane.close(max(0.0, deadline - time.monotonic()))
-        lost = f" {count_text(self._num_lost, 'message was', 'messages were')} lost." if self._num_lost else ""
+        lost = self._admission.summary()
         left = sum(map(len, self._logs))
         if self._num_refused > _MAX_REFUSED_SHOWN:
             text = "MLflow has refused %s: %s has them"
             _log.warning(text, count_text(self._num_refused, "message"), self._folder / _REFUSED)
-        if left or lost:
+        if left:
             error = self._calls.error or self._files.error or "MLflow is slow"
             _log.warning(
                 "%s. %s of this run could not be sent to MLflow and %s in %s: the same command sends them.%s",
                 *(error, count_text(left, "message"), "waits" if left == 1 else "wait", self._folder, lost),
             )
+        elif lost:
+            _log.warning("MLflow has this run without some messages:%s", lost)
         if self._calls.is_ended and self._files.is_ended:
             for log in self._logs:
                 log.close()
@@ -104,7 +114,10 @@ class Outbox:
 
     def _call(self, messages: Sequence[Message]) -> None:
         if messages[0]["do"] == "artifact":
-            self._files.put(messages[0])
+            try:
+                self._files.put(messages[0])
+            except OSError as error:  # a full disk: the message stays where it is
+                raise TrackingError(f"{self._folder} takes no messages for MLflow ({error})") from error
         else:
             self._send(messages)
 

@@ -61,7 +61,7 @@ def test_the_page_of_a_finished_run_has_headlines_verdict_command_and_files(runs
     assert tags["mlflow.source.name"].endswith(" small")
     assert (tags["mlflow.source.type"], tags["suphx.outcome"]) == ("LOCAL", "better")
     files = TrackingStore(runs).client.list_artifacts(page.info.run_id)
-    assert {file.path for file in files} == {"recipe.toml", "run.log", "run.json"}
+    assert {file.path for file in files} == {"recipe.toml", "provenance.json", "run.log", "run.json"}
 
 
 def test_the_page_has_the_report_with_its_game_and_pictures_and_each_stage_says_what_it_does(runs: Path) -> None:

@@ -136,6 +136,17 @@ def test_three_nights(runs: Path) -> None:
     check_pages(runs, [first, second, third])
     assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
     assert champion(runs) == "2"
+    candidate = TrackingStore(runs).client.get_model_version_by_alias("suphx", "candidate")
+    assert (str(candidate.version), candidate.tags["candidate"], candidate.tags["night"]) == (
+        "3",
+        "c-1/reinforcement",
+        "3",
+    )
+    assert candidate.tags["verdict"] in ("not_better", "undecided")
+    assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
+    run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
+    report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
+    assert Path(report).read_bytes() == Path(third["report"]).read_bytes()
 
 
 def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:
@@ -167,7 +178,9 @@ def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> 
     ratings = tracked["leaderboard"].data.metrics
     assert ratings["rating/a-1/reinforcement"] == result["agents"]["a-1/reinforcement"]["rating"]
     (model,) = store.client.search_logged_models([experiment.experiment_id])
-    nets = {path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/*.safetensors")}
+    nets = {
+        path.stem for path in (runs / "artifacts").glob(f"models/{model.model_id}/artifacts/data/nets/*.safetensors")
+    }
     assert nets == {"discard", "riichi", "chow", "pong", "kong"}
     assert model.source_run_id == tracked["promotion"].info.run_id, "no run of MLflow has trained these nets"
     shown = tracked[str(result["run_id"])].data
@@ -220,7 +233,7 @@ def test_without_a_champion_the_baseline_must_be_beaten(runs: Path) -> None:
     assert (result["champion"], result["promoted"]) == (None, False)
     save_keeper(runs / "b-1" / "reinforcement")
     weaker = replace(recipe, decision=replace(SMALL.decision, baseline="tsumogiri"))
-    assert play(runs, night(2, weaker))["champion"] == "models:/suphx/1"
+    assert play(runs, night(2, weaker))["champion"] == "models:/suphx/2", "the candidate that lost is version 1"
 
 
 def test_the_champion_is_beaten_but_somebody_was_faster(runs: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 _CHUNK = 1 << 16
+_RESET = struct.pack("ii", 1, 0)
+"""SO_LINGER: a close that sends RST."""
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -27,6 +30,14 @@ class FaultyProxy:
         """While it is set every request is answered with 503 by the proxy itself, and its connection closed."""
         self.is_dripping = threading.Event()
         """While it is set an answer comes a byte a second."""
+        self.refusal: bytes | None = None
+        """What the proxy itself answers every request with, as ``refusal`` makes it; the connection is closed."""
+        self.tampering: Callable[[bytes], bytes] | None = None
+        """Changes each piece of a request before the server gets it."""
+        self.is_resetting = threading.Event()
+        """While it is set every connection is reset as soon as it sends something."""
+        self.max_answer: int | None = None
+        """Bytes after which every answer is cut off."""
         self.num_cut = 0
         """Connections that were cut."""
         threading.Thread(target=self._accept, daemon=True).start()
@@ -56,11 +67,18 @@ class FaultyProxy:
             threading.Thread(target=self._answer, args=(server, client, allowed), daemon=True).start()
             while data := client.recv(_CHUNK):
                 self.is_open.wait()
-                if self.is_busy.is_set():
-                    client.sendall(_BUSY)
+                if self.is_resetting.is_set():
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+                    return
+                refusal = _BUSY if self.is_busy.is_set() else self.refusal
+                if refusal is not None:
+                    client.sendall(refusal)
                     return
                 self._look(data, allowed)
-                server.sendall(data)
+                if self.max_answer is not None and not allowed:
+                    allowed.append(self.max_answer)
+                tampering = self.tampering
+                server.sendall(data if tampering is None else tampering(data))
 
     def _look(self, data: bytes, allowed: list[int]) -> None:
         with self._lock:
@@ -87,6 +105,13 @@ class FaultyProxy:
                     client.sendall(data)
             for end in (client, server):
                 end.shutdown(socket.SHUT_RDWR)
+
+
+def refusal(status: int, code: str) -> bytes:
+    """Return an answer of S3 that refuses a request."""
+    body = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>".encode()
+    head = f"HTTP/1.1 {status} {code}\r\nContent-Type: application/xml\r\nContent-Length: {len(body)}\r\n"
+    return head.encode() + b"Connection: close\r\n\r\n" + body
 
 
 @contextmanager

@@ -59,13 +59,16 @@ class S3Server:
 
 
 @contextmanager
-def s3_server(folder: Path, host: str = "127.0.0.1") -> Iterator[S3Server]:
-    """Run a server at an address of this machine while the block runs; ``folder`` holds its files."""
+def s3_server(folder: Path, host: str = "127.0.0.1", store_bytes: int = 2**31) -> Iterator[S3Server]:
+    """Run a server at an address of this machine while the block runs; ``folder`` holds its files.
+
+    ``store_bytes``: the most that it stores, in memory.
+    """
     for name in ("mon", "osd", "rgw", "run", "log"):
         (folder / name).mkdir(parents=True)
     mon_port, port = free_port(), free_port()
     config = folder / "ceph.conf"
-    config.write_text(configuration(folder, mon_port, f"{host}:{port}"))
+    config.write_text(configuration(folder, mon_port, f"{host}:{port}", store_bytes))
     processes: list[subprocess.Popen[bytes]] = []
     try:
         start_monitor(folder, config, mon_port, processes)
@@ -82,7 +85,7 @@ def s3_server(folder: Path, host: str = "127.0.0.1") -> Iterator[S3Server]:
             process.wait()
 
 
-def configuration(folder: Path, mon_port: int, endpoint: str) -> str:
+def configuration(folder: Path, mon_port: int, endpoint: str, store_bytes: int) -> str:
     settings: dict[str, dict[str, object]] = {
         "global": {
             "fsid": uuid.uuid4(), "mon_host": f"[v1:127.0.0.1:{mon_port}]", "mon_initial_members": "a",
@@ -95,13 +98,14 @@ def configuration(folder: Path, mon_port: int, endpoint: str) -> str:
         },
         "mon.a": {"mon_data": folder / "mon"},
         "osd": {
-            "osd_objectstore": "memstore", "osd_data": folder / "osd", "memstore_device_bytes": 2**31,
+            "osd_objectstore": "memstore", "osd_data": folder / "osd", "memstore_device_bytes": store_bytes,
             "osd_class_update_on_start": "false", "osd_crush_update_on_start": "false", "osd_op_num_shards": 1,
             "osd_op_num_threads_per_shard": 2, "osd_max_object_name_len": 256,
         },
         "client.rgw": {
             "rgw_data": folder / "rgw", "rgw_frontends": f"beast endpoint={endpoint}", "rgw_thread_pool_size": 32,
             "rgw_num_rados_handles": 1, "rgw_dynamic_resharding": "false", "rgw_override_bucket_index_max_shards": 1,
+            "rgw_gc_obj_min_wait": 5, "rgw_gc_processor_period": 5,  # deleted objects give their memory back
         },
     }  # fmt: skip
     sections = []

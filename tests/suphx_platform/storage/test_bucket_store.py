@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from botocore.stub import Stubber
 
-from suphx_platform.storage.bucket_store import BucketConnection, BucketStore
+from suphx_platform.storage.bucket_store import BucketStore
+from suphx_platform.storage.s3_connection import S3Connection
 
 
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> BucketStore:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    connection = BucketConnection(
+    connection = S3Connection(
         endpoint_url="http://127.0.0.1:1", threads=1, max_attempts=1, addressing_style="path", checksums="when_required"
     )
     return BucketStore("suphx", "", connection)

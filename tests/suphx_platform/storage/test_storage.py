@@ -213,10 +213,47 @@ def test_the_last_and_the_best_are_kept_and_the_rest_removed(
 
 
 def test_scores_keep_nothing_unless_the_best_are_wanted(config: StorageConfig, tmp_path: Path) -> None:
-    storage = Storage(StorageConfig(address=config.address, keep_last=1))
+    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0))
     for number, score in ((1, 0.9), (2, 0.5), (3, 0.1)):
         storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
     assert [version.number for version in storage.versions(NAME)] == [3]
+
+
+def test_the_first_version_of_every_stretch_stays(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0, keep_every=100))
+    for number in (0, 40, 90, 130, 170, 250, 420, 430):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number)
+    assert [version.number for version in storage.versions(NAME)] == [130, 250, 420, 430]
+    storage.save(NAME, fill(tmp_path / "a", "end"), number=FINISHED)
+    assert [version.number for version in storage.versions(NAME)] == [130, 250, 420, FINISHED]
+
+
+def test_a_version_that_something_refers_to_stays_until_its_name_is_deleted(
+    config: StorageConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=0))
+    first = storage.save(NAME, fill(tmp_path / "a", "first"), number=1)
+    storage.pin(first.path, "models:/suphx/3")
+    storage.pin(first.path, "models:/suphx/4")
+    monkeypatch.setattr(storage_module, "_GRACE_SECONDS", 0.0)
+    for number in (2, 3):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number)
+    assert [version.number for version in storage.versions(NAME)] == [1, 3]
+    storage.load(first, tmp_path / "b")
+    assert text_of(tmp_path / "b") == "first"
+    storage.delete(NAME)
+    assert storage._store.keys("") == []
+
+
+def test_the_best_version_is_loaded_whatever_came_later(config: StorageConfig, tmp_path: Path) -> None:
+    storage = Storage(StorageConfig(address=config.address, keep_last=1, keep_best=1))
+    assert storage.load_best(NAME, tmp_path / "b") is None
+    for number, score in ((1, 0.1), (2, 0.7), (3, 0.2), (4, -0.5)):
+        storage.save(NAME, fill(tmp_path / "a", str(number)), number=number, score=score)
+    found = storage.load_best(NAME, tmp_path / "b")
+    assert found is not None
+    assert (found.number, text_of(tmp_path / "b")) == (2, "2")
+    assert [version.number for version in storage.versions(NAME)] == [2, 4]
 
 
 def test_the_newest_path_is_of_work_under_way_if_there_is_any(storage: Storage, tmp_path: Path) -> None:

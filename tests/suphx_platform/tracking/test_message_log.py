@@ -96,13 +96,17 @@ def test_a_long_message_is_read_whole(path: Path) -> None:
         assert log.first(1) == [message(1)]
 
 
-def test_a_full_log_takes_no_more_and_keeps_what_it_has(path: Path) -> None:
-    with closing(MessageLog(path, max_bytes=60)) as log:
+def test_a_log_tells_how_full_it_is_and_takes_more_than_its_bound(path: Path) -> None:
+    with closing(MessageLog(path, max_bytes=100)) as log:
+        assert log.fill == 0
         log.append(message(1))
-        log.append(message(2))
-        with pytest.raises(OSError, match="messages wait"):
-            log.append(message(3))
-        assert log.first(10) == [message(1), message(2)]
+        assert log.fill == 0.25
+        for number in range(2, 7):
+            log.append(message(number))
+        assert log.fill == 1.5
+        log.first(10)
+        log.drop(5)
+        assert log.fill == 0.25
 
 
 def test_two_processes_cannot_have_one_log(log: MessageLog, path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
+from suphx_platform.tracking.model_registry import CLAIM_TAG, ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 
@@ -74,9 +74,8 @@ def test_of_winners_at_once_one_moves_the_alias_and_one_version_stays(runs: Path
 def test_a_kill_between_claim_and_alias_is_mended_by_the_next_call(runs: Path, tmp_path: Path) -> None:
     promote(runs, tmp_path, "a", None)
     registry, tracker = registry_of(runs)
-    registry._register(
-        nets(tmp_path, "b"), tracker, Promotion(digest="b", replaces="1", night=NIGHT)
-    )  # as far as a killed one got
+    promotion = Promotion(digest="b", replaces="1", night=NIGHT)
+    registry._register(nets(tmp_path, "b"), tracker, promotion, {CLAIM_TAG: promotion.claim})  # as far as it got
     assert promote(runs, tmp_path, "c", "1") is None
     assert registry.champion() == "1"
     assert promote(runs, tmp_path, "b", "1") == "2"
@@ -88,7 +87,7 @@ def test_a_kill_before_the_late_version_is_removed_is_mended_by_the_next_call(ru
     assert promote(runs, tmp_path, "b", "1") == "2"
     registry, tracker = registry_of(runs)
     promotion = Promotion(digest="c", replaces="1", night=NIGHT)
-    registry._register(nets(tmp_path, "c"), tracker, promotion)  # at the same time, and killed
+    registry._register(nets(tmp_path, "c"), tracker, promotion, {CLAIM_TAG: promotion.claim})  # at once, and killed
     got = registry.promote(nets(tmp_path, "c"), tracker, promotion)
     assert got is None
     versions = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
@@ -191,3 +190,30 @@ def test_a_folder_without_a_registry_is_named_and_stays_as_it_is(tmp_path: Path)
 def test_an_empty_registry_is_told(runs: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="it has no models yet; suphx tournament registers its winners there"):
         fetch_model(TrackingStore(runs), "models:/suphx@champion", tmp_path / "nets")
+
+
+def nominate(runs: Path, tmp_path: Path, text: str, night: str) -> str:
+    registry, tracker = registry_of(runs)
+    return registry.nominate(nets(tmp_path, text), tracker, Promotion(digest=text, replaces="1", night=night))
+
+
+def alias_of(runs: Path, name: str) -> str:
+    return str(TrackingStore(runs).client.get_model_version_by_alias("suphx", name).version)
+
+
+def test_a_candidate_has_an_alias_whether_it_wins_or_loses(runs: Path, tmp_path: Path) -> None:
+    assert promote(runs, tmp_path, "a", None) == "1"
+    assert nominate(runs, tmp_path, "a", NIGHT) == "1", "the version that was promoted"
+    assert (alias_of(runs, "candidate"), alias_of(runs, "champion")) == ("1", "1")
+    assert nominate(runs, tmp_path, "b", "2") == "2"
+    assert nominate(runs, tmp_path, "b", "2") == "2", "the same call again changes nothing"
+    assert (alias_of(runs, "candidate"), alias_of(runs, "champion")) == ("2", "1")
+    assert promote(runs, tmp_path, "c", "1", night="2") == "3", "a candidate that lost claims nothing"
+    assert fetch_model(TrackingStore(runs), "models:/suphx@candidate", tmp_path / "fetched") == "2"
+    assert (tmp_path / "fetched" / "discard.safetensors").read_text() == "b"
+
+
+def test_the_two_aliases_differ() -> None:
+    with pytest.raises(ValueError, match="candidate_alias is 'champion', as alias is"):
+        RegistryConfig(candidate_alias="champion")
+    assert RegistryConfig(candidate_alias="").candidate_alias == ""

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import json
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from suphx_platform.tracking import message_lane
 from suphx_platform.tracking.message_log import Message
 from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking_outbox import Outbox
+from tests.full_disk import files_limited_to
 
 
 class Place:
@@ -205,20 +206,62 @@ def test_two_processes_do_not_send_for_one_run(place: Place, folder: Path) -> No
     outbox.close()
 
 
-def test_what_cannot_be_written_down_is_lost_with_one_warning(
+def curve_point(number: int) -> dict[str, Any]:
+    return {**point(number), "is_curve": True}
+
+
+def test_a_queue_that_fills_up_keeps_fewer_points_of_curves_and_everything_else(
     place: Place, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.is_away.set()
-    outbox = Outbox(folder, send=place.take)
-    large = {**tag(1), "text": "x" * 50 * 2**20}
-    with caplog.at_level(logging.WARNING):
-        for _ in range(3):
-            outbox.put(large)
+    outbox = Outbox(folder, send=place.take, max_bytes=20_000)
+    for number in range(0, 3000, 3):
+        outbox.put(curve_point(number))
+        if number % 30 == 0:
+            outbox.put(tag(number + 1))
+            outbox.put(file(number + 2))
     place.is_away.clear()
     outbox.close()
-    assert place.heard == [1]
-    assert caplog.text.count("figures for MLflow are lost: 64 MiB of messages wait") == 1
-    assert "2 messages were lost" in caplog.text
+    heard = [int(str(number)) for number in place.heard]
+    in_order = [number for number in heard if number % 3 != 2]
+    assert in_order == sorted(in_order)
+    assert {n for n in heard if n % 3} == {n + i for n in range(0, 3000, 30) for i in (1, 2)}
+    points = [number for number in heard if number % 3 == 0]
+    gaps = [later - earlier for earlier, later in pairwise(points)]
+    assert gaps[0] == 3
+    assert gaps == sorted(gaps), "a curve becomes coarser"
+    assert set(gaps) >= {3, 6, 12}
+    assert "50 % full: one of 2 points of each curve is kept" in caplog.text
+    assert "is full: points of curves are left out" in caplog.text
+    left_out = 1000 - len(points)
+    assert f"{left_out} points of curves were left out, because the queue or the disk was full" in caplog.text
+
+
+def test_final_figures_are_taken_by_a_full_queue(place: Place, folder: Path) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take, max_bytes=100)
+    for number in range(50):
+        outbox.put(point(number))
+    place.is_away.clear()
+    outbox.close()
+    assert place.heard == list(range(50))
+
+
+def test_a_full_disk_loses_points_of_curves_only(place: Place, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    place.is_away.set()
+    outbox = Outbox(folder, send=place.take)
+    outbox.put(tag(1))
+    with files_limited_to(100):
+        for number in range(2, 20):
+            outbox.put(tag(number))
+            outbox.put(curve_point(number + 100))
+    outbox.put(curve_point(200))
+    assert outbox.figures()["tracking_waiting"] == 20
+    place.is_away.clear()
+    outbox.close()
+    assert place.heard == [*range(1, 20), 200]
+    assert caplog.text.count("takes no messages for MLflow (") == 1
+    assert "18 points of curves were left out" in caplog.text
 
 
 def test_at_the_end_a_file_that_cannot_be_sent_leaves_the_others_to_be_sent(place: Place, folder: Path) -> None:

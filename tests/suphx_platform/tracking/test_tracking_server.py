@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 
@@ -23,41 +19,16 @@ from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_ui import page_address
-from tests.free_port import free_port
 from tests.suphx_pipelines.runs.small_run import STAGES, Context, SmallRecipe
 from tests.suphx_platform.storage.faulty_proxy import faulty_proxy
-
-START_SECONDS = 180
+from tests.suphx_platform.tracking.mlflow_outage import outage
+from tests.suphx_platform.tracking.mlflow_server import START_SECONDS, mlflow_server
 
 
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
-    """A server, which keeps artifacts itself, as a chart's does."""
-    url = f"http://127.0.0.1:{(port := free_port())}"
-    places = ["--backend-store-uri", f"sqlite:///{tmp_path / 'server.db'}", "--artifacts-destination", str(tmp_path)]
-    options = [*places, "--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
-    quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    with (tmp_path / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "server", *options], stdout=log, stderr=log, env=os.environ | quiet
-        )
-    try:
-        wait_for(f"{url}/health", process)
+    with mlflow_server(tmp_path) as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    limit = time.monotonic() + START_SECONDS
-    while time.monotonic() < limit and process.poll() is None:
-        try:
-            with urlopen(url, timeout=5):
-                return
-        except (URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail("the server did not start")
 
 
 @pytest.mark.slow
@@ -221,3 +192,15 @@ def test_a_process_killed_during_an_outage_loses_no_point_and_the_next_starts_wi
     assert len(steps) <= len(set(steps)) + 1, "the point that the kill cut off between the log and its word"
     assert [point.value for point in points] == [1000.0 - step for step in steps]
     assert not (runs / "one").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_every_point_of_a_training_arrives_once_though_mlflow_is_away_for_a_third_of_it(
+    is_killed: bool, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "3")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    found = outage(tmp_path, address, seconds=45, is_killed=is_killed)
+    assert found.is_complete, found
+    assert found.steps > 20

@@ -19,6 +19,7 @@ from suphx_cli.commands.bench import (
     bench_net,
     bench_selfplay,
     bench_sequential,
+    bench_storage,
 )
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_sequential.add_parser(subjects, options)
     bench_match.add_parsers(subjects, options)
     bench_doudizhu.add_parser(subjects, options)
+    bench_storage.add_parser(subjects, options)
 
 
 def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:

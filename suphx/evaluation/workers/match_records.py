@@ -1,0 +1,59 @@
+"""Records of a match that a stage keeps beside its result: a compressed table for each task, and an index of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+from pathlib import Path
+
+from suphx.atomic_file import write_atomically
+
+RECORDS_FOLDER, INDEX_FILE = "records", "index.json"
+"""What a stage calls its folder of them, and the index in it."""
+MAX_BYTES = 64 * 2**20
+"""Of the tables of a match: about 20,000 hanchans."""
+_TABLES = "*.tsv.xz"
+
+
+def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
+    """Write the index of the tables in ``folder``, and remove the last tables if they exceed ``max_bytes``.
+
+    The index is ``{"tables": [{"name", "games", "bytes", "sha256"}], "left_out": tables}``, in the order of the walls.
+    Returns ``games`` and ``bytes`` of what is kept; nothing is written for a folder without tables.
+    """
+    paths = sorted(folder.glob(_TABLES), key=_first_wall)
+    if not paths:
+        return {"games": 0, "bytes": 0}
+    tables: list[dict[str, str | int]] = []
+    num_games, num_bytes, left_out = 0, 0, _left_out(folder)
+    for path in paths:
+        size = path.stat().st_size
+        if num_bytes + size > max_bytes:
+            path.unlink()
+            left_out += 1
+            continue
+        num_bytes += size
+        content = path.read_bytes()
+        games = lzma.decompress(content).count(b"\n")
+        num_games += games
+        digest = hashlib.sha256(content).hexdigest()
+        tables.append({"name": path.name, "games": games, "bytes": size, "sha256": digest})
+    text = json.dumps({"tables": tables, "left_out": left_out}, indent=1) + "\n"
+    write_atomically(folder / INDEX_FILE, [text.encode()])
+    return {"games": num_games, "bytes": num_bytes}
+
+
+def _left_out(folder: Path) -> int:
+    """Return how many tables an earlier attempt has left out."""
+    path = folder / INDEX_FILE
+    try:
+        return int(json.loads(path.read_bytes())["left_out"]) if path.is_file() else 0
+    except (ValueError, KeyError, TypeError):
+        return 0
+
+
+def _first_wall(path: Path) -> tuple[int, str]:
+    """Return the key of the order: ``walls-17-32`` comes after ``walls-1-16``."""
+    number = path.name.partition("-")[2].partition("-")[0].partition(".")[0]
+    return (int(number) if number.isdigit() else 0, path.name)

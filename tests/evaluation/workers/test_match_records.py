@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from suphx.evaluation.match import play_match
+from suphx.evaluation.workers.match_records import INDEX_FILE, index_records
+from suphx.games.riichi import Quarantine, parse_all
+
+
+def test_the_games_of_a_match_are_kept_in_compressed_tables_with_an_index(tmp_path: Path) -> None:
+    play_match("ukeire", "tsumogiri", num_hanchans=8, seed=3, records=tmp_path)
+    found = index_records(tmp_path)
+    index = json.loads((tmp_path / INDEX_FILE).read_text())
+    assert (found["games"], index["left_out"]) == (8, 0)
+    assert sum(table["games"] for table in index["tables"]) == 8
+    for table in index["tables"]:
+        data = (tmp_path / table["name"]).read_bytes()
+        assert (len(data), hashlib.sha256(data).hexdigest()) == (table["bytes"], table["sha256"])
+    logs = list(parse_all([tmp_path / table["name"] for table in index["tables"]], 1, quarantine=Quarantine()))
+    assert len(logs) == 8
+
+
+def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path: Path) -> None:
+    play_match("tsumogiri", "tsumogiri", num_hanchans=8, seed=3, records=tmp_path)
+    (first, *_) = tmp_path.glob("*.tsv.xz")
+    data = first.read_bytes()
+    first.unlink()
+    for name in ("walls-1-16", "walls-17-32", "walls-113-128"):
+        (tmp_path / f"{name}.tsv.xz").write_bytes(data)
+    index_records(tmp_path, max_bytes=2 * len(data))
+    for _ in range(2):  # again after a kill
+        index = json.loads((tmp_path / INDEX_FILE).read_text())
+        assert [table["name"] for table in index["tables"]] == ["walls-1-16.tsv.xz", "walls-17-32.tsv.xz"]
+        assert index["left_out"] == 1
+        index_records(tmp_path, max_bytes=2 * len(data))
+
+
+def test_a_folder_without_games_gets_no_index(tmp_path: Path) -> None:
+    assert index_records(tmp_path / "records") == {"games": 0, "bytes": 0}
+    assert not (tmp_path / "records").exists()
