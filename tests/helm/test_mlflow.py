@@ -123,7 +123,7 @@ def test_the_server_answers_to_its_own_names_only(render: Render, tmp_path: Path
 @pytest.mark.slow
 def test_the_server_asks_for_passwords_if_a_secret_is_named(render: Render, tmp_path: Path) -> None:
     if importlib.util.find_spec("flask_wtf") is None:
-        pytest.skip("flask_wtf is not installed: pip install -r requirements.lock")
+        pytest.skip("flask_wtf is not installed: make setup")
     values = {
         "mlflow": {"enabled": True, "authSecretName": "admin"},
         "tracking": {"secretName": "user"},
