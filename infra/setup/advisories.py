@@ -1,7 +1,8 @@
 """Compare locks with a folder of advisories, without a network.
 
-The folder has advisories of PyPI as JSON files in OSV's format (https://ossf.github.io/osv-schema/), for example the unpacked
-archive of all of them that OSV offers. Print one line for each locked version that an advisory affects; exit with 1 if there are any.
+The folder has advisories of PyPI as JSON files in OSV's format (https://ossf.github.io/osv-schema/), for example the
+unpacked archive of all of them that OSV offers. Prints one line for each locked version that an advisory affects, and
+exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def read_pins(locks: list[Path]) -> set[tuple[str, Version]]:
 
 
 def is_in_range(version: Version, events: list[dict[str, str]]) -> bool:
-    """Return whether a version lies in a range of OSV's format: from `introduced` to before `fixed` or through `last_affected`."""
+    """Return whether a version lies in a range of OSV's format.
+
+    A range goes from `introduced` to before `fixed`, or through `last_affected`.
+    """
     is_affected = False
     for event in sorted(events, key=_event_version):
         edge = _event_version(event)
@@ -92,9 +96,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compare locks with a folder of advisories, without a network.")
     parser.add_argument("folder", type=Path, help="advisories as JSON files in OSV's format, in any subfolder")
     parser.add_argument("locks", type=Path, nargs="+", metavar="LOCK", help="locks with name==version lines")
-    parser.add_argument(
-        "--ignore", action="append", default=[], metavar="ID", help="leave out this advisory; repeatable"
-    )
+    parser.add_argument("--ignore", action="append", default=[], metavar="ID", help="skip this advisory; repeatable")
     args = parser.parse_args()
     pins = read_pins(args.locks)
     try:

@@ -1,11 +1,11 @@
 """Write the locks: every package that pyproject.toml asks for, with its version and the hashes of its files.
 
-uv resolves the ranges for Linux and Python 3.11 and keeps the versions of the present locks. Four files are written or checked:
+uv resolves the ranges for Linux and Python 3.11 and keeps the versions of the present locks. There are four:
 
 - requirements.lock: what `make setup` installs, except torch.
 - infra/setup/image.lock: the part of it that the images need.
 - infra/setup/torch-cuda.lock: torch as the package index has it, and the CUDA packages that only this build needs.
-- infra/setup/torch-cpu.lock: torch without CUDA. Its wheels are not on the package index, so its hashes are entered by hand.
+- infra/setup/torch-cpu.lock: torch without CUDA. The package index has no such wheels, so the hashes are entered by hand.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ PYTHON = "3.11.5"
 CUDA_NAMES = re.compile(r"torch|triton|(nvidia|cuda)-.*")
 HEADERS = {
     ALL_LOCK: """\
-# Every package of a working environment except torch, pinned with the hashes of its files: the only files that `make setup` installs.
-# `make lock` writes this file. Direct dependencies and why they are here: docs/dependencies.md. torch: infra/setup/torch-*.lock.
+# Every package of a working environment except torch, with the hashes of its files: `make setup` installs no others.
+# `make lock` writes this file. Direct dependencies and why they are here: docs/dependencies.md.
 """,
     IMAGE_LOCK: "# The packages of requirements.lock that the images need. `make lock` writes this file.\n",
-    CUDA_LOCK: "# torch as the package index has it, and the CUDA packages that it needs. `make lock` writes this file.\n",
+    CUDA_LOCK: "# torch as the package index has it, with the CUDA packages that it needs. `make lock` writes it.\n",
 }
 
 
@@ -65,6 +65,7 @@ def resolve(pins: Path, options: list[str]) -> dict[str, str]:
 
 
 def write_lock(path: Path, entries: dict[str, str]) -> None:
+    """Write a lock with its header, sorted by name."""
     path.write_text(HEADERS[path] + "".join(entries[name] for name in sorted(entries)), encoding="utf-8")
     print(f"{path.relative_to(REPOSITORY)}: {len(entries)} packages")
 
@@ -74,12 +75,13 @@ def check_cpu_lock(cuda: dict[str, str]) -> None:
     version = cuda["torch"].split()[0].removeprefix("torch==")
     if f"torch=={version}+cpu" not in CPU_LOCK.read_text(encoding="utf-8"):
         sys.exit(
-            f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the sha256 of its"
-            " wheels for Python 3.11 on Linux (x86_64 and aarch64); PyTorch's page of CPU wheels shows them"
+            f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the sha256"
+            " of its wheels for Python 3.11 on Linux (x86_64 and aarch64); PyTorch's page of CPU wheels shows them"
         )
 
 
 def main() -> None:
+    """Resolve the ranges and write the locks."""
     parser = argparse.ArgumentParser(description="Write the locks for the ranges in pyproject.toml.")
     parser.add_argument(
         "--upgrade", metavar="NAME", help="take the newest version of this package; all: of every package"
