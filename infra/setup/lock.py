@@ -5,7 +5,7 @@ uv resolves the ranges for Linux and Python 3.11 and keeps the versions of the p
 - requirements.lock: what `make setup` installs, except torch.
 - infra/setup/image.lock: the part of it that the images need.
 - infra/setup/torch-cuda.lock: torch as the package index has it, and the CUDA packages that only this build needs.
-- infra/setup/torch-cpu.lock: torch without CUDA. The package index has no such wheels, so the hashes are entered by hand.
+- infra/setup/torch-cpu.lock: torch without CUDA. The package index has no such wheels: enter their hashes by hand.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def check_cpu_lock(cuda: dict[str, str]) -> None:
     version = cuda["torch"].split()[0].removeprefix("torch==")
     if f"torch=={version}+cpu" not in CPU_LOCK.read_text(encoding="utf-8"):
         sys.exit(
-            f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the sha256"
-            " of its wheels for Python 3.11 on Linux (x86_64 and aarch64); PyTorch's page of CPU wheels shows them"
+            f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the"
+            " sha256 of its wheels for Python 3.11 on Linux (x86_64 and aarch64); PyTorch's page of CPU wheels shows them"
         )
 
 
