@@ -76,7 +76,7 @@ def check_cpu_lock(cuda: dict[str, str]) -> None:
     if f"torch=={version}+cpu" not in CPU_LOCK.read_text(encoding="utf-8"):
         sys.exit(
             f"torch is now {version}: write torch=={version}+cpu into {CPU_LOCK.relative_to(REPOSITORY)}, with the"
-            " sha256 of its wheels for Python 3.11 on Linux (x86_64 and aarch64); PyTorch's page of CPU wheels shows them"
+            " sha256 of its wheels for Python 3.11 on Linux (x86_64 and aarch64); the page of PyTorch shows them"
         )
 
 
