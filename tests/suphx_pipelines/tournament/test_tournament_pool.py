@@ -93,3 +93,19 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) ->
     said.clear()
     assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append).games == []
     assert said == []
+
+
+def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    pool = PoolConfig(agents=(*BASELINES, "no such agent"), newest_from=str(missing))
+    with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
+        settle(tmp_path / "pool", runs, pool)
+
+
+def test_a_place_without_checkpoints_is_a_warning(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    nets = save_random(tmp_path / "nets")
+    settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, str(nets)), newest_from=str(tmp_path / "empty")))
+    assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
