@@ -59,8 +59,9 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.games.game_interface
 	$(BIN)/python -m tests.system_picture
 
-fuzz: warmup  ## read a million damaged records of every format; FUZZ=n: another number, RECORDS=folder: start from real records
+fuzz: warmup  ## read a million damaged records and as many stored files; FUZZ=n: another number, RECORDS=folder: real records
 	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
+	$(BIN)/python -m tests.suphx_pipelines.fuzzing.state_fuzzer --inputs $(FUZZ)
 
 docs: setup  ## build the documentation site in dist/site; a broken link is an error
 	$(BIN)/sphinx-build -q -W --keep-going -c docs/site . dist/site

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from suphx.suggestion import closest, did_you_mean
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
-from suphx_pipelines.recipe.toml_text import parse_toml, read_toml
+from suphx_pipelines.recipe.toml_text import MAX_KEY_PARTS, parse_toml, read_toml
 
 C = TypeVar("C")
 Table = dict[str, Any]
@@ -157,6 +157,8 @@ def _merged(base: Table, changes: Table) -> Table:
 
 def _set(table: Table, key: str, text: str) -> None:
     *parents, last = key.split(".")
+    if len(parents) >= MAX_KEY_PARTS:
+        raise ValueError(f"--set {key[:60]}…={text[:60]}: the key has more than {MAX_KEY_PARTS} parts")
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):

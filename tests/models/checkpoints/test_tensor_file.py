@@ -69,3 +69,16 @@ def test_a_shape_beyond_64_bits_is_refused(tmp_path: Path) -> None:
     path.write_bytes(len(header).to_bytes(8, "little") + header)
     with pytest.raises(ValueError, match="damaged or no safetensors file"):
         read_tensors(path)
+
+
+def test_a_changed_number_is_noticed_and_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"w": torch.zeros(100)}, {"a": 1})
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert read_header(path) == {"a": 1}
+    with pytest.raises(ValueError, match=r"a\.safetensors is damaged \(its tensors have another SHA-256\)"):
+        read_tensors(path)
+    save_file({"w": torch.ones(2)}, path, {"suphx": "{}"})
+    assert read_tensors(path)[0]["w"].sum() == 2

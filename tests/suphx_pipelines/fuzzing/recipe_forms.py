@@ -14,8 +14,8 @@ from tests.games.riichi.fuzzing.byte_damage import damage_bytes
 from tests.repository import RECIPES
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 
-NAME = "recipe.toml"
-LOADERS = (load_recipe, load_tournament_recipe, load_monte_carlo_recipe)
+LOADERS = {"nightly": load_tournament_recipe, "doudizhu": load_monte_carlo_recipe}
+"""Of recipes that are not for ``load_recipe``."""
 VALUES = (
     "", "0", "-1", "1e400", "nan", "inf", "-inf", "1e-320", "true", "1979-05-27", "''", '"x"', "[]", "[[[]]]", "{}",
     "{a = 1}", '["mini", 1]', "9" * 400, "0x" + "f" * 300, "\x00", "\ud7ff", "é", "../../etc/passwd", "s3://",
@@ -43,8 +43,8 @@ def recipe_forms() -> list[StoredForm]:
 
 
 @functools.cache
-def _texts() -> tuple[bytes, ...]:
-    return tuple(path.read_bytes() for path in sorted(RECIPES.glob("*.toml")))
+def _texts() -> dict[str, bytes]:
+    return {path.stem: path.read_bytes() for path in sorted(RECIPES.glob("*.toml"))}
 
 
 @functools.cache
@@ -53,9 +53,9 @@ def _keys() -> tuple[str, ...]:
 
 
 def _damaged_recipe(random: Random) -> Files:
-    text = random.choice(_texts())
+    name, text = random.choice(list(_texts().items()))
     if random.random() < 0.3:
-        return {NAME: damage_bytes(random, text)}
+        return {f"{name}.toml": damage_bytes(random, text)}
     lines = text.decode().splitlines()
     for _ in range(random.choice((1, 1, 2, 5))):
         place = random.randrange(len(lines))
@@ -70,17 +70,18 @@ def _damaged_recipe(random: Random) -> Files:
             lines.insert(place, f"{random.choice(_keys())} = {random.choice(VALUES)}")
         elif equals:
             lines[place] = f"{key}= {random.choice(VALUES)}"
-    return {NAME: "\n".join(lines).encode("utf-8", "surrogatepass")}
+    return {f"{name}.toml": "\n".join(lines).encode("utf-8", "surrogatepass")}
 
 
 def _load_file(folder: Path, random: Random) -> None:
-    random.choice(LOADERS)(folder / NAME)
+    (path,) = folder.iterdir()
+    LOADERS.get(path.stem, load_recipe)(path)
 
 
 def _load_with_overrides(folder: Path, random: Random) -> None:
-    recipes = ("laptop", "self_play", "oracle", "nightly", "doudizhu", "ablation")
+    name = random.choice(list(_texts()))
     overrides = [(_key(random), random.choice(VALUES)) for _ in range(random.choice((1, 1, 2, 4)))]
-    random.choice(LOADERS)(Path(random.choice(recipes)), overrides)
+    LOADERS.get(name, load_recipe)(Path(name), overrides)
 
 
 def _key(random: Random) -> str:

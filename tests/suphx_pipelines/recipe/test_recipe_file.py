@@ -212,3 +212,8 @@ def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a" + 40 * ".a", 100_000 * "a", 50_000 * r"\"", "'" + 40 * ".'", 100_000 * "#"])
 def test_a_long_value_is_no_long_key(text: str) -> None:
     assert parse_toml(f'a.b = """{text}"""\nc = 1.5  # {40 * "a."}\n') == {"a": {"b": text.replace("\\", "")}, "c": 1.5}
+
+
+def test_an_override_with_thousands_of_parts_is_refused(recipe: Path) -> None:
+    with pytest.raises(ValueError, match=r"--set (a\.)+…=1: the key has more than 16 parts"):
+        load_config(Config, recipe, [("a." * 3000 + "b", "1")])
