@@ -104,7 +104,7 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
             link = f"../../{earlier['run_id']}/report/report.html"
             assert f'href="{link}"' in text
             assert (folder / "report" / link).is_file()
-    assert "20 of tonight&#x27;s 20 hanchans have been played" in live
+    assert "20 of tonight&#39;s 20 hanchans have been played" in live
     assert 'http-equiv="refresh"' not in live
 
 
