@@ -1,4 +1,4 @@
-"""HTML pieces of the report. Its template escapes all text: names and reasons come from records that strangers wrote."""
+"""HTML pieces of the report. The template escapes all text: names and reasons come from records of strangers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
     """
     shown = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(sections) if body]
     style = chart_style() + tile_style()
-    style += files("suphx_pipelines.report").joinpath("report_style.css").read_text(encoding="utf-8")
+    style += files("suphx_pipelines.report").joinpath("template", "report_style.css").read_text(encoding="utf-8")
     return _render("page", title, subtitle, Markup(style), Markup(symbols), Markup(head), shown)
 
 
@@ -124,7 +124,7 @@ def _render(macro: str, *values: object) -> str:
 @cache
 def _template() -> TemplateModule:
     environment = Environment(
-        loader=PackageLoader("suphx_pipelines.report", "."),
+        loader=PackageLoader("suphx_pipelines.report", "template"),
         autoescape=True,
         finalize=_tied,
         trim_blocks=True,
