@@ -17,6 +17,7 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from suphx.credentials import has_credentials, without_credentials
 from suphx.suggestion import closest, did_you_mean
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
 from suphx_pipelines.recipe.toml_text import MAX_KEY_PARTS, parse_toml, read_toml
@@ -125,7 +126,7 @@ class _Location:
 
     def error(self, text: str) -> ValueError:
         if self.override is not None:
-            return ValueError(f"--set {self.override.key}={self.override.text}: {text}")
+            return ValueError(f"--set {self.override.key}={without_credentials(self.override.text)}: {text}")
         return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
 
 
@@ -257,6 +258,11 @@ def _convert(hint: Any, value: Any, location: _Location, default: Any = None) ->
         return value
     if hint is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
+    if type(value) is str and has_credentials(value):
+        raise location.error(
+            "the address contains a user or a password, which everybody could read in the recipe: remove it, use "
+            "environment variables"
+        )
     if hint in (bool, int, str) and type(value) is hint:
         return value
     example = ""
