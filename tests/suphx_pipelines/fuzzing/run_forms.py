@@ -1,4 +1,4 @@
-"""Damaged files of runs, tournaments and the storage: manifests, marks, ``run.json``, kept results, games of nights."""
+"""Damaged files of runs, tournaments and the storage: manifests, ``run.json``, kept results, games of nights."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from suphx_pipelines.tournament.tournament_history import (
 )
 from suphx_platform.storage.manifest import MANIFEST
 from suphx_platform.storage.storage import Storage, StorageConfig
-from tests.games.riichi.fuzzing import stored_damage
 from tests.games.riichi.fuzzing.byte_damage import damage_bytes
+from tests.games.riichi.fuzzing.json_damage import damaged_json
 from tests.suphx_pipelines.fuzzing.stored_form import Files, StoredForm
 
 RECIPE = b'name = "a"\n[net]\nchannels = 8\n'
@@ -39,7 +39,6 @@ def run_forms() -> list[StoredForm]:
     return [
         StoredForm("manifest", 8, _damaged_version, _load_version),
         StoredForm("run.json", 4, _damaged_run, _list_runs),
-        StoredForm("marks of a stage", 4, lambda random: stored_damage.damaged_marks(random, ()), _read_marks),
         StoredForm("kept result", 4, _damaged_result, _read_result),
         StoredForm("games of nights", 4, _damaged_games, _read_games),
     ]
@@ -74,7 +73,7 @@ def _damaged_version(random: Random) -> Files:
         else:
             content["files"][place] = content["files"].pop(random.choice(list(content["files"])))
         data = json.dumps(content).encode()
-    data = stored_damage.damaged_json(random, data) if kind < 0.7 else damage_bytes(random, data)
+    data = damaged_json(random, data) if kind < 0.7 else damage_bytes(random, data)
     return files | {name: data}
 
 
@@ -98,7 +97,7 @@ def _run() -> bytes:
 
 
 def _damaged_run(random: Random) -> Files:
-    how = stored_damage.damaged_json if random.random() < 0.6 else damage_bytes
+    how = damaged_json if random.random() < 0.6 else damage_bytes
     return {f"runs/a-1/{RUN_FILE}": how(random, _run()), f"runs/a-1/{RECIPE_FILE}": RECIPE}
 
 
@@ -109,13 +108,9 @@ def _list_runs(folder: Path, random: Random) -> None:
         entry.metrics()
 
 
-def _read_marks(folder: Path, random: Random) -> None:
-    stored_damage.read_marks(folder, 0)
-
-
 def _damaged_result(random: Random) -> Files:
     sound = json.dumps({"games": [[1, 2, 3, 4]], "forfeits": {"0": "x"}, "sums": {"placement": 2.5}}).encode()
-    how = stored_damage.damaged_json if random.random() < 0.6 else damage_bytes
+    how = damaged_json if random.random() < 0.6 else damage_bytes
     return {"a-0.json": how(random, sound)}
 
 
@@ -133,7 +128,7 @@ def _games() -> bytes:
 
 
 def _damaged_games(random: Random) -> Files:
-    how = stored_damage.damaged_json if random.random() < 0.6 else damage_bytes
+    how = damaged_json if random.random() < 0.6 else damage_bytes
     return {GAMES_NAME: how(random, _games())}
 
 

@@ -1,4 +1,4 @@
-"""Damaged checkpoints and states: of supervised learning, self-play, playouts and Deep Monte-Carlo."""
+"""Damaged marks of stages, checkpoints and states: of supervised learning, self-play, playouts and Deep Monte-Carlo."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ MONTE_CARLO = MonteCarloConfig(
 def state_forms() -> list[StoredForm]:
     """Return all kinds."""
     return [
+        StoredForm("marks of a stage", 4, lambda random: stored_damage.damaged_marks(random, ()), _read_marks),
         StoredForm("checkpoint", 4, lambda random: stored_damage.damaged_checkpoint(random, ()), _load_checkpoint),
         StoredForm("training state", 2, lambda random: stored_damage.damaged_state(random, ()), _load_training),
         StoredForm("self-play state", 1, _damaged(controller.STATE_FILE, _play_itself), _go_on_playing),
@@ -57,6 +58,10 @@ def _damaged(name: str, make: Callable[[Path], None]) -> Callable[[Random], File
             return (Path(folder) / name).read_bytes()
 
     return lambda random: {name: stored_damage.damaged_tensors(random, sound())}
+
+
+def _read_marks(folder: Path, random: Random) -> None:
+    stored_damage.read_marks(folder, 0)
 
 
 def _load_checkpoint(folder: Path, random: Random) -> None:

@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import functools
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -77,8 +78,12 @@ class StateFuzzer:
 @contextlib.contextmanager
 def open_fuzzer(seed: int = 0, kinds: Sequence[str] = ()) -> Iterator[StateFuzzer]:
     """Give a fuzzer that works in a temporary folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-states-") as name:
-        yield StateFuzzer(seed, Path(name), kinds)
+    logging.disable()  # the storage logs each damaged version
+    try:
+        with tempfile.TemporaryDirectory(prefix="fuzz-states-") as name:
+            yield StateFuzzer(seed, Path(name), kinds)
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -109,3 +109,18 @@ def test_a_place_without_checkpoints_is_a_warning(
     nets = save_random(tmp_path / "nets")
     settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, str(nets)), newest_from=str(tmp_path / "empty")))
     assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
+
+
+def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path) -> None:
+    said: list[str] = []
+    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}) | {"night": "1"}
+    damaged = [{"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]}, {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]}]
+    damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
+    for number, broken in enumerate(damaged):
+        folder = tmp_path / f"nightly-{number}" / LEADERBOARD
+        folder.mkdir(parents=True)
+        write_json(folder / GAMES_NAME, good | broken)
+    earlier = earlier_nights("nightly", "nightly-x", tmp_path, StorageConfig(), said.append)
+    assert len(earlier.games) == 1
+    assert [line.split(":")[0] for line in said] == [f"the games of nightly-{n} do not count" for n in range(5)]
+    assert all("is damaged" in line for line in said)

@@ -22,9 +22,9 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
 from tests.games.riichi.fuzzing.byte_damage import damage_bytes
-from tests.games.riichi.fuzzing.event_damage import VALUES
 from tests.games.riichi.fuzzing.file_damage import Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
+from tests.games.riichi.fuzzing.json_damage import damaged_json
 
 PLANES = PlanesVersion("mini", 1, 3)
 NET = NetConfig(size="tiny", channels=2, num_blocks=1, head_channels=1, head_hidden_1=2, head_hidden_2=2)
@@ -108,23 +108,6 @@ def _damaged_in_place(random: Random, data: bytes) -> bytes:
     for _ in range(random.randint(1, 4)):
         changed[random.randrange(len(changed))] = random.randrange(256)
     return bytes(changed)
-
-
-def damaged_json(random: Random, data: bytes) -> bytes:
-    """Change, drop or add a value anywhere in an object."""
-    content = json.loads(data)
-    place = content
-    while True:
-        key = random.choice(list(place))
-        if not isinstance(place[key], dict) or not place[key] or random.random() < 0.3:
-            break
-        place = place[key]
-    kind = random.randrange(3)
-    if kind == 0:
-        del place[key]
-    else:
-        place[key if kind == 1 else "x"] = random.choice(VALUES)
-    return json.dumps(content).encode()
 
 
 def damaged_tensors(random: Random, data: bytes) -> bytes:
