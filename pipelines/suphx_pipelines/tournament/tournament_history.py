@@ -141,7 +141,7 @@ def earlier_nights(
             nights.append(night)
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
-    for run, path in found.items():
+    for run, path in sorted(found.items()):
         if run != run_id:
             read(run, path)
     for stored in _stored_runs(name, storage):
