@@ -27,7 +27,8 @@ def test_damaged_files_are_read_or_refused_with_an_error_that_says_why() -> None
     found = figures(summary, 1.0)["kinds"]
     assert isinstance(found, dict)
     assert sorted(found) == sorted(QUICK)
-    assert all(counts["refused"] for counts in found.values())
+    refused = {kind for kind, counts in found.items() if counts.get("refused")}
+    assert refused == set(QUICK) - {"manifest"}  # a version whose manifest is damaged is skipped
 
 
 def test_an_input_follows_from_its_number_alone() -> None:
