@@ -66,7 +66,8 @@ def _games(values: Mapping[str, Any]) -> list[RatedGame]:
         if not is_right or len(set(seats)) != SEATS or sorted(places) != [1, 2, 3, 4]:
             raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
         first, second, third, fourth = (digests[seat] for seat in seats)
-        games.append(RatedGame(wall, (first, second, third, fourth), tuple(map(int, places))))
+        east, south, west, north = map(int, places)
+        games.append(RatedGame(wall, (first, second, third, fourth), (east, south, west, north)))
     return games
 
 

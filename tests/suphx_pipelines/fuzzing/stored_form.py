@@ -12,7 +12,7 @@ Files = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:
-    """``read`` may raise ValueError or one of ``refusals``; any other exception is a finding."""
+    """``read`` may raise ValueError; any other exception is a finding."""
 
     name: str
     weight: float
@@ -20,5 +20,3 @@ class StoredForm:
     """Returns the files of a damaged input."""
     read: Callable[[Path, Random], None]
     """Reads them from a folder as the project does."""
-    refusals: tuple[type[Exception], ...] = ()
-    """Errors beside ValueError that say what is wrong and what to do."""

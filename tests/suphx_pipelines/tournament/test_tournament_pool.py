@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,10 @@ def test_a_place_without_checkpoints_is_a_warning(
 def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path) -> None:
     said: list[str] = []
     good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}) | {"night": "1"}
-    damaged = [{"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]}, {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]}]
+    damaged: list[dict[str, Any]] = [
+        {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
+        {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
+    ]
     damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
     for number, broken in enumerate(damaged):
         folder = tmp_path / f"nightly-{number}" / LEADERBOARD

@@ -213,7 +213,7 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
     with pytest.raises(ValueError, match=r"buffer.batch_size was 200, now 100\): restore these settings"):
         new_controller(tmp_path, other)
     tensors, header = read_tensors(tmp_path / STATE_FILE)
-    for broken in (
+    parts: list[dict[str, Any]] = [
         {"run": 5},
         {"progress": {"updates": "many"}},
         {"num_simulators": "x"},
@@ -222,7 +222,8 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
         {"counts": {}},
         {"learner": {}},
         {"learner": {"controls": []}},
-    ):
+    ]
+    for broken in parts:
         write_tensors(tmp_path / STATE_FILE, tensors, header | broken)
         with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
             new_controller(tmp_path, replace(CONFIG, max_updates=1))
