@@ -17,7 +17,7 @@ from suphx.atomic_file import write_atomically
 
 _HEADER_KEY = "suphx"
 _DIGEST_KEY = "tensors_sha256"
-"""Absent in files of earlier versions."""
+"""Key of the stored header; absent in files of earlier versions."""
 
 Header = dict[str, Any]  # what JSON can hold
 
@@ -28,7 +28,8 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> Non
     Raises OSError with a remedy (see atomic_file.py), ValueError if ``header`` holds NaN or infinity.
     """
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    metadata = {_HEADER_KEY: json.dumps(header, allow_nan=False), _DIGEST_KEY: _digest(on_cpu)}
+    # One key of metadata: safetensors writes several in random order, and equal nets must give equal files.
+    metadata = {_HEADER_KEY: json.dumps({**header, _DIGEST_KEY: _digest(on_cpu)}, allow_nan=False)}
     write_atomically(path, [save(on_cpu, metadata)])
 
 
@@ -57,9 +58,11 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
     if _HEADER_KEY not in metadata:
         raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
-    if with_tensors and metadata.get(_DIGEST_KEY, digest := _digest(tensors)) != digest:
+    header = _header(path, metadata[_HEADER_KEY])
+    digest = header.pop(_DIGEST_KEY, None)
+    if with_tensors and digest is not None and digest != _digest(tensors):
         raise ValueError(f"{path} is damaged (its tensors have another SHA-256): restore it or train again")
-    return tensors, _header(path, metadata[_HEADER_KEY])
+    return tensors, header
 
 
 def _digest(tensors: Mapping[str, Tensor]) -> str:
@@ -67,7 +70,10 @@ def _digest(tensors: Mapping[str, Tensor]) -> str:
     digest = hashlib.sha256()
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode("utf-8", "surrogatepass"))
-        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        flat = tensor.contiguous().reshape(-1)
+        if len(flat) < 2:  # the stride of one number may be 0
+            flat = flat.clone(memory_format=torch.contiguous_format)
+        digest.update(flat.view(torch.uint8).numpy().data)
     return digest.hexdigest()
 
 
