@@ -161,5 +161,7 @@ def _version(tensors: Mapping[str, Tensor], number: int) -> PolicyVersion:
     for name, array in _arrays(tensors, f"version/{number}").items():
         head, _, rest = name.partition("/")
         weights.setdefault(head, {})[rest] = array
+    if not weights:
+        raise KeyError(f"version {number}")
     result: Weights = weights
     return PolicyVersion(number, result)

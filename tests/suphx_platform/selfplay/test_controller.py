@@ -219,7 +219,7 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
         {"num_simulators": "x"},
         {"latest": []},
         {"held": [["no head"]]},
-        {"counts": {}},
+        {"counts": 5},
         {"learner": {}},
         {"learner": {"controls": []}},
     ]
