@@ -9,7 +9,7 @@ RECIPE ?= self_play
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden docs fuzz check format bench image ui clean
+.PHONY: help setup warmup train test test-slow cluster-test cluster-bench golden docs fuzz check format bench image lock sbom advisories ui clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,8 +20,9 @@ setup: .venv/installed  ## create .venv with the pinned packages and this projec
 	@echo "creating .venv with $(PYTHON)" >&2
 	@$(PYTHON) -m venv .venv
 
-.venv/locked: requirements.lock | .venv/bin/python
-	@infra/setup/install.sh .venv requirements.lock
+TORCH_LOCKS := infra/setup/torch-cpu.lock infra/setup/torch-cuda.lock
+.venv/locked: requirements.lock $(TORCH_LOCKS) | .venv/bin/python
+	@infra/setup/install.sh .venv requirements.lock $(TORCH_LOCKS)
 	@touch $@
 
 .venv/installed: pyproject.toml .venv/locked
@@ -59,8 +60,9 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.mutation.mutants_page
 	$(BIN)/python -m tests.system_picture
 
-fuzz: warmup  ## read a million damaged records of every format; FUZZ=n: another number, RECORDS=folder: start from real records
+fuzz: warmup  ## read a million damaged records and as many stored files; FUZZ=n: another number, RECORDS=folder: real records
 	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))
+	$(BIN)/python -m tests.suphx_pipelines.fuzzing.state_fuzzer --inputs $(FUZZ)
 
 docs: setup  ## build the documentation site in dist/site; a broken link is an error
 	$(BIN)/sphinx-build -q -W --keep-going -c docs/site . dist/site
@@ -88,6 +90,17 @@ CPU_WHEELS ?=
 IMAGE_FLAGS ?=
 image:  ## build the image suphx-cpu with buildah, as root; TARGET=cuda builds suphx-cuda
 	infra/docker/image.sh $(TARGET) $(if $(CPU_WHEELS),--build-arg CPU_WHEELS=$(CPU_WHEELS)) $(IMAGE_FLAGS)
+
+lock: setup  ## write the locks for the ranges in pyproject.toml; UPGRADE=all: newest versions, UPGRADE=name: of one package
+	$(BIN)/python infra/setup/lock.py $(if $(UPGRADE),--upgrade $(UPGRADE))
+
+sbom: setup  ## write dist/sbom.json (CycloneDX) with the packages of the image; TARGET=cuda: of suphx-cuda
+	@infra/setup/sbom.sh $(BIN) $(TARGET) dist/sbom.json
+
+# A folder with advisories in OSV's format, such as the unpacked archive of PyPI's advisories.
+ADVISORIES ?= advisories
+advisories: setup  ## compare the locks with the advisories in ADVISORIES=folder (OSV's JSON files), without a network
+	$(BIN)/python infra/setup/advisories.py $(ADVISORIES) requirements.lock $(TORCH_LOCKS)
 
 ui: setup  ## show runs, figures and models in MLflow
 	$(BIN)/suphx ui

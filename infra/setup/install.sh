@@ -1,9 +1,35 @@
 #!/usr/bin/env bash
-# Install the pinned packages of FILE with the pip of VENV, and show the progress: install.sh VENV FILE
+# Install the packages of LOCK with the pip of VENV, only files with the hashes in it, and show the progress:
+#   install.sh VENV LOCK [TORCH_CPU TORCH_CUDA]
+# TORCH_CPU and TORCH_CUDA are locks of torch: the first is used if pip is set up with a source of wheels without CUDA.
 set -euo pipefail
-venv=$1 file=$2
+venv=$1 lock=$2 torch_cpu=${3:-} torch_cuda=${4:-}
 log=$venv/install.log
-total=$(grep -c == "$file")
+pip=("$venv/bin/pip" install --disable-pip-version-check --require-hashes --no-deps)
+
+fail() {
+    if [ -t 2 ]; then echo >&2; fi
+    tail -n 20 "$log" >&2
+    echo "$1" >&2
+    exit 1
+}
+
+# pip alone would choose the wheel whose hash the package index shows, even if a wheel without CUDA lies in a local folder.
+torch_lock() {
+    if "${pip[@]}" --dry-run --requirement "$torch_cpu" > "$log" 2>&1; then
+        echo "$torch_cpu"
+    elif grep -q "No matching distribution found" "$log"; then
+        echo "$torch_cuda"
+    else
+        fail "pip refuses the wheel of torch without CUDA (see $log)"
+    fi
+}
+
+locks=("$lock")
+if [ -n "$torch_cpu" ]; then
+    locks+=("$(torch_lock)")
+fi
+total=$(cat "${locks[@]}" | grep -c ==)
 bytecode_log=$venv/bytecode.log
 if [ -t 2 ]; then seconds_between_looks=2; else seconds_between_looks=5; fi
 
@@ -33,7 +59,7 @@ show() {
 
 echo "installing $total packages (torch, ray, mlflow, …) into $venv; messages of pip: $log" >&2
 # Bytecode is compiled afterwards on all cores; pip would do it on one.
-"$venv/bin/pip" install --disable-pip-version-check --no-compile --requirement "$file" > "$log" 2>&1 &
+"${pip[@]}" --no-compile "${locks[@]/#/--requirement=}" > "$log" 2>&1 &
 job=$!
 trap 'kill $job 2> /dev/null; echo "stopped; run make setup again to continue" >&2; exit 130' INT TERM
 while kill -0 $job 2> /dev/null; do
@@ -41,10 +67,13 @@ while kill -0 $job 2> /dev/null; do
     show "$(state)"
 done
 if ! wait $job; then
-    if [ -t 2 ]; then echo >&2; fi
-    tail -n 20 "$log" >&2
-    echo "pip failed (see $log); check the network and the disk, then run make setup again" >&2
-    exit 1
+    if grep -q "DO NOT MATCH THE HASHES" "$log"; then
+        fail "a package is not the file that the lock names (see $log); do not use it before you know why"
+    fi
+    fail "pip failed (see $log); check the network and the disk, then run make setup again"
+fi
+if ! "$venv/bin/pip" check --disable-pip-version-check > "$log" 2>&1; then
+    fail "the lock does not have all that its packages need; run make lock"
 fi
 show "installing: $total of $total packages"
 if [ -t 2 ]; then echo >&2; fi

@@ -67,4 +67,4 @@ def test_the_chart_has_the_version_of_the_project() -> None:
     assert f'version = "{about["appVersion"]}"' in project
     ray = yaml.safe_load(VALUES)["rayVersion"]
     lock = (CHART.parents[1] / "requirements.lock").read_text(encoding="utf-8")
-    assert f"ray=={ray}\n" in lock
+    assert f"\nray=={ray} " in lock

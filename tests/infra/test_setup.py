@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -20,29 +21,35 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def make_wheel(folder: Path, name: str) -> None:
-    info = f"{name}-1.0.dist-info"
+def make_wheel(folder: Path, name: str, version: str = "1.0", requires: str = "") -> str:
+    """Write a wheel with one module; return its pin with its hash."""
+    info = f"{name}-{version}.dist-info"
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
     files = {
         f"{name}.py": "NUMBER = 7\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/RECORD": "",
     }
-    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
-        for path, text in files.items():
-            wheel.writestr(path, text)
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as wheel:
+        for inner, text in files.items():
+            wheel.writestr(inner, text)
+    return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
-def install(venv: Path, wheels: Path, requirements: str) -> subprocess.CompletedProcess[str]:
-    file = wheels / "requirements.lock"
-    file.write_text(requirements)
+def install(venv: Path, wheels: Path, *locks: str) -> subprocess.CompletedProcess[str]:
+    files = [wheels / f"{number}.lock" for number in range(len(locks))]
+    for file, text in zip(files, locks, strict=True):
+        file.write_text(text)
     environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_CONFIG_FILE": os.devnull}
-    return subprocess.run([str(SCRIPT), str(venv), str(file)], env=environment, text=True, capture_output=True)
+    command = [str(SCRIPT), str(venv), *map(str, files)]
+    return subprocess.run(command, env=environment, text=True, capture_output=True)
 
 
 def test_setup_installs_the_pinned_packages_compiled_and_says_so(venv: Path, tmp_path: Path) -> None:
-    make_wheel(tmp_path, "kakan")
-    done = install(venv, tmp_path, "# a comment\nkakan==1.0\n")
+    pin = make_wheel(tmp_path, "kakan")
+    done = install(venv, tmp_path, f"# a comment\n{pin}")
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert lines[0].startswith("installing 1 packages (torch, ray, mlflow, …) into ")
@@ -51,7 +58,49 @@ def test_setup_installs_the_pinned_packages_compiled_and_says_so(venv: Path, tmp
 
 
 def test_a_package_that_is_not_there_is_named(venv: Path, tmp_path: Path) -> None:
-    done = install(venv, tmp_path, "minkan==1.0\n")
+    done = install(venv, tmp_path, f"minkan==1.0 --hash=sha256:{'0' * 64}\n")
     assert done.returncode == 1
     assert "No matching distribution found for minkan==1.0" in done.stderr
     assert done.stderr.splitlines()[-1].endswith("then run make setup again")
+
+
+def test_a_file_with_another_hash_is_refused(venv: Path, tmp_path: Path) -> None:
+    make_wheel(tmp_path, "daburi")
+    done = install(venv, tmp_path, f"daburi==1.0 --hash=sha256:{'0' * 64}\n")
+    assert done.returncode == 1
+    assert "not the file that the lock names" in done.stderr.splitlines()[-1]
+    assert not list(venv.rglob("daburi.py"))
+
+
+def test_a_lock_without_hashes_is_refused(venv: Path, tmp_path: Path) -> None:
+    make_wheel(tmp_path, "haitei")
+    assert "Hashes are required" in install(venv, tmp_path, "haitei==1.0\n").stderr
+
+
+def test_a_lock_that_lacks_a_dependency_is_refused(venv: Path, tmp_path: Path) -> None:
+    pin = make_wheel(tmp_path, "rinshan", requires="houtei")
+    done = install(venv, tmp_path, pin)
+    assert done.returncode == 1
+    assert "rinshan 1.0 requires houtei, which is not installed" in done.stderr
+    subprocess.run([str(venv / "bin" / "pip"), "uninstall", "--quiet", "--yes", "rinshan"], check=True)
+
+
+def test_torch_without_cuda_is_taken_where_pip_finds_it_and_only_with_its_hash(venv: Path, tmp_path: Path) -> None:
+    cuda = make_wheel(tmp_path, "torch", "2.0")
+    elsewhere = tmp_path / "cpu"
+    elsewhere.mkdir()
+    cpu = make_wheel(elsewhere, "torch", "2.0+cpu")
+    done = install(venv, tmp_path, make_wheel(tmp_path, "kakan"), cpu, cuda)
+    assert done.returncode == 0, done.stderr
+    assert list(venv.rglob("torch-2.0.dist-info"))
+    (tmp_path / "torch-2.0+cpu-py3-none-any.whl").write_bytes(
+        (elsewhere / "torch-2.0+cpu-py3-none-any.whl").read_bytes()
+    )
+    done = install(venv, tmp_path, make_wheel(tmp_path, "kakan"), cpu, cuda)
+    assert done.returncode == 0, done.stderr
+    assert list(venv.rglob("torch-2.0+cpu.dist-info"))
+    subprocess.run([str(venv / "bin" / "pip"), "uninstall", "--quiet", "--yes", "torch"], check=True)
+    other = f"torch==2.0+cpu --hash=sha256:{'0' * 64}\n"
+    done = install(venv, tmp_path, make_wheel(tmp_path, "kakan"), other, cuda)
+    assert done.returncode == 1
+    assert "pip refuses the wheel of torch without CUDA" in done.stderr.splitlines()[-1]

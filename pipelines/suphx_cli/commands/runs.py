@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections import Counter
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -174,19 +175,39 @@ def execute_compare(args: argparse.Namespace, console: Console) -> dict[str, obj
         "seconds": [entry.seconds for entry in entries],
     }
     for title, table in (("run", facts), ("setting", settings), ("figure", shown)):
+        common, single = (table, []) if console.verbosity == "verbose" else _in_several(table, names, f"{title}s")
         rows = [
             (
                 "time" if key == "seconds" else key,
                 *(value_text(key.rpartition(".")[2], value) or "-" for value in values),
             )
-            for key, values in table.items()
+            for key, values in common.items()
         ]
-        for line in text_table((title, *names), rows):
+        for line in [*text_table((title, *names), rows), *single]:
             console.line(line)
-        if not rows:
+        if not rows and not single:
             console.line(f"  no {title} differs")
         console.line("")
     return None
+
+
+def _in_several(
+    table: Mapping[str, Sequence[object]], names: Sequence[str], title: str
+) -> tuple[dict[str, Sequence[object]], list[str]]:
+    """Return what at least two runs have, and lines that count by its group what only one of them has."""
+    common: dict[str, Sequence[object]] = {}
+    single: dict[str, Counter[str]] = {}
+    for key, values in table.items():
+        having = [name for name, value in zip(names, values, strict=True) if value is not None]
+        if len(having) == 1:
+            single.setdefault(having[0], Counter())[key.partition(".")[0]] += 1
+        else:
+            common[key] = values
+    lines = [
+        f"only in {name}: {counts.total()} {title} ({', '.join(f'{group} {n}' for group, n in counts.most_common())})"
+        for name, counts in single.items()
+    ]
+    return common, [*lines, *(["--verbose shows them"] if lines else [])]
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

@@ -17,9 +17,10 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from suphx.credentials import has_credentials, without_credentials
 from suphx.suggestion import closest, did_you_mean
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
-from suphx_pipelines.recipe.toml_text import parse_toml, read_toml
+from suphx_pipelines.recipe.toml_text import MAX_KEY_PARTS, parse_toml, read_toml
 
 C = TypeVar("C")
 Table = dict[str, Any]
@@ -125,7 +126,7 @@ class _Location:
 
     def error(self, text: str) -> ValueError:
         if self.override is not None:
-            return ValueError(f"--set {self.override.key}={self.override.text}: {text}")
+            return ValueError(f"--set {self.override.key}={without_credentials(self.override.text)}: {text}")
         return ValueError(f"{self.file}: {self.key}: {text}" if self.key else f"{self.file}: {text}")
 
 
@@ -157,6 +158,8 @@ def _merged(base: Table, changes: Table) -> Table:
 
 def _set(table: Table, key: str, text: str) -> None:
     *parents, last = key.split(".")
+    if len(parents) >= MAX_KEY_PARTS:
+        raise ValueError(f"--set {key[:60]}…={text[:60]}: the key has more than {MAX_KEY_PARTS} parts")
     for parent in parents:
         table = table.setdefault(parent, {})
         if not isinstance(table, dict):
@@ -255,6 +258,11 @@ def _convert(hint: Any, value: Any, location: _Location, default: Any = None) ->
         return value
     if hint is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
+    if type(value) is str and has_credentials(value):
+        raise location.error(
+            "the address contains a user or a password, which everybody could read in the recipe: remove it, use "
+            "environment variables"
+        )
     if hint in (bool, int, str) and type(value) is hint:
         return value
     example = ""

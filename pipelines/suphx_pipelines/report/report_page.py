@@ -1,11 +1,16 @@
-"""HTML pieces of the report. All text is escaped here: names and reasons come from records that strangers wrote."""
+"""HTML pieces of the report. The template escapes all text: names and reasons come from records of strangers."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.environment import TemplateModule
+from markupsafe import Markup
+from markupsafe import escape as escape_text
 
 from suphx_pipelines.charts.svg import chart_style
 from suphx_pipelines.charts.tile_drawing import tile_style
@@ -31,52 +36,41 @@ def page(title: str, subtitle: str, head: str, sections: Sequence[tuple[str, str
 
     ``symbols``: SVG symbols that the page refers to.
     """
-    shown = [(f"s{number}", name, body) for number, (name, body) in enumerate(sections) if body]
-    links = " ".join(f'<a href="#{key}">{escape(name)}</a>' for key, name, _ in shown)
-    parts = "\n".join(
-        f'<section id="{key}"><h2>{escape(heading)}</h2>\n{body}</section>' for key, heading, body in shown
-    )
+    shown = [(f"s{number}", name, Markup(body)) for number, (name, body) in enumerate(sections) if body]
     style = chart_style() + tile_style()
-    style += files("suphx_pipelines.report").joinpath("report_style.css").read_text(encoding="utf-8")
-    small = f"<small>{escape(subtitle)}</small>" if subtitle else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>\n{style}</style></head><body>\n{symbols}"
-        f"<h1>{escape(title)}{small}</h1>\n{head}<nav>{links}</nav>\n{parts}\n</body></html>\n"
-    )
+    style += files("suphx_pipelines.report").joinpath("template", "report_style.css").read_text(encoding="utf-8")
+    return _render("page", title, subtitle, Markup(style), Markup(symbols), Markup(head), shown)
 
 
 def escape(text: object) -> str:
     """Return text that means itself in HTML; no line ends before a percent sign."""
-    return html.escape(str(text)).replace(" %", "\u00a0%")
+    return str(escape_text(_tied(str(text))))
 
 
 def paragraph(text: str, *, is_soft: bool = False) -> str:
     """Return a paragraph; soft ones are small print."""
-    return f"<p{' class=soft' if is_soft else ''}>{escape(text)}</p>\n"
+    return _render("paragraph", text, is_soft)
 
 
 def link(text: str, page: str) -> str:
     """Return a paragraph that is a link to another page in the report's folder."""
-    return f'<p><a href="{escape(page)}">{escape(text)}</a></p>\n'
+    return _render("link", text, page)
 
 
 def heading(text: str) -> str:
     """Return a heading inside a section."""
-    return f"<h3>{escape(text)}</h3>\n"
+    return _render("heading", text)
 
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
     """Return big numbers side by side: (number, what it is); empty without any."""
-    boxes = "".join(f"<div><b>{escape(value)}</b><span>{escape(what)}</span></div>" for value, what in figures)
-    return f'<div class="tiles">{boxes}</div>\n' if boxes else ""
+    shown = list(figures)
+    return _render("tiles", shown) if shown else ""
 
 
 def flags(title: str, texts: Sequence[str]) -> str:
     """Return a framed list of what needs attention; empty without any."""
-    items = "".join(f"<li>{escape(text[:1].upper() + text[1:])}</li>" for text in texts)
-    return f'<div class="flags"><b>{escape(title)}</b><ul>{items}</ul></div>\n' if items else ""
+    return _render("flags", title, [text[:1].upper() + text[1:] for text in texts]) if texts else ""
 
 
 def table(
@@ -92,33 +86,19 @@ def table(
     On a phone, one that is too wide shows each row as a list of names and values. ``about``: one line above it;
     ``is_text``: all columns are left-aligned; ``marked``: number of the row in bold.
     """
-    lines = [list(row) for row in rows]
-    kind = ' class="text"' if is_text else ""
-    head = "".join(f"<th{kind}>{escape(column)}</th>" for column in columns)
-    body = ""
-    for number, row in enumerate(lines):
-        cells = "".join(_cell(value, kind, column) for value, column in zip(row, columns, strict=True))
-        body += f"<tr{' class=marked' if number == marked else ''}>{cells}</tr>\n"
-    top = f"<thead><tr>{head}</tr></thead>" if any(columns) else ""
-    stacked = ' class="stacked"' if any(columns) and _width(columns, lines) > _PHONE_WIDTH else ""
-    inner = f'<div class="wide"><table{stacked}>{top}<tbody>\n{body}</tbody></table></div>\n'
-    return (paragraph(about, is_soft=True) if about else "") + inner
+    lines = [[value if isinstance(value, Titled) else Titled(value, "") for value in row] for row in rows]
+    is_stacked = any(columns) and _width(columns, lines) > _PHONE_WIDTH
+    table_text = _render("table", columns, lines, is_text, marked, is_stacked)
+    return (paragraph(about, is_soft=True) if about else "") + table_text
 
 
-def _cell(value: str | Titled, kind: str, column: str) -> str:
-    label = f' data-label="{escape(column)}"' if column else ""
-    if isinstance(value, Titled):
-        return f'<td{kind}{label} title="{escape(value.title)}">{escape(value.text)}</td>'
-    return f"<td{kind}{label}>{escape(value)}</td>"
-
-
-def _width(columns: Sequence[str], rows: Sequence[Sequence[str | Titled]]) -> int:
+def _width(columns: Sequence[str], rows: Sequence[Sequence[Titled]]) -> int:
     """Return about how many characters wide a table is: the words of a heading may be in lines of their own."""
     width = 0
     for place, column in enumerate(columns):
         words = max((len(word) for word in column.split()), default=0)
         cells = (row[place] for row in rows)
-        widest = max((len(cell.text if isinstance(cell, Titled) else cell) for cell in cells), default=0)
+        widest = max((len(cell.text) for cell in cells), default=0)
         width += max(words, widest) + _GAP
     return width
 
@@ -130,42 +110,53 @@ def facts(
 
     ``whole`` ones, such as a command, have a line and the type of code; ``links`` are addresses.
     """
-    items = "".join(f"<div><dt>{escape(key)}</dt><dd>{escape(value)}</dd></div>" for key, value in values.items())
-    for key, value in (whole or {}).items():
-        items += f'<div class="whole"><dt>{escape(key)}</dt><dd><code>{escape(value)}</code></dd></div>'
-    for key, address in (links or {}).items():
-        name, where = escape(key), escape(address)
-        items += f'<div class="whole"><dt>{name}</dt><dd><a href="{where}">{where}</a></dd></div>'
-    return f'<dl class="facts">{items}</dl>\n'
+    return _render("facts", values, whole or {}, links or {})
 
 
 def figure(picture: str, title: str, note: str = "", legend: Legend = (), *, is_large: bool = False) -> str:
     """Return a picture with its title; empty without a picture. ``is_large``: wider than a curve is."""
-    if not picture:
-        return ""
-    small = f"<small>{escape(note)}</small>" if note else ""
-    keys = "".join(f'<span class="{kind}"><i></i>{escape(text)}</span>' for kind, text in legend)
-    below = f'<div class="legend">{keys}</div>' if keys else ""
-    kind = ' class="large"' if is_large else ""
-    return f"<figure{kind}><figcaption>{escape(title)}{small}</figcaption>{picture}{below}</figure>\n"
+    return _render("figure", Markup(picture), title, note, legend, is_large) if picture else ""
 
 
 def side_by_side(*parts: str) -> str:
     """Return figures in rows of two or three where there is room, one under the other on a phone."""
-    shown = [part for part in parts if part]
-    return f'<div class="charts">{"".join(shown)}</div>\n' if shown else ""
+    shown = [Markup(part) for part in parts if part]
+    return _render("side_by_side", shown) if shown else ""
 
 
 def code(text: str) -> str:
     """Return a command in the type of code; its lines end where there is no more room."""
-    return f"<p><code>{escape(text)}</code></p>\n"
+    return _render("code", text)
 
 
 def preformatted(text: str) -> str:
     """Return text whose spaces and lines matter."""
-    return f"<pre>{escape(text)}</pre>\n"
+    return _render("preformatted", text)
 
 
 def folded(summary: str, body: str) -> str:
     """Return HTML that opens with a click."""
-    return f"<details><summary>{escape(summary)}</summary>\n{body}</details>\n"
+    return _render("folded", summary, Markup(body))
+
+
+def _render(macro: str, *values: object) -> str:
+    """Return what a macro of the template makes of values, of which all but Markup are escaped."""
+    return str(getattr(_template(), macro)(*values))
+
+
+@cache
+def _template() -> TemplateModule:
+    environment = Environment(
+        loader=PackageLoader("suphx_pipelines.report", "template"),
+        autoescape=True,
+        finalize=_tied,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template("report_page.html.jinja").module
+
+
+def _tied(value: object) -> object:
+    """Return text in which no line ends before a percent sign; other values as they are."""
+    return value.replace(" %", "\u00a0%") if isinstance(value, str) and not isinstance(value, Markup) else value

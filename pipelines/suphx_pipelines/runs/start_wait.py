@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from suphx.growing_pause import GrowingPause
 from suphx_platform.console.console import Console
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-"""Seconds between two attempts; each pause is twice as long as the one before."""
+"""Seconds between two attempts."""
 
 
 def wait_for_services(reach: Callable[[], object], max_hours: float, console: Console) -> None:
@@ -16,7 +17,7 @@ def wait_for_services(reach: Callable[[], object], max_hours: float, console: Co
 
     A PermissionError (wrong keys or password) is raised at once: waiting does not help.
     """
-    began, pause = time.monotonic(), _FIRST_PAUSE
+    began, pause, has_failed = time.monotonic(), GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE), False
     while True:
         try:
             reach()
@@ -26,11 +27,11 @@ def wait_for_services(reach: Callable[[], object], max_hours: float, console: Co
             waited = time.monotonic() - began
             if waited >= 3600 * max_hours:
                 raise
-            if pause == _FIRST_PAUSE:
+            if not has_failed:
                 console.say(f"{error}; trying again for up to {max_hours:g} h (--wait-hours)")
         else:
-            if pause > _FIRST_PAUSE:
+            if has_failed:
                 console.say(f"all services answer, after {(time.monotonic() - began) / 60:.0f} min")
             return
-        time.sleep(min(pause, 3600 * max_hours - waited))
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        has_failed = True
+        time.sleep(min(pause.next(), 3600 * max_hours - waited))

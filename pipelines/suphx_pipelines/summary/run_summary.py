@@ -6,13 +6,15 @@ read it.
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from types import UnionType
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from suphx.credentials import without_credentials
 from suphx_pipelines.engine.json_file import read_json, write_json
@@ -82,9 +84,28 @@ class RunSummary:
         content = read_json(path)
         try:
             stages = {name: StageSummary(**_known(StageSummary, each)) for name, each in content["stages"].items()}
-            return cls(**_known(cls, content) | {"stages": stages})
+            summary = cls(**_known(cls, content) | {"stages": stages})
+            for part in (summary, *stages.values()):
+                _check_types(part)
+            return summary
         except (AttributeError, KeyError, TypeError) as error:
             raise ValueError(f"{path} is damaged ({error!r}): remove it, the run writes it again") from error
+
+
+def _check_types(part: Any) -> None:
+    """Raise TypeError for a field of a dataclass whose value has not the type of its annotation."""
+    for name, hint in get_type_hints(type(part)).items():
+        value = getattr(part, name)
+        if get_origin(hint) is Literal:
+            is_right = value in get_args(hint)
+        elif hint == list[str]:
+            is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        elif hint is float:
+            is_right = type(value) in (int, float) and math.isfinite(value)
+        else:
+            is_right = isinstance(value, hint if isinstance(hint, UnionType) else get_origin(hint) or hint)
+        if not is_right:
+            raise TypeError(f"{name} is {value!r:.80}")
 
 
 def _known(cls: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.games.riichi import tenhou
 from suphx_pipelines.engine.json_file import read_json
@@ -26,6 +28,8 @@ LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
+_RATING_PARTS = 3
+"""A rating and both ends of its interval."""
 
 
 def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str, Any]:
@@ -42,21 +46,38 @@ def games_json(games: Iterable[RatedGame], names: Mapping[str, str]) -> dict[str
 
 
 def read_games(path: Path) -> list[RatedGame]:
-    """Return the games of a file; none if they were played by other rules."""
+    """Return the games of a file; none if they were played by other rules. ValueError if the file is damaged."""
     values = read_json(path)
-    if values["rules"] != digest_json(asdict(tenhou())):
-        return []
-    digests = [agent["digest"] for agent in values["agents"]]
-    games = []
-    for wall, seats, places in values["games"]:
-        first, second, third, fourth = (digests[seat] for seat in seats)
-        games.append(RatedGame(wall, (first, second, third, fourth), tuple(places)))
-    return games
+    with _damage_named(path):
+        return _games(values) if values["rules"] == digest_json(asdict(tenhou())) else []
 
 
 def is_of_this_engine(path: Path) -> bool:
-    """Tell whether the games of a file were played with today's code of the game."""
-    return bool(read_json(path)["engine"] == _engine_digest())
+    """Tell whether the games of a file were played with today's code of the game; ValueError if it is damaged."""
+    with _damage_named(path):
+        return bool(read_json(path)["engine"] == _engine_digest())
+
+
+def _games(values: Mapping[str, Any]) -> list[RatedGame]:
+    digests = [str(agent["digest"]) for agent in values["agents"]]
+    games = []
+    for wall, seats, places in values["games"]:
+        is_right = all(type(number) is int and number >= 0 for number in (wall, *seats))
+        if not is_right or len(set(seats)) != SEATS or sorted(places) != [1, 2, 3, 4]:
+            raise ValueError(f"no game: {[wall, seats, places]!r:.200}")
+        first, second, third, fourth = (digests[seat] for seat in seats)
+        east, south, west, north = map(int, places)
+        games.append(RatedGame(wall, (first, second, third, fourth), (east, south, west, north)))
+    return games
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turn errors of values that are not as they should be into a ValueError with the file."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged ({error!r}): remove it, its games do not count then") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +102,18 @@ def history_json(earlier: EarlierNights) -> dict[str, Any]:
 
 def read_history(path: Path) -> EarlierNights:
     """Return the earlier nights of a file; no games if they were played by other rules."""
-    return EarlierNights(read_games(path), read_json(path)["nights"])
+    games = read_games(path)
+    with _damage_named(path):
+        nights = read_json(path)["nights"]
+        return EarlierNights(games, [_checked_night(night) for night in nights])
+
+
+def _checked_night(night: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ratings of a night; an error of values if they are not as ``night_of`` makes them."""
+    ratings = {str(digest): [float(part) for part in rating] for digest, rating in night["ratings"].items()}
+    if any(len(rating) != _RATING_PARTS for rating in ratings.values()):
+        raise ValueError("a rating is not a number with its interval")
+    return {"run": str(night["run"]), "night": str(night["night"]), "ratings": ratings}
 
 
 def earlier_nights(
@@ -97,16 +129,20 @@ def earlier_nights(
     others: list[str] = []
 
     def read(run: str, path: Path) -> None:
-        games.update(read_games(path))
-        if not is_of_this_engine(path):
+        try:
+            played, night = read_games(path), _night(run, path)
+            is_other = not is_of_this_engine(path)
+        except ValueError as error:
+            say(f"the games of {run} do not count: {error}")
+            return
+        games.update(played)
+        if is_other:
             others.append(run)
-        table = path.with_name(TABLE_NAME)
-        rows = read_json(table)["agents"] if table.is_file() else []
-        if rows and "digest" in rows[0]:
-            nights.append(night_of(run, read_json(path)["night"], rows))
+        if night is not None:
+            nights.append(night)
 
     found = {path.parts[-3]: path for path in runs.glob(f"{name}-*/{LEADERBOARD}/{GAMES_NAME}")}
-    for run, path in found.items():
+    for run, path in sorted(found.items()):
         if run != run_id:
             read(run, path)
     for stored in _stored_runs(name, storage):
@@ -123,6 +159,18 @@ def earlier_nights(
             "a new name, so that ratings begin anew"
         )
     return EarlierNights(sorted(games), sorted(nights, key=lambda night: night["night"]))
+
+
+def _night(run: str, path: Path) -> dict[str, Any] | None:
+    """Return the ratings beside a file of games, if there are any; ValueError if they are damaged."""
+    table = path.with_name(TABLE_NAME)
+    if not table.is_file():
+        return None
+    with _damage_named(table):
+        rows = read_json(table)["agents"]
+        if not rows or "digest" not in rows[0]:
+            return None
+        return _checked_night(night_of(run, read_json(path)["night"], rows))
 
 
 def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:

@@ -81,6 +81,7 @@ def run(context: Context) -> dict[str, float]:
     """Settle who plays. ValueError for an unknown agent or fewer than four."""
     recipe = context.recipe
     source = AgentSource(context.tracker.store, recipe.storage)
+    _check_newest_from(context, source)
     version = ModelRegistry(context.tracker.store, recipe.registry).champion()
     if version is None and recipe.decision.baseline:
         load_any_agent(recipe.decision.baseline)  # now, not after all the games
@@ -136,6 +137,19 @@ def _wanted(context: Context, source: AgentSource, version: str | None) -> Itera
             yield name, name, False
     for found in source.newest(_newest_from(context), recipe.pool.newest):
         yield found.name, found.address, True
+
+
+def _check_newest_from(context: Context, source: AgentSource) -> None:
+    """Raise ValueError or OSError if the place of new checkpoints is wrong; give a warning if it has none."""
+    location, pool = _newest_from(context), context.recipe.pool
+    if not pool.newest:
+        return
+    try:
+        source.check(location)
+    except ValueError as error:
+        raise ValueError(f"pool.newest_from: {error}") from error
+    if pool.newest_from and not source.newest(location, 1):
+        context.console.warn(f"pool.newest_from: {location} has no checkpoint with all nets: nobody can be promoted")
 
 
 def _newest_from(context: Context) -> str:

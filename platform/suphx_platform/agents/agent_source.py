@@ -71,6 +71,13 @@ class AgentSource:
         bucket, _, path = stored.removeprefix(BUCKET).partition("/")
         Storage(replace(self._storage, address=BUCKET + bucket)).pin(path, reason)
 
+    def check(self, location: str) -> None:
+        """Raise ValueError if ``location`` is no folder, OSError if it is a storage that does not answer."""
+        if location.startswith(BUCKET):
+            Storage(replace(self._storage, address=location.rstrip("/"))).reach()
+        elif not Path(location).is_dir():
+            raise ValueError(f"{location} is no folder of runs: check the path, or name a storage (s3://bucket/prefix)")
+
     def newest(self, location: str, count: int) -> list[FoundCheckpoint]:
         """Return the newest ``count`` checkpoints, newest first, of a folder of runs or of the storage ``s3://…``."""
         if location.startswith(BUCKET):

@@ -8,7 +8,7 @@ buffer, and decisions for which it had no room.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,8 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
     if header.get("kind") != "self-play state" or header.get("format_version") != FORMAT_VERSION:
         raise ValueError(f"{path} is not a self-play state of format {FORMAT_VERSION}: delete it to start over")
     then = header.get("run", {})
+    if not isinstance(then, dict):
+        raise damaged(path, TypeError("its settings are not an object"))
     names = sorted(then.keys() | run.keys())
     differences = [f"{n} was {then.get(n)}, now {run.get(n)}" for n in names if then.get(n) != run.get(n)]
     if differences:
@@ -107,6 +109,8 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
             "restore these settings to continue it, or delete the file to start over"
         )
     try:
+        progress = Progress(**header["progress"])
+        _check_types(progress)
         state = BackendState(
             learner=(tensors_below(tensors, "learner/"), header["learner"]),
             latest=_version(tensors, header["latest"]),
@@ -123,14 +127,22 @@ def load_state(path: Path, run: Mapping[str, Any]) -> tuple[BackendState, Progre
                 for number, names in enumerate(header["held"])
             ],
         )
-        return state, Progress(**header["progress"])
-    except (KeyError, TypeError) as error:
+        return state, progress
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise damaged(path, error) from error
 
 
 def damaged(path: Path, error: Exception) -> ValueError:
     """Return the error of a state whose parts are not what they should be."""
     return ValueError(f"{path} is damaged ({error!r}): delete it to start over")
+
+
+def _check_types(progress: Progress) -> None:
+    """Raise TypeError if a value has another type than that of a new run; a whole number will do for a float."""
+    for each in fields(progress):
+        value, kind = getattr(progress, each.name), type(getattr(Progress(), each.name))
+        if type(value) is not kind and not (kind is float and type(value) is int):
+            raise TypeError(f"{each.name} is {value!r:.80}")
 
 
 def _tensors(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
@@ -149,5 +161,7 @@ def _version(tensors: Mapping[str, Tensor], number: int) -> PolicyVersion:
     for name, array in _arrays(tensors, f"version/{number}").items():
         head, _, rest = name.partition("/")
         weights.setdefault(head, {})[rest] = array
+    if not weights:
+        raise KeyError(f"version {number}")
     result: Weights = weights
     return PolicyVersion(number, result)

@@ -25,6 +25,7 @@ import yaml
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient, Resource
 
+from suphx.growing_pause import GrowingPause
 from suphx_platform.cluster.cluster_error import ClusterError, ConflictError, refused, unreachable
 from suphx_platform.cluster.kubeconfig import POD_FOLDER, check_configured, kubeconfig_files
 
@@ -44,7 +45,7 @@ _TEMPORARY = (429, 500, 502, 503, 504)
 _ATTEMPTS = 6
 _FIRST_ATTEMPTS = 2
 """Attempts to reach a server that has not answered yet."""
-_FIRST_PAUSE_SECONDS = 0.2
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 60.0
 _TIMEOUT_SECONDS = (10, 60)  # to connect, to answer
 _FIRST_TIMEOUT_SECONDS = (3, 10)
 """The same for a server that has not answered yet."""
@@ -215,7 +216,7 @@ class ClusterApi:
         ``absent``: return None for an object that does not exist.
         """
         what = f"{_title(kind)} {name}".strip()
-        pause = _FIRST_PAUSE_SECONDS
+        pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 result = act()
@@ -233,8 +234,7 @@ class ClusterApi:
                     raise unreachable(self.address, _cause(error)) from error
                 if is_unreachable and self._say is not None:
                     self._say(f"the API server {self.address} does not answer, trying again")
-            time.sleep(pause)
-            pause *= 2
+            time.sleep(pause.next())
         raise AssertionError("the last attempt returns or raises")
 
 

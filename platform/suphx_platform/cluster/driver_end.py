@@ -9,15 +9,14 @@ as the pod's first process is a shell, which passes no signal on.
 from __future__ import annotations
 
 import itertools
-import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_PROC = Path("/proc")
+import psutil
+
 _POLL_SECONDS = 0.2
 
 
@@ -25,20 +24,17 @@ def end_driver(run: str) -> None:
     """Send SIGTERM to every ``suphx run … --run-id RUN`` of this machine or pod, and wait until they have ended."""
     found = list(drivers(run))
     for process in found:
-        with suppress(ProcessLookupError):  # it has ended by itself
-            os.kill(process, signal.SIGTERM)
-    while any(process in found for process in drivers(run)):
+        with suppress(psutil.NoSuchProcess):  # it has ended by itself
+            process.terminate()
+    while any(process in found for process in drivers(run)):  # not psutil.wait_procs, which waits for zombies too
         time.sleep(_POLL_SECONDS)
 
 
-def drivers(run: str) -> Iterator[int]:
-    """Yield the numbers of the processes that are ``suphx run`` with this id."""
-    for folder in _PROC.iterdir():
-        if folder.name.isdigit():
-            with suppress(OSError):  # it has ended meanwhile, or is another user's
-                words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                if _is_driver(words, run):
-                    yield int(folder.name)
+def drivers(run: str) -> Iterator[psutil.Process]:
+    """Yield the processes that are ``suphx run`` with this id."""
+    for process in psutil.process_iter(["cmdline"]):
+        if _is_driver(process.info["cmdline"] or [], run):  # None: another user's
+            yield process
 
 
 def _is_driver(words: list[str], run: str) -> bool:

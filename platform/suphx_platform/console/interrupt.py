@@ -1,4 +1,4 @@
-"""Ctrl-C and ``kill``: both end a command by KeyboardInterrupt, wherever it is."""
+"""Ctrl-C, ``kill`` and a closed terminal: all end a command by KeyboardInterrupt, wherever it is."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import signal
 import sys
 import threading
 
-from suphx_platform.console.stop_request import StopRequest
+from suphx_platform.console.stop_request import StopRequest, is_ignored
 
 _RETRY_SECONDS = 0.05
 
 
 def take_interrupts() -> None:
-    """Make SIGTERM a KeyboardInterrupt, and let none be lost in a callback; nothing happens off the main thread."""
+    """Make SIGTERM and SIGHUP a KeyboardInterrupt, and let none be lost in a callback.
+
+    SIGHUP stays ignored where it is (nohup). Nothing happens off the main thread.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if not is_ignored(signal.SIGHUP):
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     sys.unraisablehook = _hook
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first one asks a process to stop where nothing is lost, the second one ends it at once.
+"""Ctrl-C, SIGTERM, a closed terminal (SIGHUP): the first asks to stop where nothing is lost, the second ends at once.
 
 >>> with StopRequest() as stop:
 ...     while not stop.is_made:
@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -16,11 +17,14 @@ from typing import Any
 
 EXIT_CODE = 130
 """Exit code of a process that was stopped, as shells report it."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """Keeps the first Ctrl-C or SIGTERM inside its block; the second one ends the process.
+    """Keeps the first Ctrl-C, SIGTERM or SIGHUP inside its block; the second one ends the process.
+
+    A second SIGHUP does not: when a terminal closes, its shell and the kernel both send one. A process that ignores
+    SIGHUP (nohup) goes on ignoring it.
 
     In another thread than the main one, which gets no signals, nothing is ever kept.
     """
@@ -42,12 +46,18 @@ class StopRequest:
         _restore(self._handlers)
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
-        if self.is_made:
-            self._end_at_once()
+        if self._is_second(number):
+            return
         self.is_made = True
         if self._outer is not None:
             self._outer.is_made = True
         _write("stopping: the state is being saved; a second Ctrl-C ends the command at once")
+
+    def _is_second(self, number: int) -> bool:
+        """Return whether the process was asked before; end it if so, unless the terminal has only closed."""
+        if self.is_made and number != signal.SIGHUP:
+            self._end_at_once()
+        return self.is_made
 
     def _end_at_once(self) -> None:
         next_step = self._next_step or (self._outer._next_step if self._outer is not None else "")
@@ -62,14 +72,14 @@ class StopRequest:
 
 
 class TwoStepStop(StopRequest):
-    """Raises KeyboardInterrupt at the first Ctrl-C or SIGTERM inside its block; the second one ends the process.
+    """Raises KeyboardInterrupt at the first such signal inside its block; the second one ends the process.
 
     A StopRequest inside the block keeps the first one; the second one still ends the process.
     """
 
     def _keep(self, number: int, frame: FrameType | None) -> None:
-        if self.is_made:
-            self._end_at_once()
+        if self._is_second(number):
+            return
         self.is_made = True
         raise KeyboardInterrupt
 
@@ -77,7 +87,13 @@ class TwoStepStop(StopRequest):
 def _install(handler: Any) -> dict[int, Any]:
     if threading.current_thread() is not threading.main_thread():
         return {}
-    return {number: signal.signal(number, handler) for number in _SIGNALS}
+    kept = [number for number in _SIGNALS if number != signal.SIGHUP or not is_ignored(number)]
+    return {number: signal.signal(number, handler) for number in kept}
+
+
+def is_ignored(number: int) -> bool:
+    """Return whether this process ignores a signal, as SIGHUP after ``nohup``."""
+    return signal.getsignal(number) is signal.SIG_IGN
 
 
 def _restore(handlers: dict[int, Any]) -> None:
@@ -86,4 +102,5 @@ def _restore(handlers: dict[int, Any]) -> None:
 
 
 def _write(text: str) -> None:
-    os.write(2, f"\nsuphx: {text}\n".encode())  # not print: the signal may have come in the middle of one
+    with contextlib.suppress(OSError):  # the terminal has closed
+        os.write(2, f"\nsuphx: {text}\n".encode())  # not print: the signal may have come in the middle of one

@@ -87,7 +87,9 @@ class Controller:
             state = first_state(play.carried, play.start.weights(config.head_numbers))
         try:
             self._backend = new_backend(config, play, state)
-        except (KeyError, TypeError, IndexError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            if state is None:
+                raise
             raise damaged(self._state_path, error) from error
         self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)

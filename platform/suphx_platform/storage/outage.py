@@ -6,8 +6,10 @@ import logging
 import threading
 import time
 
+from suphx.growing_pause import GrowingPause
+
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-"""Seconds between two attempts; each pause is twice as long as the one before."""
+"""Seconds between two attempts."""
 _SECONDS_BETWEEN_WARNINGS = 600.0
 
 _log = logging.getLogger(__name__)
@@ -22,7 +24,7 @@ class Outage:
         self._address = address
         self._began: float | None = None
         self._warned = -_SECONDS_BETWEEN_WARNINGS
-        self._pause = _FIRST_PAUSE
+        self._pause = GrowingPause(_FIRST_PAUSE, _LONGEST_PAUSE)
         self._is_given_up = threading.Event()
 
     @property
@@ -35,7 +37,8 @@ class Outage:
         """Wait before the next attempt; raise ``error``, with what it means, if there is to be none."""
         now = time.monotonic()
         if self._began is None:
-            self._began, self._pause = now, _FIRST_PAUSE
+            self._began = now
+            self._pause.reset()
         left = self._limit - (now - self._began)
         if left <= 0 or self._is_given_up.is_set():
             raise OSError(
@@ -46,8 +49,7 @@ class Outage:
             self._warned = now
             text = "%s does not take what the run saves; the run goes on and tries again for %.1f h: %s"
             _log.warning(text, self._address, left / 3600, error)
-        self._is_given_up.wait(min(self._pause, left))
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+        self._is_given_up.wait(min(self._pause.next(), left))
 
     def end(self) -> None:
         """Note that the storage has taken something."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from suphx.growing_pause import GrowingPause
 from suphx_platform.console.table_text import count_text
 from suphx_platform.tracking.message_log import Message, MessageLog
 from suphx_platform.tracking.mlflow_call import TrackingError
@@ -43,7 +44,7 @@ class MessageLane:
         self._messages = log
         self._send, self._set_aside, self._joined, self._is_ordered = send, set_aside, joined, is_ordered
         self._changed = threading.Condition()
-        self._pause = _FIRST_PAUSE_SECONDS
+        self._pause = GrowingPause(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._away_since: float | None = None
         self._num_attempts_failed = 0
         self._num_singly = self._num_passed = 0
@@ -154,10 +155,10 @@ class MessageLane:
 
     def _wait(self) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: self._is_closing or self._is_hurried, self._pause)
-        self._pause = min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+            self._changed.wait_for(lambda: self._is_closing or self._is_hurried, self._pause.next())
 
     def _note_there(self) -> None:
         if self._away_since is not None:
             _log.warning("MLflow answers again: sending %s", count_text(len(self._messages), "message"))
-        self._away_since, self._error, self._pause = None, None, _FIRST_PAUSE_SECONDS
+        self._away_since = self._error = None
+        self._pause.reset()

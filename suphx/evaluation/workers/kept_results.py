@@ -26,7 +26,7 @@ class KeptResults:
             return None
         try:
             content = json.loads(path.read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path} is damaged ({error}): remove it, its games are played again") from error
         if not isinstance(content, dict):
             raise ValueError(f"{path} is damaged (no JSON object): remove it, its games are played again")

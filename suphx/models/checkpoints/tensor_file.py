@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -13,6 +16,8 @@ from torch import Tensor
 from suphx.atomic_file import write_atomically
 
 _HEADER_KEY = "suphx"
+_DIGEST_KEY = "tensors_sha256"
+"""Key of the stored header; absent in files of earlier versions."""
 
 Header = dict[str, Any]  # what JSON can hold
 
@@ -22,8 +27,9 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: Header) -> Non
 
     Raises OSError with a remedy (see atomic_file.py), ValueError if ``header`` holds NaN or infinity.
     """
-    metadata = {_HEADER_KEY: json.dumps(header, allow_nan=False)}
     on_cpu = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # One key of metadata: safetensors writes several in random order, and equal nets must give equal files.
+    metadata = {_HEADER_KEY: json.dumps({**header, _DIGEST_KEY: _digest(on_cpu)}, allow_nan=False)}
     write_atomically(path, [save(on_cpu, metadata)])
 
 
@@ -52,7 +58,23 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], Header]
         raise ValueError(f"{path} is damaged or no safetensors file ({error}): restore it or train again") from error
     if _HEADER_KEY not in metadata:
         raise ValueError(f"{path} has no {_HEADER_KEY!r} header: it was not written by this project")
-    return tensors, _header(path, metadata[_HEADER_KEY])
+    header = _header(path, metadata[_HEADER_KEY])
+    digest = header.pop(_DIGEST_KEY, None)
+    if with_tensors and digest is not None and digest != _digest(tensors):
+        raise ValueError(f"{path} is damaged (its tensors have another SHA-256): restore it or train again")
+    return tensors, header
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    """Return the SHA-256 of names, types, shapes and bytes: games go on from numbers that no other check covers."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode("utf-8", "surrogatepass"))
+        flat = tensor.contiguous().reshape(-1)
+        if len(flat) < 2:  # the stride of one number may be 0
+            flat = flat.clone(memory_format=torch.contiguous_format)
+        digest.update(flat.view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _header(path: Path, text: str) -> Header:

@@ -102,13 +102,13 @@ class PlayoutRun:
         tensors, header = read_tensors(path)
         if header.get("kind") != "playouts" or header.get("format_version") != FORMAT_VERSION:
             raise ValueError(f"{path} is not a state of playouts of format {FORMAT_VERSION}: delete it to start over")
-        if header["job"] != self._job.identity():
+        if header.get("job") != self._job.identity():
             raise ValueError(f"{path} belongs to a training with other settings: restore them, or delete it")
         try:
             self._training.restore(tensors)
-            self.history = header["history"]
+            self.history = list(header["history"])
             self._since_report = {head: BranchSums(**sums) for head, sums in header["since_report"].items()}
-        except (KeyError, RuntimeError, TypeError) as error:
+        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
             raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 

@@ -91,7 +91,7 @@ def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: 
     assert seen == [most]
 
 
-@pytest.mark.parametrize("content", ["{", "[]", ""])
+@pytest.mark.parametrize("content", ["{", "[]", "", "[" * 200_000])
 def test_a_damaged_result_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "wall-1.json").write_text(content)
     with pytest.raises(ValueError, match=r"wall-1\.json is damaged .*: remove it, its games are played again"):

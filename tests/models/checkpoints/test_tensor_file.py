@@ -13,6 +13,11 @@ from suphx.models.checkpoints.tensor_file import read_header, read_tensors, writ
 def test_tensors_and_header_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
     tensors = {"w": torch.rand(3, 4), "n": torch.tensor(7), "t": torch.rand(3, 4).T, "b": torch.rand(2).bfloat16()}
+    tensors |= {
+        "one": torch.ones(1).expand(1, 1),
+        "none": torch.zeros(0, 3, dtype=torch.int16),
+        "s": torch.as_strided(torch.ones(1), (1,), (0,)),
+    }
     write_tensors(path, tensors, {"loss": 0.1, "list": [1, None, "ü"]})
     read, header = read_tensors(path)
     assert header == read_header(path) == {"loss": 0.1, "list": [1, None, "ü"]}
@@ -69,3 +74,23 @@ def test_a_shape_beyond_64_bits_is_refused(tmp_path: Path) -> None:
     path.write_bytes(len(header).to_bytes(8, "little") + header)
     with pytest.raises(ValueError, match="damaged or no safetensors file"):
         read_tensors(path)
+
+
+def test_a_changed_number_is_noticed_and_files_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"w": torch.zeros(100)}, {"a": 1})
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert read_header(path) == {"a": 1}
+    with pytest.raises(ValueError, match=r"a\.safetensors is damaged \(its tensors have another SHA-256\)"):
+        read_tensors(path)
+    save_file({"w": torch.ones(2)}, path, {"suphx": "{}"})
+    assert read_tensors(path)[0]["w"].sum() == 2
+
+
+def test_equal_tensors_and_headers_give_equal_files(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.safetensors" for number in range(8)]
+    for file in files:
+        write_tensors(file, {"w": torch.ones(3)}, {"a": 1, "b": [2]})
+    assert len({file.read_bytes() for file in files}) == 1

@@ -212,3 +212,19 @@ def test_a_table_changes_only_the_keys_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a" + 40 * ".a", 100_000 * "a", 50_000 * r"\"", "'" + 40 * ".'", 100_000 * "#"])
 def test_a_long_value_is_no_long_key(text: str) -> None:
     assert parse_toml(f'a.b = """{text}"""\nc = 1.5  # {40 * "a."}\n') == {"a": {"b": text.replace("\\", "")}, "c": 1.5}
+
+
+def test_an_override_with_thousands_of_parts_is_refused(recipe: Path) -> None:
+    with pytest.raises(ValueError, match=r"--set (a\.)+…=1: the key has more than 16 parts"):
+        load_config(Config, recipe, [("a." * 3000 + "b", "1")])
+
+
+@pytest.mark.parametrize("key", ["name", "learner.steps"])
+def test_no_value_may_contain_a_password_and_the_error_does_not_name_it(recipe: Path, key: str) -> None:
+    with pytest.raises(ValueError, match="contains a user or a password") as caught:
+        load_config(Config, recipe, [(key, "s3://me:planted@host/x")])
+    assert "planted" not in str(caught.value)
+    recipe.write_text(GOOD.replace('"a"', '"http://me:planted@host"'))
+    with pytest.raises(ValueError, match="contains a user or a password") as caught:
+        load_config(Config, recipe)
+    assert "planted" not in str(caught.value)

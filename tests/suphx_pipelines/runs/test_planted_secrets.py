@@ -56,14 +56,22 @@ def test_a_run_leaves_no_secret_in_its_folder_in_mlflow_or_on_the_screen(
     assert files_with_the_secret(runs) == []
 
 
-@pytest.mark.parametrize("key", ["storage.endpoint_url", "storage.address"])
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        (["run", "laptop"], "storage.endpoint_url"),
+        (["run", "laptop"], "storage.address"),
+        (["tournament", "nightly"], "pool.newest_from"),
+        (["tournament", "nightly"], "decision.baseline"),
+    ],
+)
 @pytest.mark.parametrize("options", [[], ["--json"], ["--debug"]])
 def test_a_recipe_with_a_password_is_refused_without_naming_it(
-    key: str, options: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    command: list[str], key: str, options: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     runs = tmp_path / "runs"
     setting = f"{key}=s3://{WITH_SECRET}bucket"
-    assert cli.main(["run", "laptop", "--runs", str(runs), "--set", setting, *options]) == 1
+    assert cli.main([*command, "--runs", str(runs), "--set", setting, *options]) == 1
     printed = capfd.readouterr()
     assert "contains a user or a password" in printed.err
     assert SECRET not in printed.out + printed.err

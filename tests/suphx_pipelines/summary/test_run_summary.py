@@ -42,6 +42,27 @@ def test_a_damaged_summary_is_named(tmp_path: Path) -> None:
         RunSummary.read(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"command": 7},
+        {"command": [1]},
+        {"seconds": "long"},
+        {"seconds": True},
+        {"state": "new"},
+        {"started": None},
+        {"verdict": []},
+        {"stages": {"a": {"seconds": {}}}},
+        {"stages": {"a": {"status": "new"}}},
+    ],
+)
+def test_a_value_of_another_type_is_named(tmp_path: Path, broken: dict[str, object]) -> None:
+    summary().write(tmp_path)
+    write_json(tmp_path / RUN_FILE, read_json(tmp_path / RUN_FILE) | broken)
+    with pytest.raises(ValueError, match=r"run\.json is damaged \(TypeError.* is "):
+        RunSummary.read(tmp_path)
+
+
 def test_the_command_line_is_the_one_that_a_person_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / ".venv" / "bin" / "suphx"
     script.parent.mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,3 +94,37 @@ def test_a_night_says_that_it_counts_games_of_another_version(tmp_path: Path) ->
     said.clear()
     assert earlier_nights("nightly", "nightly-3", tmp_path / "none", StorageConfig(), said.append).games == []
     assert said == []
+
+
+def test_a_wrong_place_of_new_checkpoints_is_an_error_before_anything_else(runs: Path, tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    pool = PoolConfig(agents=(*BASELINES, "no such agent"), newest_from=str(missing))
+    with pytest.raises(ValueError, match=rf"pool\.newest_from: {missing} is no folder of runs: check the path"):
+        settle(tmp_path / "pool", runs, pool)
+
+
+def test_a_place_without_checkpoints_is_a_warning(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").mkdir()
+    nets = save_random(tmp_path / "nets")
+    settle(tmp_path / "pool", runs, PoolConfig(agents=(*BASELINES, str(nets)), newest_from=str(tmp_path / "empty")))
+    assert f"{tmp_path / 'empty'} has no checkpoint with all nets: nobody can be promoted" in capsys.readouterr().err
+
+
+def test_a_damaged_night_does_not_count_and_is_named(tmp_path: Path) -> None:
+    said: list[str] = []
+    good = games_json([RatedGame(3, ("a", "b", "c", "d"), (1, 2, 3, 4))], {}) | {"night": "1"}
+    damaged: list[dict[str, Any]] = [
+        {"games": [[3, [0, 1, 2, 9], [1, 2, 3, 4]]]},
+        {"games": [[3, [0, 1, 2, 2], [1, 2, 3, 4]]]},
+    ]
+    damaged += [{"games": [[3, [0, 1, 2, 3], [1, 1, 3, 4]]]}, {"games": 5}, {"agents": [{}]}, {"rules": good["rules"]}]
+    for number, broken in enumerate(damaged):
+        folder = tmp_path / f"nightly-{number}" / LEADERBOARD
+        folder.mkdir(parents=True)
+        write_json(folder / GAMES_NAME, good | broken)
+    earlier = earlier_nights("nightly", "nightly-x", tmp_path, StorageConfig(), said.append)
+    assert len(earlier.games) == 1
+    assert [line.split(":")[0] for line in said] == [f"the games of nightly-{n} do not count" for n in range(5)]
+    assert all("is damaged" in line for line in said)

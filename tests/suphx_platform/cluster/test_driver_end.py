@@ -43,7 +43,7 @@ def driver(tmp_path: Path, run: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_the_driver_has_saved_when_the_pod_may_end(driver: subprocess.Popen[str], run: str, tmp_path: Path) -> None:
-    assert list(drivers(run)) == [driver.pid]
+    assert [process.pid for process in drivers(run)] == [driver.pid]
     subprocess.run([sys.executable, "-m", "suphx_platform.cluster.driver_end", run], check=True, timeout=300)
     assert (tmp_path / "state").read_text() == "saved"
     assert list(drivers(run)) == []
@@ -51,4 +51,4 @@ def test_the_driver_has_saved_when_the_pod_may_end(driver: subprocess.Popen[str]
 
 def test_other_runs_are_left_alone(driver: subprocess.Popen[str], run: str) -> None:
     end_driver(f"{run}-other")
-    assert list(drivers(run)) == [driver.pid]
+    assert [process.pid for process in drivers(run)] == [driver.pid]

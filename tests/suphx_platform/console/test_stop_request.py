@@ -39,7 +39,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_first_signal_is_kept_inside_the_block(number: signal.Signals, capfd: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(number)
     with StopRequest() as stop:
@@ -67,6 +67,42 @@ def test_the_second_signal_ends_the_process_at_once(number: signal.Signals, plac
     assert child.stderr.endswith(
         "\nsuphx: ended at once; only the state of the last save is kept. Continue with: suphx run laptop\n"
     )
+
+
+def test_a_closed_terminal_may_tell_so_twice_and_nothing_is_lost() -> None:
+    with StopRequest() as stop:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert stop.is_made
+    with pytest.raises(KeyboardInterrupt), TwoStepStop():
+        os.kill(os.getpid(), signal.SIGHUP)
+
+
+NOHUP = """
+import os, signal, sys
+from suphx_platform.console.interrupt import take_interrupts
+from suphx_platform.console.stop_request import StopRequest
+if sys.argv[1] == "nohup":
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+take_interrupts()
+with StopRequest() as stop:
+    os.close(2)
+    os.kill(os.getpid(), signal.SIGHUP)
+print("asked to stop" if stop.is_made else "goes on")
+try:
+    os.kill(os.getpid(), signal.SIGHUP)
+    print("went on")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "printed"), [("nohup", ["goes on", "went on"]), ("terminal", ["asked to stop", "stopped"])]
+)
+def test_a_closed_terminal_stops_a_command_except_after_nohup(how: str, printed: list[str]) -> None:
+    child = subprocess.run([sys.executable, "-c", NOHUP, how], capture_output=True, text=True, check=True)
+    assert child.stdout.splitlines() == printed
 
 
 LOST = """

@@ -13,7 +13,7 @@ import torch
 
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import DISCARD_HEAD, HEAD_NAMES
-from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.nets.reward_predictor import weights_of
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.policy_set import PolicySet, load_policy_set
@@ -212,6 +212,21 @@ def test_a_state_of_another_run_is_refused_with_the_difference(tmp_path: Path) -
     other = replace(CONFIG, buffer=replace(CONFIG.buffer, batch_size=100))
     with pytest.raises(ValueError, match=r"buffer.batch_size was 200, now 100\): restore these settings"):
         new_controller(tmp_path, other)
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    parts: list[dict[str, Any]] = [
+        {"run": 5},
+        {"progress": {"updates": "many"}},
+        {"num_simulators": "x"},
+        {"latest": []},
+        {"held": [["no head"]]},
+        {"counts": 5},
+        {"learner": {}},
+        {"learner": {"controls": []}},
+    ]
+    for broken in parts:
+        write_tensors(tmp_path / STATE_FILE, tensors, header | broken)
+        with pytest.raises(ValueError, match=r"is damaged .*: delete it to start over"):
+            new_controller(tmp_path, replace(CONFIG, max_updates=1))
     (tmp_path / STATE_FILE).write_bytes(b"torn")
     with pytest.raises(ValueError, match="is damaged"):
         new_controller(tmp_path)

@@ -117,6 +117,20 @@ def test_a_state_of_another_training_or_a_damaged_one_is_refused(tmp_path: Path)
     write_tensors(tmp_path / STATE_FILE, tensors, header)
     with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
         run.resume()
+    tensors, header = read_tensors(tmp_path / STATE_FILE)
+    parts: list[dict[str, Any]] = [
+        {"history": 5},
+        {"since_report": []},
+        {"since_report": {"discard": {"x": 1}}},
+    ]
+    for broken in parts:
+        write_tensors(tmp_path / STATE_FILE, tensors, header | broken)
+        with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match=r"is damaged .*: delete it"):
+            run.resume()
+    del header["job"]
+    write_tensors(tmp_path / STATE_FILE, tensors, header)
+    with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="belongs to a training with other"):
+        run.resume()
     write_tensors(tmp_path / STATE_FILE, tensors, {**header, "kind": "other"})
     with PlayoutRun(job(), tmp_path) as run, pytest.raises(ValueError, match="is not a state of playouts"):
         run.resume()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
+import psutil
 import ray
 
 from suphx.games.riichi import DISCARD_HEAD
@@ -165,13 +165,7 @@ class _Driver:
 
 def _raylets() -> list[int]:
     """Return the numbers of the processes by which Ray moves objects, as far as this process began them."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/status"):
-        with suppress(OSError):  # it has just ended
-            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
-            if lines["Name"].strip() == "raylet" and int(lines["PPid"]) == os.getpid():
-                found.append(int(status.parent.name))
-    return found
+    return [child.pid for child in psutil.Process().children() if child.name() == "raylet"]
 
 
 def _raise(error: Exception) -> None:

@@ -22,9 +22,9 @@ from suphx.models.nets.policy import PolicyNet
 from suphx.training.loop.training_state import TrainingProgress, load_training_state, save_training_state
 from suphx_pipelines.engine.stage_folder import DONE, STARTED, Done, Started, prepare, read_done, write_done
 from tests.games.riichi.fuzzing.byte_damage import damage_bytes
-from tests.games.riichi.fuzzing.event_damage import VALUES
 from tests.games.riichi.fuzzing.file_damage import Files
 from tests.games.riichi.fuzzing.fuzz_seed import Seed
+from tests.games.riichi.fuzzing.json_damage import damaged_json
 
 PLANES = PlanesVersion("mini", 1, 3)
 NET = NetConfig(size="tiny", channels=2, num_blocks=1, head_channels=1, head_hidden_1=2, head_hidden_2=2)
@@ -42,7 +42,7 @@ def damaged_store(random: Random, seeds: Sequence[Seed]) -> Files:
     files = sound_store(seeds)
     name = random.choice(("games.bin", "kyokus.bin", "kyokus.bin", "moves.bin", "store.json"))
     if name == "store.json" and random.random() < 0.5:
-        files[name] = _damaged_json(random, files[name])
+        files[name] = damaged_json(random, files[name])
     elif name in ("games.bin", "kyokus.bin") and random.random() < 0.7:
         records = np.frombuffer(files[name], GAME if name == "games.bin" else KYOKU).copy()
         kind, start = random.choice(list((records.dtype.fields or {}).values()))[:2]
@@ -69,7 +69,7 @@ def play_store(folder: Path, number: int) -> None:
 
 def damaged_checkpoint(random: Random, seeds: Sequence[Seed]) -> Files:
     """Return a damaged checkpoint."""
-    return {"chow.safetensors": _damaged_tensors(random, _checkpoint())}
+    return {"chow.safetensors": damaged_tensors(random, _checkpoint())}
 
 
 def read_checkpoint(folder: Path, number: int) -> None:
@@ -79,7 +79,7 @@ def read_checkpoint(folder: Path, number: int) -> None:
 
 def damaged_state(random: Random, seeds: Sequence[Seed]) -> Files:
     """Return a damaged training state."""
-    return {"state.safetensors": _damaged_tensors(random, _state())}
+    return {"state.safetensors": damaged_tensors(random, _state())}
 
 
 def read_state(folder: Path, number: int) -> None:
@@ -92,7 +92,7 @@ def damaged_marks(random: Random, seeds: Sequence[Seed]) -> Files:
     """Return damaged marks of a finished stage."""
     files = dict(_marks())
     name = random.choice((DONE, STARTED))
-    files[name] = (_damaged_json if random.random() < 0.5 else damage_bytes)(random, files[name])
+    files[name] = (damaged_json if random.random() < 0.5 else damage_bytes)(random, files[name])
     return files
 
 
@@ -110,24 +110,7 @@ def _damaged_in_place(random: Random, data: bytes) -> bytes:
     return bytes(changed)
 
 
-def _damaged_json(random: Random, data: bytes) -> bytes:
-    """Change, drop or add a value anywhere in an object."""
-    content = json.loads(data)
-    place = content
-    while True:
-        key = random.choice(list(place))
-        if not isinstance(place[key], dict) or not place[key] or random.random() < 0.3:
-            break
-        place = place[key]
-    kind = random.randrange(3)
-    if kind == 0:
-        del place[key]
-    else:
-        place[key if kind == 1 else "x"] = random.choice(VALUES)
-    return json.dumps(content).encode()
-
-
-def _damaged_tensors(random: Random, data: bytes) -> bytes:
+def damaged_tensors(random: Random, data: bytes) -> bytes:
     """Damage the bytes of a safetensors file, or the JSON of its header with a length that fits."""
     kind = random.random()
     if kind < 0.3:
@@ -139,10 +122,10 @@ def _damaged_tensors(random: Random, data: bytes) -> bytes:
     elif kind < 0.8:
         content = json.loads(header)
         metadata = content["__metadata__"]
-        metadata["suphx"] = _damaged_json(random, metadata["suphx"].encode()).decode()
+        metadata["suphx"] = damaged_json(random, metadata["suphx"].encode()).decode()
         header = json.dumps(content).encode()
     else:
-        header = _damaged_json(random, header)
+        header = damaged_json(random, header)
     return len(header).to_bytes(8, "little") + header + data[8 + length :]
 
 

@@ -1,0 +1,78 @@
+"""The locks: what they pin, and that they agree."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import metadata, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+from tests.infra.setup_module import load_setup_module
+from tests.repository import REPOSITORY
+
+ALL_LOCK = REPOSITORY / "requirements.lock"
+IMAGE_LOCK = REPOSITORY / "infra" / "setup" / "image.lock"
+TORCH_CPU = REPOSITORY / "infra" / "setup" / "torch-cpu.lock"
+TORCH_CUDA = REPOSITORY / "infra" / "setup" / "torch-cuda.lock"
+
+
+def read_lock(path: Path) -> dict[str, str]:
+    """The entries of a lock by name; a line that belongs to none of them is an error."""
+    text = path.read_text(encoding="utf-8")
+    entries: dict[str, str] = load_setup_module("lock").read_entries(text)
+    comments = "".join(line for line in text.splitlines(keepends=True) if line.startswith("#"))
+    assert comments + "".join(entries.values()) == text
+    return entries
+
+
+@pytest.mark.parametrize("path", [ALL_LOCK, IMAGE_LOCK, TORCH_CPU, TORCH_CUDA], ids=lambda path: path.name)
+def test_every_package_has_one_exact_version_and_hashes(path: Path) -> None:
+    for entry in read_lock(path).values():
+        first, *hashes = entry.rstrip("\n").split(" \\\n")
+        assert re.fullmatch(r"[a-z0-9-]+==[A-Za-z0-9.]+(\+cpu)?", first), first
+        assert hashes
+        assert all(re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}", text) for text in hashes)
+
+
+def test_the_images_have_the_versions_and_files_of_make_setup() -> None:
+    assert read_lock(IMAGE_LOCK).items() <= read_lock(ALL_LOCK).items()
+
+
+def test_both_builds_of_torch_have_one_version_and_the_others_stand_in_one_lock_only() -> None:
+    cuda = read_lock(TORCH_CUDA)
+    cpu_version = read_lock(TORCH_CPU)["torch"].split()[0]
+    assert cpu_version == cuda["torch"].split()[0] + "+cpu"
+    assert cuda.keys().isdisjoint(read_lock(ALL_LOCK))
+
+
+def test_every_dependency_of_an_image_is_in_it() -> None:
+    locked = read_lock(IMAGE_LOCK).keys() | {"torch"}
+    for name in locked:
+        for text in requires(name) or []:
+            needed = Requirement(text)
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                needed_name = canonicalize_name(needed.name)
+                assert needed_name in locked or needed_name in read_lock(TORCH_CUDA), f"{name} needs {needed_name}"
+
+
+def test_packages_of_the_image_accept_the_python_of_debian_12() -> None:
+    for name in read_lock(IMAGE_LOCK):
+        accepted = dict(metadata(name).items()).get("Requires-Python")
+        assert accepted is None or SpecifierSet(accepted).contains("3.11.2"), f"{name} needs Python {accepted}"
+
+
+def test_a_package_that_only_cuda_needs_goes_into_its_own_lock() -> None:
+    names = load_setup_module("lock").CUDA_NAMES
+    assert all(names.fullmatch(name) for name in ("torch", "triton", "nvidia-cublas", "cuda-toolkit"))
+    assert not any(names.fullmatch(name) for name in ("torchmetrics", "numpy"))
+
+
+def test_a_new_version_of_torch_asks_for_the_hashes_of_its_wheels_without_cuda() -> None:
+    lock = load_setup_module("lock")
+    lock.check_cpu_lock(read_lock(TORCH_CUDA))
+    with pytest.raises(SystemExit, match=r"torch is now 9\.9\.9: write torch==9\.9\.9\+cpu into infra/setup/torch-cpu"):
+        lock.check_cpu_lock({"torch": "torch==9.9.9 \\\n    --hash=sha256:0\n"})
