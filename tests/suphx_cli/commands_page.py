@@ -105,6 +105,10 @@ JSON_KEYS = {
         "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling "
         "peer{name,hanchans_per_second} ratio"
     ),
+    "bench simulator --game doudizhu": (
+        "games_per_second decisions_per_second decisions_per_game bytes_per_table peers{name:{games_per_second}} "
+        "ratios nets{decisions_per_second,tables,peers{name:{decisions_per_second}},ratios}"
+    ),
     "bench hands": (
         "scores_per_second shanten_per_second mismatches peers{name:{scores_per_second,shanten_per_second}} ratios"
     ),
@@ -112,10 +116,6 @@ JSON_KEYS = {
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
-    "bench doudizhu": (
-        "games_per_second decisions_per_second tables seed "
-        "peers[name,version,games_per_second,games_ratio,decisions_per_second,decisions_ratio]"
-    ),
     "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
     "bench inference": _NET,
     "bench training": _NET,

@@ -39,9 +39,9 @@ class MonteCarloResult:
         }
 
 
-def monte_carlo_stages() -> list[Stage[MonteCarloRecipe]]:
-    """Return the stages in order."""
-    return [learning_stage(), match_stage.match_stage(), report_stage.report_stage()]
+def monte_carlo_stages(game_name: str) -> list[Stage[MonteCarloRecipe]]:
+    """Return the stages of a game in order."""
+    return [learning_stage(game_name), match_stage.match_stage(), report_stage.report_stage()]
 
 
 def run_monte_carlo(
@@ -56,7 +56,7 @@ def run_monte_carlo(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     runner = Runner(
         recipe,
-        monte_carlo_stages(),
+        monte_carlo_stages(recipe.game),
         runs=runs,
         records=None,
         console=console,

@@ -37,4 +37,4 @@ from .selfplay.game_play import (
     play_decks as play_decks,
     play_games as play_games,
 )
-from .selfplay.table_group import SeatObservations as SeatObservations, TableGroup as TableGroup
+from .selfplay.table_group import TableGroup as TableGroup

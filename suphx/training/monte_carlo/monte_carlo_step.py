@@ -48,15 +48,16 @@ def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
 def learn_samples(
     net: nn.Module, optimizer: RMSprop, samples: ValueSamples, max_grad_norm: float, *, is_bf16: bool = False
 ) -> float:
-    """Do one step of ``net`` alone; return its loss. DivergedError if the loss or gradient is not finite.
+    """Do one step of ``net`` alone, on its device; return its loss. DivergedError if loss or gradient is not finite.
 
     ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
     """
     arrays = (samples.states, samples.history, samples.candidates, np.arange(len(samples.returns)))
+    device = next(net.parameters()).device
     optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", torch.bfloat16, enabled=is_bf16):
-        values = net(*map(torch.from_numpy, arrays))
-    loss = value_loss(values, torch.from_numpy(samples.returns))
+    with torch.autocast(device.type, torch.bfloat16, enabled=is_bf16):
+        values = net(*(torch.from_numpy(array).to(device) for array in arrays))
+    loss = value_loss(values, torch.from_numpy(samples.returns).to(device))
     torch.autograd.backward(loss)
     norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
     cost = float(loss.detach())
