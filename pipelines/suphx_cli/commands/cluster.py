@@ -171,22 +171,22 @@ def _render(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 def _check_recipe(args: argparse.Namespace) -> None:
     from suphx_pipelines.recipe.recipe_kind import check_kind
 
-    check_kind(args.recipe, "run")
+    check_kind(args.recipe, "run", any_game=True)
 
 
 def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
-    from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe.run_recipe import load_run_recipe, needs_of
     from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
 
-    recipe = load_recipe(args.recipe, args.overrides)
+    recipe = load_run_recipe(args.recipe, args.overrides)
     return run_objects(
         template,
         preset=args.preset,
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         recipe=to_toml(recipe),
         overrides=args.overrides,
-        has_self_play=recipe.has_self_play,
+        needs=needs_of(recipe),
     )
 
 

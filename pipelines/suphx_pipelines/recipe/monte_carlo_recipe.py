@@ -60,11 +60,6 @@ class MonteCarloRecipe:
         check_opponents(self.match.opponents, agents)
 
     @property
-    def has_self_play(self) -> bool:
-        """Whether simulators play over Ray: then a cluster starts pods for them."""
-        return self.cluster.on_ray
-
-    @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
         return ("about", "minutes", "storage", "cluster", "learning.save_seconds", "learning.threads")

@@ -25,9 +25,9 @@ class RoundLayoutConfig:
     process."""
     num_simulators: int = 1
     """Number of simulators, each with nets of its own; each plays rounds of ``learning.games`` games."""
-    buffer_rounds: int = 8
-    """Rounds that wait for the learner or are being played, at most: simulators pause when there are as many. More
-    rounds keep more simulators busy, and make what is learned from older."""
+    rounds_per_simulator: int = 2
+    """For each simulator, rounds that wait for the learner or are being played, at most: simulators pause when there
+    are as many. More rounds bridge longer pauses of the learner, and make older what it learns from."""
     weight_sync_rounds: int = 1
     """Give simulators new weights after so many rounds. lockstep: 1."""
     cpus_per_simulator: float = 1.0
@@ -51,7 +51,13 @@ class RoundLayoutConfig:
     def __post_init__(self) -> None:
         if self.pace not in get_args(Pace):
             raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
-        least_1 = ("num_simulators", "buffer_rounds", "weight_sync_rounds", "learner_copy_rounds", "max_failures")
+        least_1 = (
+            "num_simulators",
+            "rounds_per_simulator",
+            "weight_sync_rounds",
+            "learner_copy_rounds",
+            "max_failures",
+        )
         for name in least_1:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")

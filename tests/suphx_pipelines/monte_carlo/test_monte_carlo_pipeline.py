@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
@@ -49,6 +50,8 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
         assert text in page
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
+    assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--baseline", "random", "--decks", "4"]) == 0
+    assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
     assert again["match"] == result["match"]
@@ -72,10 +75,9 @@ def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pyte
         (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for doudizhu"),
         (["run", "doudizhu", "--set", 'game="chess"'], "game"),
         (["run", "doudizhu", "--set", 'match.opponents=["expert"]'], "opponents is ['expert']: name one or more of"),
-        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
-        (["launch", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
+        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run and suphx launch take it"),
     ):
-        assert cli.main([*words, *([] if words[0] == "launch" else ["--runs", str(runs)])]) == 1
+        assert cli.main([*words, "--runs", str(runs)]) == 1
         assert message in capsys.readouterr().err
 
 
@@ -83,6 +85,19 @@ def test_the_shipped_recipe_has_the_defaults_of_the_code() -> None:
     recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu"])
     default = MonteCarloRecipe(name="doudizhu")
     assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes)
+
+
+def test_the_long_recipe_learns_on_a_gpu_and_plays_on_many_cores() -> None:
+    recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu_dmc"])
+    assert (recipe.learning.device, recipe.cluster.on_ray, recipe.cluster.gpus_per_learner) == ("cuda", True, 1)
+    config = recipe.learning
+    assert (config.epsilon, config.smoothing, config.rms_epsilon, config.max_grad_norm) == (0.01, 0.99, 1e-5, 40)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU: the error is that there is none")
+def test_a_gpu_that_is_not_there_is_an_error(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "doudizhu", "--runs", str(runs), "--set", "learning.device=cuda"]) == 1
+    assert "device is cuda, but this machine has no usable GPU: use auto or cpu" in capsys.readouterr().err
 
 
 def test_one_deck_has_no_interval() -> None:

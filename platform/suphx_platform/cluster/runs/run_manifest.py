@@ -26,8 +26,6 @@ RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
-SELF_PLAY_GROUPS = ("simulator", "inference")
-"""Worker groups of the chart's RayJob that only self-play uses."""
 RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
 RECIPE_FOLDER = "/recipes"
 _STOP_OPTION = "--stop-file"
@@ -44,6 +42,19 @@ class RunObjects:
     run_id: str
     job: Object
     recipe: Object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNeeds:
+    """What a recipe uses of the cluster that the chart describes."""
+
+    unused_groups: tuple[str, ...] = ()
+    """Worker groups for which it has no work."""
+    keys: Mapping[str, str] | None = None
+    """Key that the chart sets on the command line -> the key of this recipe; the recipe has no others. None: it has
+    all keys of the chart."""
+    takes_records: bool = True
+    """Whether ``suphx run`` takes ``--records`` for it."""
 
 
 def run_id_of(name: str, identity: Mapping[str, Any]) -> str:
@@ -63,11 +74,11 @@ def run_objects(
     run_id: str,
     recipe: str,
     overrides: Sequence[tuple[str, str]],
-    has_self_play: bool = True,
+    needs: RunNeeds | None = None,
 ) -> RunObjects:
     """Fill in the chart's ``template``, a ConfigMap; ``recipe``: the resolved TOML text.
 
-    Without self-play the run has no pods for simulators and engines: only the head and the learners would have work.
+    ``needs``: what the recipe uses; by default all that the chart has. Groups without work get no pods.
 
     Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
     if an override cannot be passed on the command line.
@@ -75,17 +86,32 @@ def run_objects(
     preset = preset or str((template.get("data") or {}).get("preset", ""))
     job = _job(template, preset, run_id)
     spec = job.setdefault("spec", {})
-    entrypoint = str(spec.get("entrypoint", ""))
+    needs = needs or RunNeeds()
+    entrypoint = _with_own_keys(str(spec.get("entrypoint", "")), needs)
     own = [f"--run-id {run_id}", f"{_STOP_OPTION} {RECIPE_FOLDER}/{STOP_KEY}"]
     spec["entrypoint"] = " ".join([entrypoint, *own, *_settings(entrypoint, overrides)])
     digest = hashlib.sha256(recipe.encode()).hexdigest()
-    if not has_self_play:
-        _remove_groups(spec, SELF_PLAY_GROUPS)
+    _remove_groups(spec, needs.unused_groups)
     metadata = job["metadata"]
     metadata.setdefault("labels", {}).update({RUN_LABEL: run_id, PRESET_LABEL: preset})
     metadata.setdefault("annotations", {})[DIGEST_NOTE] = digest
     check_job(job)
     return RunObjects(run_id=run_id, job=job, recipe=_recipe_map(job, recipe, digest))
+
+
+def _with_own_keys(entrypoint: str, needs: RunNeeds) -> str:
+    """Return the chart's command for a recipe that has other keys than the chart sets."""
+    words, kept = iter(shlex.split(entrypoint)), list[str]()
+    for word in words:
+        if word == "--set" and needs.keys is not None:
+            key, sign, value = next(words).partition("=")
+            if key in needs.keys:
+                kept += [word, f"{needs.keys[key]}{sign}{value}"]
+        elif word == "--records" and not needs.takes_records:
+            next(words)
+        else:
+            kept.append(word)
+    return entrypoint if needs == RunNeeds(unused_groups=needs.unused_groups) else shlex.join(kept)
 
 
 def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:

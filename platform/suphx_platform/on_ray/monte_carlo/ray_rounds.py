@@ -121,7 +121,7 @@ class RayRounds:
         parts = self._topology.parts()
         self._supervisor = ActorSupervisor(layout, parts)
         self._missing = MissingParts(parts, self._say, remedy="reduce num_simulators in [cluster]")
-        self._buffer: RoundBuffer[BufferedRound] = RoundBuffer(layout.buffer_rounds)
+        self._buffer: RoundBuffer[BufferedRound] = RoundBuffer(layout.rounds_per_simulator * layout.num_simulators)
         self._driver = RoundLearnerDriver(
             layout, self._topology.learner, self._supervisor, self._buffer, learner, self._config.max_rounds
         )
