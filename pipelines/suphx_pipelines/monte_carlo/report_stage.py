@@ -8,6 +8,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
@@ -54,7 +55,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
     sections = [
         ("Match", _match(match)),
-        ("Learning", _learning(learned, recipe.learning.opponents, match["sides"])),
+        ("Learning", _learning(learned, recipe.learning, match["sides"])),
         ("Settings", report_page.facts(environment()) + _recipe_text(recipe)),
     ]
     page = report_page.page(f"Suphx: {recipe.name}", recipe.about, head, sections)
@@ -96,7 +97,7 @@ def _share(figure: Figures) -> str:
     return f"{percent(figure['mean'])} ({percent(low)} to {percent(high)})"
 
 
-def _learning(learned: Figures, opponents: Sequence[str], sides: Sequence[str]) -> str:
+def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) -> str:
     points = [curve_point(entry) for entry in learned["curve"]]
     last = points[-1]
     body = report_page.tiles(
@@ -107,9 +108,10 @@ def _learning(learned: Figures, opponents: Sequence[str], sides: Sequence[str]) 
         ]
     )
     loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
-    title = "Loss: mean squared error of the values"
+    kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
+    title = f"Loss: {kind}"
     figure = report_page.figure(line_chart([loss], title, x_title="minutes", least=0.0), title)
-    return body + report_page.side_by_side(*(_chart(points, opponent, sides) for opponent in opponents), figure)
+    return body + report_page.side_by_side(*(_chart(points, opponent, sides) for opponent in config.opponents), figure)
 
 
 def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str]) -> str:

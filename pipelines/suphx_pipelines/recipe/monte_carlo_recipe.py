@@ -58,6 +58,8 @@ class MonteCarloRecipe:
         agents = candidate_game(self.game).agents
         check_opponents(self.learning.opponents, agents)
         check_opponents(self.match.opponents, agents)
+        if self.learning.imitates and self.learning.imitates not in agents:
+            raise ValueError(f"learning.imitates is {self.learning.imitates!r}: use {' or '.join(agents)}, or nothing")
 
     @property
     def free_keys(self) -> tuple[str, ...]:

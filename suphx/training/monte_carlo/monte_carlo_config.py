@@ -25,6 +25,9 @@ class MonteCarloConfig:
     precision: Precision = "auto"
     """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the device supports it, which is faster there
     (docs/games.md)."""
+    imitates: str = ""
+    """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
+    this candidate its move, yes or no); empty = learn the returns of self-play."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
     learning_rate: float = 1e-4

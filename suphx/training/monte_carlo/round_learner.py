@@ -13,7 +13,7 @@ from suphx.games.candidate_game import F32, CandidateGame
 from suphx.models.device import find_device, uses_bf16
 from suphx.training.loop.training_state import restore_tensors, state_tensors
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_step import ValueSamples, learn_samples, new_value_optimizer
+from suphx.training.monte_carlo.monte_carlo_step import Samples, learn_samples, new_value_optimizer
 from suphx.training.monte_carlo.value_player import new_nets
 
 _LEARN = 1  # round_player.py has the other stream of random numbers
@@ -28,7 +28,7 @@ class LearnedRound:
     rows: int
     """Samples of all seats."""
     loss_sum: float
-    """Of the squared errors of all samples."""
+    """Of the losses of all samples."""
     staleness: float = 0.0
     """Rounds that the nets had learned from since they played this one."""
 
@@ -46,14 +46,14 @@ class RoundLearner:
         self.num_rounds = 0
         """Rounds that were learned from."""
 
-    def learn(self, samples: Sequence[ValueSamples], staleness: float = 0.0) -> LearnedRound:
+    def learn(self, samples: Sequence[Samples], staleness: float = 0.0) -> LearnedRound:
         """Learn from the samples of each seat, ``batches`` steps each; DivergedError if a loss is not finite."""
         config = self._config
         rng = np.random.default_rng([config.seed, self.num_rounds, _LEARN])
         rows, loss_sum = 0, 0.0
         for net, own in zip(self.nets, samples, strict=True):
             net.train()
-            for indices in np.array_split(rng.permutation(len(own.returns)), config.batches):
+            for indices in np.array_split(rng.permutation(len(own)), config.batches):
                 part = own.rows(indices)
                 loss = learn_samples(net, self.optimizer, part, config.max_grad_norm, is_bf16=self.is_bf16)
                 rows += len(indices)

@@ -18,7 +18,7 @@ import torch
 from suphx.games.registry import candidate_game
 from suphx.models.device import uses_bf16
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
-from suphx.training.monte_carlo.monte_carlo_step import ValueSamples
+from suphx.training.monte_carlo.monte_carlo_step import Samples
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner, load_weights
 from suphx.training.monte_carlo.round_player import RoundPlayer
 from suphx.training.monte_carlo.value_evaluation import Figures, evaluate_nets
@@ -65,7 +65,7 @@ class RoundSimulatorActor(RayActor):
         """Answer as soon as this process lives: only then it is given rounds."""
 
     @ray.method(num_returns=2)
-    def play(self, number: int, version: WeightVersion) -> tuple[PlayedRound, list[ValueSamples]]:
+    def play(self, number: int, version: WeightVersion) -> tuple[PlayedRound, list[Samples]]:
         """Play round ``number``; return the report and, apart from it, the samples of each seat."""
         started = time.monotonic()
         if version.number != self._version:
@@ -90,7 +90,7 @@ class RoundLearnerActor(RayActor):
         self._learner.restore({n: torch.from_numpy(np.array(array)) for n, array in arrays.items()}, num_rounds)
         self._has_begun = True
 
-    def learn(self, samples: Sequence[ValueSamples], staleness: float) -> LearnedRound:
+    def learn(self, samples: Sequence[Samples], staleness: float) -> LearnedRound:
         """Learn from a round; DivergedError if a loss is not finite."""
         return self._begun().learn(samples, staleness)
 
