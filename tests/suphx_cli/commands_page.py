@@ -98,6 +98,10 @@ JSON_KEYS = {
         "candidate baseline deals hanchans seed changed_share "
         "paired_difference{points_per_kyoku,interval[2],is_significant} seconds"
     ),
+    "evaluate --decks": (
+        "game candidate baseline decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
+        "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
+    ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
     "reference": "iterations decisions hanchans mean_return entropy seconds",

@@ -39,14 +39,14 @@ Trained = tuple[ValueNets, TrainingProgress]
 
 
 class ActingWatch(TrainingWatch):
-    """Does something once, as soon as so many rounds were learned from."""
+    """Does something once, as soon as a share of the training is done."""
 
-    def __init__(self, rounds: int, act: Callable[[], None]) -> None:
-        self._left, self._act = rounds, act
+    def __init__(self, share: float, act: Callable[[], None]) -> None:
+        self._share, self._act, self._has_acted = share, act, False
 
     def progress(self, share_done: float) -> None:
-        self._left -= 1
-        if self._left == 0:
+        if not self._has_acted and share_done > self._share - 1e-6:
+            self._has_acted = True
             self._act()
 
 
@@ -60,7 +60,10 @@ class RayRun:
 
     def go(self, act: Callable[[RayRounds], None] = lambda backend: None, after: int = 2) -> Trained:
         """Train; call ``act`` after so many rounds."""
-        return train(self._folder, self._config, self._new_backend, ActingWatch(after, lambda: act(self.backend)))
+        return train(self._folder, self._config, self._new_backend, self._watch(act, after))
+
+    def _watch(self, act: Callable[[RayRounds], None], after: int) -> ActingWatch:
+        return ActingWatch(after / self._config.max_rounds, lambda: act(self.backend))
 
     def _new_backend(self, learner: RoundLearner, dealt: int) -> RayRounds:
         new = partial(RayRounds, self._config, self._layout, GAME.name, RULES, say=self.said.append)
