@@ -71,7 +71,8 @@ def test_a_candidate_game_keeps_its_contract(name: str) -> None:
     assert game.name == name
     assert player.columns.shape[1] == game.net_columns(0).candidate
     scores = game.play(rules, range(5), player)
-    assert (scores.shape, scores.dtype) == ((5, len(game.seat_names)), np.float32)
+    assert scores.shape == (5, len(game.seat_names))
+    assert scores.dtype == np.float32
     assert (scores == game.play(rules, range(5), player)).all()
     assert player.seats == set(range(len(game.seat_names)))
     for agent in game.agents:

@@ -106,8 +106,8 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     _add_games(parser)
     add_workers(parser)
     add_runs(parser)
-    options = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
-    parser.set_defaults(execute=execute, riichi_options=options)
+    defaults = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
+    parser.set_defaults(execute=execute, riichi_options=defaults)
 
 
 def _add_games(parser: argparse.ArgumentParser) -> None:

@@ -114,7 +114,10 @@ def test_the_verdict_is_about_the_last_opponent(low: float, high: float, outcome
         mean = {"mean": (low + high) / 2, "interval": [low, high]}
         return dict.fromkeys(("share", "wp_landlord", "wp_peasant"), mean)
 
-    found = verdict({"decks": 500, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}})
+    sides = ["landlord", "peasant"]
+    found = verdict(
+        {"decks": 500, "sides": sides, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}}
+    )
     assert found.outcome == outcome
     assert found.sentence.startswith(f"The nets {word} rule: they win ")
     assert found.sentence.endswith("500 decks each, both sides.")
