@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -29,6 +30,8 @@ class GameEntry:
     """Other implementations that ``suphx bench simulator`` can compare with."""
     module: str | None = None
     """Where ``GAME`` is, which is a ``CandidateGame``; None for riichi, whose seats have several kinds of decisions."""
+    net_file: str | None = None
+    """A file that each folder of its nets has, and no folder of another game's: that of its first seat."""
 
 
 DEFAULT_GAME = "riichi"
@@ -43,6 +46,7 @@ GAMES = {
             title="DouDizhu",
             simulator_peers=("douzero", "rlcard"),
             module="suphx.games.doudizhu.game",
+            net_file="landlord.safetensors",
         ),
     )
 }
@@ -53,6 +57,12 @@ def find_game(name: str) -> GameEntry:
     if name not in GAMES:
         raise ValueError(f"{name!r} is not a game: {did_you_mean(name, GAMES) or 'use ' + ' or '.join(GAMES)}".strip())
     return GAMES[name]
+
+
+def game_of_files(names: Iterable[str]) -> str | None:
+    """Return the game whose nets have files of these ``names``; None if they are those of no ``CandidateGame``."""
+    found = set(names)
+    return next((name for name, entry in GAMES.items() if entry.net_file in found), None)
 
 
 def candidate_games() -> tuple[str, ...]:

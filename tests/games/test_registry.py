@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suphx.experience.seat_observations import SeatObservations
-from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_game, candidate_games, find_game
+from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_game, candidate_games, find_game, game_of_files
 from suphx.kernel.record import I64
 from tests.repository import REPOSITORY
 
@@ -44,6 +44,13 @@ def test_an_unknown_game_is_told_with_the_next_word() -> None:
         find_game("doudizu")
     with pytest.raises(ValueError, match="riichi is not learned by Deep Monte-Carlo: use doudizhu"):
         candidate_game(DEFAULT_GAME)
+
+
+def test_a_game_is_known_by_the_files_of_its_nets() -> None:
+    for name in candidate_games():
+        files = [f"{seat}.safetensors" for seat in candidate_game(name).seat_names]
+        assert game_of_files(["config.json", *files]) == name
+    assert game_of_files(["discard.safetensors", "riichi.safetensors"]) is None
 
 
 class FirstMove:

@@ -13,7 +13,7 @@ from typing import Any
 
 from suphx.games.candidate_game import CandidateGame, Player
 from suphx.suggestion import did_you_mean
-from suphx.training.monte_carlo.value_nets import file_names, game_of, load_value_nets
+from suphx.training.monte_carlo.value_nets import file_names, load_value_nets
 from suphx_platform.agents.agent_source import BUCKET
 from suphx_platform.storage.storage import Storage, StorageConfig
 
@@ -26,12 +26,6 @@ class SideAgent:
     player: Player
     rules: Any | None
     """The rules that its nets learned; None of a scripted agent, which plays by any."""
-
-
-def game_of_address(address: str) -> str | None:
-    """Return the name of the game whose nets a local folder has; None for all other addresses."""
-    folder = Path(address)
-    return game_of(path.name for path in folder.iterdir()) if folder.is_dir() else None
 
 
 def load_side_agent(address: str, game: CandidateGame, folder: Path) -> SideAgent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import torch
 from torch import nn
 
 from suphx.games.candidate_game import CandidateGame
-from suphx.games.registry import candidate_game, candidate_games
+from suphx.games.registry import GAMES, candidate_game, candidate_games, game_of_files
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
 from suphx.models.computation import Precision
 from suphx.models.device import uses_bf16
@@ -40,12 +39,6 @@ def file_names(game: CandidateGame) -> tuple[str, ...]:
     return tuple(f"{seat}.safetensors" for seat in game.seat_names)
 
 
-def game_of(names: Iterable[str]) -> str | None:
-    """Return the name of the game whose nets have files of these ``names``; None if there are not all of one game."""
-    found = set(names)
-    return next((name for name in candidate_games() if set(file_names(candidate_game(name))) <= found), None)
-
-
 def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None) -> None:
     """Write one file for each seat, atomically; ``extra``: what else the headers say, as JSON values."""
     game = trained.game
@@ -60,8 +53,11 @@ def load_value_nets(folder: Path) -> ValueNets:
 
     FileNotFoundError if a file is missing; ValueError if one is damaged, or of another seat, kind or rules.
     """
-    files = [path.name for path in folder.glob("*.safetensors")]
-    game = candidate_game(_nearest_game(folder, files))
+    name = game_of_files(path.name for path in folder.glob("*.safetensors"))
+    if name is None:
+        needed = ", ".join(str(GAMES[each].net_file) for each in candidate_games())
+        raise FileNotFoundError(f"{folder} has no nets: it needs {needed} and those of the other seats")
+    game = candidate_game(name)
     nets, found = new_nets(game, 0), list[Any]()
     for net, name, seat in zip(nets, file_names(game), game.seat_names, strict=True):
         tensors, header = read_tensors(folder / name)
@@ -77,13 +73,3 @@ def load_value_nets(folder: Path) -> ValueNets:
     if len(set(found)) > 1:
         raise ValueError(f"the nets in {folder} learned different rules: use those of one training")
     return ValueNets(game, found[0], nets.eval())
-
-
-def _nearest_game(folder: Path, files: Iterable[str]) -> str:
-    """Return the game that has the nets in a folder; FileNotFoundError with what is missing if it is none."""
-    found = set(files)
-    if (game := game_of(found)) is not None:
-        return game
-    missing = {name: sorted(set(file_names(candidate_game(name))) - found) for name in candidate_games()}
-    nearest = min(missing, key=lambda name: len(missing[name]))
-    raise FileNotFoundError(f"{folder} has no {', '.join(missing[nearest])}, which nets of {nearest} need")

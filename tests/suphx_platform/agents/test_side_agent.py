@@ -9,7 +9,7 @@ from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
-from suphx_platform.agents.side_agent import common_rules, game_of_address, load_side_agent
+from suphx_platform.agents.side_agent import common_rules, load_side_agent
 from suphx_platform.storage.storage import Storage, StorageConfig
 from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
 
@@ -32,12 +32,6 @@ def test_nets_in_a_bucket_play_as_those_in_the_folder_that_was_stored(server: S3
     assert not (tmp_path / "none").exists()
     with pytest.raises(ValueError, match=r"a-2/learning has no checkpoint: use what `storage.address` of a run was"):
         load_side_agent(f"s3://{BUCKET}/runs/a-2/learning", GAME, tmp_path / "a-2")
-
-
-def test_a_folder_of_nets_says_its_game(tmp_path: Path) -> None:
-    assert game_of_address(str(nets(tmp_path / "learning"))) == "doudizhu"
-    assert game_of_address(str(tmp_path)) is None
-    assert game_of_address("rule") is None
 
 
 def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:

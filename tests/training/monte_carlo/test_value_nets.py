@@ -7,7 +7,7 @@ import torch
 
 from suphx.games.doudizhu import Rules
 from suphx.games.registry import candidate_game
-from suphx.training.monte_carlo.value_nets import ValueNets, file_names, game_of, load_value_nets, save_value_nets
+from suphx.training.monte_carlo.value_nets import ValueNets, load_value_nets, save_value_nets
 from suphx.training.monte_carlo.value_player import new_nets
 
 GAME = candidate_game("doudizhu")
@@ -23,11 +23,6 @@ def test_nets_come_back_with_their_rules(tmp_path: Path) -> None:
     loaded = load_value_nets(tmp_path)
     assert (loaded.rules, loaded.game) == (saved.rules, GAME)
     assert all(torch.equal(a, b) for a, b in zip(saved.nets.parameters(), loaded.nets.parameters(), strict=True))
-
-
-def test_a_game_is_known_by_the_names_of_its_files() -> None:
-    assert game_of(["config.json", *file_names(GAME)]) == "doudizhu"
-    assert game_of(file_names(GAME)[1:]) is None
 
 
 def test_nets_of_other_seats_and_other_trainings_are_refused(tmp_path: Path) -> None:

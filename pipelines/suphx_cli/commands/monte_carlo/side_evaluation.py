@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from suphx.games.registry import candidate_game, candidate_games, game_of_files
+
 if TYPE_CHECKING:
     from suphx.evaluation.side_match import SideReport
     from suphx.games.candidate_game import CandidateGame
@@ -20,16 +22,11 @@ _FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
 
 def find_side_game(args: argparse.Namespace) -> str | None:
     """Return the game of a match if it is one of two sides: that of ``--game``, or of the nets of an agent."""
-    from suphx.games.registry import candidate_games
-
     if args.game is not None:
         return args.game if args.game in candidate_games() else None
-    folders = [address for address in (args.candidate, args.baseline) if Path(address).is_dir()]
-    if not folders:
-        return None
-    from suphx_platform.agents.side_agent import game_of_address
-
-    return next((game for address in folders if (game := game_of_address(address)) is not None), None)
+    folders = [Path(address) for address in (args.candidate, args.baseline)]
+    games = [game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir()]
+    return next((game for game in games if game is not None), None)
 
 
 def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
@@ -42,7 +39,6 @@ def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[
         raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
     with console.activity("importing"):
         from suphx.evaluation.side_match import play_side_match
-        from suphx.games.registry import candidate_game
         from suphx_platform.agents.side_agent import common_rules, load_side_agent
     game = candidate_game(game_name)
     started = time.perf_counter()
