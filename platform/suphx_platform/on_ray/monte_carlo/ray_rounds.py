@@ -149,7 +149,8 @@ class RayRounds:
         for event in self._supervisor.events():
             if isinstance(event, Fault):
                 self._num_faults += 1
-                self._say(f"{event.part} {event.kind} and is started again: {event.message}")
+                again = "" if event.kind == "failed" else " and is started again"
+                self._say(f"{event.part} {event.kind}{again}: {event.message}")
         self._missing.look(self._supervisor.health)
 
 

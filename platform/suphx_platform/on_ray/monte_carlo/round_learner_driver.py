@@ -17,7 +17,15 @@ import ray
 
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, cause_of, is_death
+from suphx_platform.backend.backend import Fault
+from suphx_platform.on_ray.actor_supervisor import (
+    CALL_ERRORS,
+    ActorSupervisor,
+    cause_of,
+    first_line,
+    has_lost_answer,
+    is_death,
+)
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.monte_carlo.round_actors import LearnerState, WeightVersion, state_of
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
@@ -92,7 +100,7 @@ class RoundLearnerDriver:
             incarnation = self._incarnation
             try:
                 state: LearnerState = self._supervisor.answer(LEARNER, self._actor, self._actor.state.remote())
-            except (ray.exceptions.RayActorError, ray.exceptions.RayTaskError) as error:
+            except CALL_ERRORS as error:
                 self._recover(incarnation, error)
             else:
                 self._keep_copy(state)
@@ -142,8 +150,11 @@ class RoundLearnerDriver:
             raise cause
         if is_death(error):
             self._recover(self._incarnation, error)
-        else:  # it cannot be learned from, such as a round that was lost with its node
-            self._sent.remove(sent)
+            return
+        self._sent.remove(sent)  # it cannot be learned from
+        if isinstance(error, ray.exceptions.ObjectLostError):
+            self._supervisor.emit(Fault(LEARNER, "failed", f"a round is lost with its node: {first_line(error)}"))
+        else:
             self._supervisor.fail(LEARNER, error)
 
     def _publish_if_due(self) -> None:
@@ -183,8 +194,8 @@ class RoundLearnerDriver:
         self._sent = deque(sent for sent in self._sent if sent.number is None or sent.number >= state[0])
 
     def _recover(self, incarnation: int, error: Exception) -> None:
-        """Restore the learner if ``error`` is the death of its ``incarnation``; raise any other error."""
-        if not is_death(error):
+        """Restore the learner if its ``incarnation`` has died, or its answer is lost; raise any other error."""
+        if not has_lost_answer(error):
             raise cause_of(error)
         if self._incarnation == incarnation:  # else it is being restored already
             self._supervisor.fail(LEARNER, error)
