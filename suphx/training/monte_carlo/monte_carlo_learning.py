@@ -125,10 +125,12 @@ class _Training:
         self.backend = new_backend(self.learner, self.progress.dealt)
         self.ticked_at = time.monotonic()  # time to start others does not count
         try:
-            while not self.is_finished or self.checked_round < self.round:
+            while not self.is_finished:
                 learned = self.backend.learn_round(_WAIT_SECONDS)
                 if learned is not None:
                     self._count(learned)
+                self._end_round()
+            if self.checked_round < self.round:  # others were still learning when the time was over
                 self._end_round()
         finally:
             self.backend.close()
