@@ -126,6 +126,14 @@ def test_at_free_pace_killed_processes_cost_no_more_than_their_unfinished_games(
     assert 0 <= last["staleness"] <= FREE.rounds_per_simulator * FREE.num_simulators + 2
 
 
+def test_a_time_limit_ends_a_training_with_an_evaluation_of_its_last_round(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=100_000, max_minutes=2 / 60, evaluate_rounds=100_000)
+    _, progress = RayRun(tmp_path, FREE, config).go()
+    assert progress.seconds >= 2
+    assert progress.history[-1]["step"] == progress.step
+    assert len(progress.history) <= 2  # the second if the learner was still at work when the time was over
+
+
 def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
     config = replace(CONFIG, learning_rate=1e30)
     with pytest.raises(DivergedError, match="lower learning_rate"):
