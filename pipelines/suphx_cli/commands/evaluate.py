@@ -80,6 +80,17 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--game", choices=GAMES, help="the game (default: that of the nets in a folder; riichi if no agent is a folder)"
     )
+    _add_length(parser)
+    _add_sequential(parser)
+    _add_games(parser)
+    add_workers(parser)
+    add_runs(parser)
+    defaults = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
+    parser.set_defaults(execute=execute, riichi_options=defaults)
+
+
+def _add_length(parser: argparse.ArgumentParser) -> None:
+    """Add how much is played."""
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--hanchans",
@@ -102,12 +113,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {DECKS})",
     )
-    _add_sequential(parser)
-    _add_games(parser)
-    add_workers(parser)
-    add_runs(parser)
-    defaults = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
-    parser.set_defaults(execute=execute, riichi_options=defaults)
 
 
 def _add_games(parser: argparse.ArgumentParser) -> None:
