@@ -15,6 +15,8 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.monte_carlo import learning_stage
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.recipe.recipe_kind import check_kind
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -85,6 +87,24 @@ def test_the_shipped_recipe_has_the_defaults_of_the_code() -> None:
     recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu"])
     default = MonteCarloRecipe(name="doudizhu")
     assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes)
+
+
+RECIPES = {name: path for name, path in shipped_recipes().items() if name.startswith("doudizhu")}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_shipped_recipe_is_named_like_its_file_and_reads_back(name: str, tmp_path: Path) -> None:
+    recipe = load_monte_carlo_recipe(RECIPES[name])
+    assert recipe.name == name
+    (tmp_path / "recipe.toml").write_text(to_toml(recipe))
+    assert load_monte_carlo_recipe(tmp_path / "recipe.toml") == recipe
+    with pytest.raises(ValueError, match="is a recipe for doudizhu: only suphx run and suphx launch take it"):
+        check_kind(RECIPES[name], "tournament")
+
+
+def test_nobody_imitates_an_agent_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match=r"learning.imitates is 'expert': use random or rule, or nothing"):
+        load_monte_carlo_recipe(RECIPES["doudizhu_supervised"], [("learning.imitates", "expert")])
 
 
 def test_the_long_recipe_learns_on_a_gpu_and_plays_on_many_cores() -> None:
