@@ -26,10 +26,12 @@ SMALL = (
 )
 
 
-def run(capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0) -> tuple[dict[str, Any], str]:
+def run(
+    capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0, recipe: str = "doudizhu"
+) -> tuple[dict[str, Any], str]:
     capsys.readouterr()
     words = [word for setting in (*SMALL, *settings) for word in ("--set", setting)]
-    assert cli.main(["run", "doudizhu", "--runs", str(runs), *words, "--json"]) == code
+    assert cli.main(["run", recipe, "--runs", str(runs), *words, "--json"]) == code
     captured = capsys.readouterr()
     return json.loads(captured.out or "{}"), captured.err
 
@@ -57,6 +59,14 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
     assert again["match"] == result["match"]
+
+
+def test_nets_that_imitate_an_agent_are_trained_and_measured_alike(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, _ = run(capsys, runs, recipe="doudizhu_supervised")
+    assert list(result["match"]["opponents"]) == ["random", "rule"]
+    assert "Loss: yes or no for the moves of rule" in Path(result["report"]).read_text()
 
 
 def test_a_stopped_run_continues(
