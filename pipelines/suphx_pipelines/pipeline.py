@@ -38,6 +38,10 @@ class PipelineResult:
     report: Path
     agent: Path | None = None
     """Folder of the nets that the run made last; None if it made none."""
+    baseline: str = "ukeire"
+    """An agent to compare these nets with."""
+    is_playable: bool = True
+    """Whether a person can play against these nets with ``suphx play``."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: run_id, verdict, warnings, stages, report, tracking_uri."""

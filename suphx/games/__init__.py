@@ -1,5 +1,6 @@
 """The games, one folder each.
 
-A game imports suphx.kernel, suphx.experience and no other game; nothing here imports torch.
-Start in riichi/, the only game so far. The layers above import what its __init__.pyi lists.
+A game imports suphx.kernel, suphx.experience, candidate_game.py and no other game; nothing here imports torch.
+Start in registry.py, which has them by name, and candidate_game.py, the contract. The layers above import what a game's
+__init__.pyi lists.
 """

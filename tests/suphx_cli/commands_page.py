@@ -99,12 +99,20 @@ JSON_KEYS = {
         "candidate baseline deals hanchans seed changed_share "
         "paired_difference{points_per_kyoku,interval[2],is_significant} seconds"
     ),
+    "evaluate --decks": (
+        "game candidate baseline decks seed outcome share{mean,interval[2]} points{mean,interval[2]} "
+        "wp_SIDE{mean,interval[2]} adp_SIDE{mean,interval[2]} seconds"
+    ),
     "tournament": "agents{name:{rating,interval,hanchans}} champion promoted report",
     "adapt": "hands rollouts win_rate_adapted_over_base interval[2] points_difference seconds_per_hand",
     "reference": "iterations decisions hanchans mean_return entropy seconds",
     "bench simulator": (
         "hanchans_per_second decisions_per_second bytes_per_table cold_start_seconds warm_start_seconds scaling "
         "peer{name,hanchans_per_second} ratio"
+    ),
+    "bench simulator --game doudizhu": (
+        "games_per_second decisions_per_second decisions_per_game bytes_per_table peers{name:{games_per_second}} "
+        "ratios nets{decisions_per_second,tables,peers{name:{decisions_per_second}},ratios}"
     ),
     "bench hands": (
         "scores_per_second shanten_per_second mismatches peers{name:{scores_per_second,shanten_per_second}} ratios"
@@ -114,10 +122,6 @@ JSON_KEYS = {
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
-    "bench doudizhu": (
-        "games_per_second decisions_per_second tables seed "
-        "peers[name,version,games_per_second,games_ratio,decisions_per_second,decisions_ratio]"
-    ),
     "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
     "bench sequential": (
         "candidate baseline hanchans seed measured{difference,standard_deviation,walls{value:number}} "

@@ -196,7 +196,7 @@ def _check_recipe(args: argparse.Namespace) -> None:
     from suphx_pipelines.recipe.recipe_kind import check_kind
 
     is_tournament = _is_tournament(args)
-    check_kind(args.recipe, "tournament" if is_tournament else "run")
+    check_kind(args.recipe, "tournament" if is_tournament else "run", any_game=not is_tournament)
     if is_tournament and args.preset:
         raise ClusterError(f"--preset is {args.preset}, and a tournament has the size of nightly.workers in the chart")
 
@@ -211,18 +211,18 @@ def _is_tournament(args: argparse.Namespace) -> bool:
 def _objects(args: argparse.Namespace, template: Object) -> RunObjects:
     if _is_tournament(args):
         return _tournament_objects(args, template)
-    from suphx_pipelines.recipe.recipe import load_recipe
     from suphx_pipelines.recipe.recipe_file import to_table, to_toml, without
+    from suphx_pipelines.recipe.run_recipe import load_run_recipe, needs_of
     from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
 
-    recipe = load_recipe(args.recipe, args.overrides)
+    recipe = load_run_recipe(args.recipe, args.overrides)
     return run_objects(
         template,
         preset=args.preset,
         run_id=run_id_of(recipe.name, without(to_table(recipe), recipe.free_keys)),
         recipe=to_toml(recipe),
         overrides=args.overrides,
-        has_self_play=recipe.has_self_play,
+        needs=needs_of(recipe),
     )
 
 

@@ -13,7 +13,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
 from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, MeasureName, Seating, check_hanchans
+from suphx.games.registry import GAMES
 from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
+from suphx_cli.commands.monte_carlo import side_evaluation
+from suphx_cli.commands.monte_carlo.side_evaluation import DECKS
 from suphx_platform.agents.agent_forms import AGENT_FORMS, check_agent, is_program, split_wrapper
 from suphx_platform.console.table_text import label, value_text
 
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
 
 _FRESH_HANCHANS = 1000
 """Of the match on new walls after a pass."""
+_RIICHI_OPTIONS = (
+    *("hanchans", "deals", "sequential", "error", "decides", "points", "seating"),
+    *("no_draw_lanes", "keep_games", "workers", "ray"),
+)
 _FIGURES = (
     "placements",
     "average_placement",
@@ -48,7 +55,9 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         parents=[options],
         help="play a match between two agents and report who is stronger",
         description="Play a match of one candidate against three copies of a baseline. Every wall is played four "
-        f"times, with the candidate at each seat once, so that the luck of the draw counts less. AGENT: {AGENT_FORMS}.",
+        "times, with the candidate at each seat once, so that the luck of the draw counts less. In a game of two "
+        f"sides, such as doudizhu, every deck is played twice, with the sides swapped. AGENT: {AGENT_FORMS}; for "
+        "doudizhu: random, rule, a folder of nets such as runs/RUN/learning, or its s3:// address.",
         epilog=examples(
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 200",
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire",
@@ -58,6 +67,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
             "--hanchans 20000",
             "suphx evaluate --candidate ukeire --baseline tsumogiri --hanchans 8 --keep-games games",
             "suphx evaluate --candidate runs/RUN/supervised --baseline ukeire --hanchans 20000 --ray --workers 64",
+            "suphx evaluate --game doudizhu --candidate runs/RUN/learning --baseline rule --decks 1000",
         ),
     )
     parser.add_argument(
@@ -69,6 +79,26 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         metavar="AGENT",
         help="the agent to compare with; it plays at the three other seats",
     )
+    parser.add_argument(
+        "--game", choices=GAMES, help="the game (default: that of the nets in a folder; riichi if no agent is a folder)"
+    )
+    _add_length(parser)
+    _add_sequential(parser)
+    _add_games(parser)
+    add_workers(parser)
+    parser.add_argument(
+        "--ray",
+        action="store_true",
+        help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
+        "takes one of its CPUs",
+    )
+    add_runs(parser)
+    defaults = {name: parser.get_default(name) for name in _RIICHI_OPTIONS}
+    parser.set_defaults(execute=execute, riichi_options=defaults)
+
+
+def _add_length(parser: argparse.ArgumentParser) -> None:
+    """Add how much is played."""
     length = parser.add_mutually_exclusive_group()
     length.add_argument(
         "--hanchans",
@@ -85,17 +115,12 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "with the baseline in each seat. The result is in points per kyoku and shows a small difference much earlier. "
         "Not for adapt: and mjai: agents",
     )
-    _add_sequential(parser)
-    _add_games(parser)
-    add_workers(parser)
-    parser.add_argument(
-        "--ray",
-        action="store_true",
-        help="play on a Ray cluster: that of RAY_ADDRESS, otherwise a new one on this machine. Each of the --workers "
-        "takes one of its CPUs",
+    length.add_argument(
+        "--decks",
+        type=positive,
+        metavar="N",
+        help=f"number of decks of a game of two sides, at least 2; each is played twice (default: {DECKS})",
     )
-    add_runs(parser)
-    parser.set_defaults(execute=execute)
 
 
 def _add_games(parser: argparse.ArgumentParser) -> None:
@@ -156,6 +181,11 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     """Play the match; ValueError for an unknown agent."""
+    side_game = side_evaluation.find_side_game(args)
+    if side_game is not None:
+        return side_evaluation.execute(args, console, side_game)
+    if args.decks is not None:
+        raise ValueError("--decks is for games of two sides, such as --game doudizhu: use --hanchans or --deals")
     check_hanchans(args.hanchans)
     _check_sequential(args)
     _check_folder(args)

@@ -19,7 +19,7 @@ from suphx_cli.arguments.parsing import (
     run_id,
 )
 from suphx_cli.arguments.record_path import check_records
-from suphx_cli.commands import run_monte_carlo
+from suphx_cli.commands.monte_carlo import monte_carlo_run
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
@@ -78,7 +78,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
 
     check_kind(args.recipe, "run", any_game=True)
     if is_of_another_game(read_table(args.recipe)):
-        return show(run_monte_carlo.run(args, console), args.runs, console)
+        return show(monte_carlo_run.run(args, console), args.runs, console)
     recipe = load_recipe(args.recipe, args.overrides)
     if args.records is not None:
         check_records(args.records)
@@ -166,7 +166,8 @@ def next_commands(result: PipelineResult | MonteCarloResult, runs: Path) -> list
     place = [] if runs == Path("runs") else ["--runs", str(runs)]
     lines = [f"All metrics and curves: {shlex.join([suphx, 'ui', result.run.run_id, *place])}"]
     if result.agent is not None:
-        lines.append(f"Play against it: {shlex.join([suphx, 'play', '--agent', str(result.agent)])}")
-        match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", "ukeire"]
+        if result.is_playable:
+            lines.append(f"Play against it: {shlex.join([suphx, 'play', '--agent', str(result.agent)])}")
+        match = [suphx, "evaluate", "--candidate", str(result.agent), "--baseline", result.baseline]
         lines.append(f"Another match: {shlex.join(match)}")
     return lines

@@ -8,47 +8,67 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from suphx.games.doudizhu import ScriptedPlayer, play_decks
+from suphx.games.registry import candidate_game
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx.training.loop.training_watch import StoppedError, TrainingWatch
-from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED
-from suphx.training.monte_carlo.monte_carlo_learning import SIDES, learn_values
-from suphx.training.monte_carlo.value_nets import FILES, save_value_nets
+from suphx.training.monte_carlo.monte_carlo_config import MAX_SEED, MonteCarloConfig
+from suphx.training.monte_carlo.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo.round_backend import NewBackend
+from suphx.training.monte_carlo.value_nets import file_names, save_value_nets
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
-from suphx_platform.console.console import Progress
+from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "learning"
 _PERCENT = 100
 
 
-def learning_stage() -> Stage[MonteCarloRecipe]:
-    """Return the stage."""
-    return Stage(name=STAGE_NAME, run=run, recipe_keys=("game", "rules", "learning"), artifacts=(METRICS_FILE, *FILES))
+def learning_stage(game_name: str) -> Stage[MonteCarloRecipe]:
+    """Return the stage of a game."""
+    artifacts = (METRICS_FILE, *file_names(candidate_game(game_name)))
+    return Stage(name=STAGE_NAME, run=run, recipe_keys=("game", "rules", "learning"), artifacts=artifacts)
 
 
 def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     """Learn, or continue, and return the figures at the end."""
     recipe = context.recipe
+    game = candidate_game(recipe.game)
     config = replace(recipe.learning, seed=(recipe.learning.seed + context.seed) % MAX_SEED)
     with context.console.activity("compiling kernels"):
-        play_decks(1, recipe.rules, ScriptedPlayer("rule"), ScriptedPlayer("random"))
+        game.play_match(1, recipe.rules, *(game.scripted_player(name) for name in (game.agents[0], game.agents[-1])))
     with context.console.progress("%", _PERCENT, name=STAGE_NAME) as progress, StopRequest() as stop:
         watch = _Watch(context, progress, stop)
         try:
-            nets, done = learn_values(
-                config, recipe.rules, context.folder, report=watch.report, keep=context.keep, watch=watch
+            trained, done = learn_values(
+                config,
+                game,
+                recipe.rules,
+                context.folder,
+                report=watch.report,
+                keep=context.keep,
+                watch=watch,
+                new_backend=_new_backend(recipe, config, context.console),
             )
         except StoppedError as stopped:
             raise Interrupted(f"step {stopped.step:,} of {STAGE_NAME}") from stopped
-    save_value_nets(context.folder, nets, recipe.rules, {"recipe": recipe.name, "step": done.best_step})
+    save_value_nets(context.folder, trained, {"recipe": recipe.name, "step": done.best_step})
     last = done.history[-1]
     context.console.say(f"{STAGE_NAME}: {last['games']:,} games, the nets of step {done.best_step:,} won most")
     figures = {name: last[name] for name in ("step", "games", "samples", "seconds", "loss")}
     return {name: float(value) for name, value in figures.items()} | {"best_step": float(done.best_step)}
+
+
+def _new_backend(recipe: MonteCarloRecipe, config: MonteCarloConfig, console: Console) -> NewBackend | None:
+    """Return who plays and learns: None is this process, which never imports Ray."""
+    if not recipe.cluster.on_ray:
+        return None
+    from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+
+    return partial(RayRounds, config, recipe.cluster, recipe.game, recipe.rules, say=console.say)
 
 
 class _Watch(TrainingWatch):
@@ -63,7 +83,8 @@ class _Watch(TrainingWatch):
         points = curve_point(entry)
         self._context.tracker.log_metrics(points, step=entry["step"])
         opponent = self._context.recipe.learning.opponents[-1]
-        shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in SIDES]
+        sides = candidate_game(self._context.recipe.game).sides
+        shares = [f"{points[f'{opponent}_wp_{side}']:.0%} as {side}" for side in sides]
         self._note = f"{entry['games']:,} games; wins against {opponent}: {', '.join(shares)}"
 
     def resumed(self, step: int, share_done: float) -> None:

@@ -9,7 +9,7 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_plan import CodeChange
 from suphx_pipelines.monte_carlo import match_stage, report_stage
-from suphx_pipelines.monte_carlo.learning_stage import learning_stage
+from suphx_pipelines.monte_carlo.learning_stage import STAGE_NAME, learning_stage
 from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.runs.runner import Runner, RunResult
 from suphx_platform.console.console import Console
@@ -18,12 +18,14 @@ from suphx_platform.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonteCarloResult:
-    """What ``suphx run`` answers for another game than riichi."""
+    """What ``suphx run`` answers for a game that is learned by Deep Monte-Carlo."""
 
     run: RunResult
     report: Path
-    agent: Path | None = None
-    """No command takes the nets of another game than riichi as an agent."""
+    agent: Path
+    """Folder of the nets."""
+    baseline: str
+    """The strongest opponent of the match at the end."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: those of a run, and what ``match.json`` says of each opponent."""
@@ -39,9 +41,9 @@ class MonteCarloResult:
         }
 
 
-def monte_carlo_stages() -> list[Stage[MonteCarloRecipe]]:
-    """Return the stages in order."""
-    return [learning_stage(), match_stage.match_stage(), report_stage.report_stage()]
+def monte_carlo_stages(game_name: str) -> list[Stage[MonteCarloRecipe]]:
+    """Return the stages of a game in order."""
+    return [learning_stage(game_name), match_stage.match_stage(), report_stage.report_stage()]
 
 
 def run_monte_carlo(
@@ -56,7 +58,7 @@ def run_monte_carlo(
     """Run all stages that are not finished yet; arguments and errors as for Runner."""
     runner = Runner(
         recipe,
-        monte_carlo_stages(),
+        monte_carlo_stages(recipe.game),
         runs=runs,
         records=None,
         console=console,
@@ -69,4 +71,10 @@ def run_monte_carlo(
         max_wait_hours=max_wait_hours,
     )
     result = runner.run()
-    return MonteCarloResult(run=result, report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME)
+    return MonteCarloResult(
+        run=result,
+        report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME,
+        agent=result.folder / STAGE_NAME,
+        baseline=recipe.match.opponents[-1],
+        is_playable=False,
+    )

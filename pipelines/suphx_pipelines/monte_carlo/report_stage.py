@@ -8,7 +8,7 @@ from typing import Any
 
 from suphx.atomic_file import write_atomically
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.monte_carlo.monte_carlo_learning import SIDES
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx_pipelines.charts.line_chart import Curve, line_chart
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
@@ -55,7 +55,7 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
     sections = [
         ("Match", _match(match)),
-        ("Learning", _learning(learned, recipe.learning.opponents)),
+        ("Learning", _learning(learned, recipe.learning, match["sides"])),
         ("Settings", report_page.facts(environment()) + _recipe_text(recipe)),
     ]
     page = report_page.page(f"Suphx: {recipe.name}", recipe.about, head, sections)
@@ -66,29 +66,29 @@ def run(context: StageContext[MonteCarloRecipe]) -> dict[str, float]:
 def verdict(match: Figures) -> Verdict:
     """Return the verdict of a run with this ``match.json``: how the nets did against the last opponent."""
     opponents = list(match["opponents"])
-    sentences = [_sentence(name, match["opponents"][name]) for name in reversed(opponents)]
+    sentences = [_sentence(name, match["opponents"][name], match["sides"]) for name in reversed(opponents)]
     low, high = match["opponents"][opponents[-1]]["share"]["interval"]
     outcome: Outcome = "better" if low > 0.5 else "worse" if high < 0.5 else "undecided"
     return Verdict(outcome=outcome, sentence=f"{' '.join(sentences)} {match['decks']:,} decks each, both sides.")
 
 
-def _sentence(opponent: str, figures: Figures) -> str:
+def _sentence(opponent: str, figures: Figures, sides: Sequence[str]) -> str:
     low, high = figures["share"]["interval"]
     word = "beat" if low > 0.5 else "lose to" if high < 0.5 else "play about as well as"
-    sides = " and ".join(f"{figures[f'wp_{side}']['mean']:.0%} as {side}" for side in SIDES)
-    return f"The nets {word} {opponent}: they win {sides}."
+    shares = " and ".join(f"{figures[f'wp_{side}']['mean']:.0%} as {side}" for side in sides)
+    return f"The nets {word} {opponent}: they win {shares}."
 
 
 def _match(match: Figures) -> str:
     rows = []
     for opponent, figures in match["opponents"].items():
         cells = [opponent, _share(figures["share"])]
-        for side in SIDES:
+        for side in match["sides"]:
             points = figures[f"adp_{side}"]
             cells.append(_share(figures[f"wp_{side}"]))
             cells.append(f"{decimal(points['mean'])} ({interval(points['interval'])})")
         rows.append(cells)
-    columns = ("against", "WP", *(f"{measure} as {side}" for side in SIDES for measure in ("WP", "ADP")))
+    columns = ("against", "WP", *(f"{measure} as {side}" for side in match["sides"] for measure in ("WP", "ADP")))
     return report_page.table(columns, rows, about=_ABOUT_MATCH)
 
 
@@ -97,7 +97,7 @@ def _share(figure: Figures) -> str:
     return f"{percent(figure['mean'])} ({percent(low)} to {percent(high)})"
 
 
-def _learning(learned: Figures, opponents: Sequence[str]) -> str:
+def _learning(learned: Figures, config: MonteCarloConfig, sides: Sequence[str]) -> str:
     points = [curve_point(entry) for entry in learned["curve"]]
     last = points[-1]
     body = report_page.tiles(
@@ -108,14 +108,15 @@ def _learning(learned: Figures, opponents: Sequence[str]) -> str:
         ]
     )
     loss = Curve(name="loss", points=[(point["seconds"] / 60, point["loss"]) for point in points])
-    title = "Loss: mean squared error of the values"
+    kind = f"yes or no for the moves of {config.imitates}" if config.imitates else "mean squared error of the values"
+    title = f"Loss: {kind}"
     figure = report_page.figure(line_chart([loss], title, x_title="minutes", least=0.0), title)
-    return body + report_page.side_by_side(*(_chart(points, opponent) for opponent in opponents), figure)
+    return body + report_page.side_by_side(*(_chart(points, opponent, sides) for opponent in config.opponents), figure)
 
 
-def _chart(points: Sequence[Mapping[str, float]], opponent: str) -> str:
+def _chart(points: Sequence[Mapping[str, float]], opponent: str, sides: Sequence[str]) -> str:
     curves = []
-    for colour, side in enumerate(SIDES):
+    for colour, side in enumerate(sides):
         known = [(point[f"{opponent}_wp_{side}"], point[f"{opponent}_wp_{side}_error"]) for point in points]
         curves.append(
             Curve(

@@ -1,4 +1,4 @@
-"""The recipe of a run in which nets learn a game by Deep Monte-Carlo: DouDizhu, the second game (docs/games.md)."""
+"""The recipe of a run in which nets learn a game by Deep Monte-Carlo: that of DouDizhu (docs/games.md)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig, check_opponents
 from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 from suphx_platform.storage.storage import StorageConfig
 
 
@@ -25,7 +27,6 @@ class DeckMatchConfig:
     def __post_init__(self) -> None:
         if self.decks < 2:
             raise ValueError(f"decks is {self.decks}: use at least 2, one has no interval")
-        check_opponents(self.opponents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +47,24 @@ class MonteCarloRecipe:
     """Options of the rules."""
     learning: MonteCarloConfig = field(default_factory=MonteCarloConfig)
     """How the nets play against themselves and learn."""
+    cluster: RoundLayoutConfig = field(default_factory=RoundLayoutConfig)
+    """Whether one process plays and learns, or several that Ray places."""
     match: DeckMatchConfig = field(default_factory=DeckMatchConfig)
     """Match at the end."""
     storage: StorageConfig = field(default_factory=StorageConfig)
     """Bucket or folder where results are kept besides the folder of runs."""
 
+    def __post_init__(self) -> None:
+        agents = candidate_game(self.game).agents
+        check_opponents(self.learning.opponents, agents)
+        check_opponents(self.match.opponents, agents)
+        if self.learning.imitates and self.learning.imitates not in agents:
+            raise ValueError(f"learning.imitates is {self.learning.imitates!r}: use {' or '.join(agents)}, or nothing")
+
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a run is carried out, not what it gives: a run goes on when they are changed."""
-        return ("about", "minutes", "storage", "learning.save_seconds", "learning.threads")
+        return ("about", "minutes", "storage", "cluster", "learning.save_seconds", "learning.threads")
 
 
 def load_monte_carlo_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> MonteCarloRecipe:

@@ -25,7 +25,7 @@ def check_kind(path: Path, command: Command, *, any_game: bool = False) -> None:
     if is_of_another_game(table):
         if any_game:
             return
-        raise ValueError(f"{path} is a recipe for {table[GAME_KEY]}: only suphx run takes it, in one process")
+        raise ValueError(f"{path} is a recipe for {table[GAME_KEY]}: only suphx run and suphx launch take it")
     for other in _RECIPES:
         foreign = _foreign_keys(table, command, other)
         if foreign:

@@ -7,15 +7,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol
 
 import ray
 
 from suphx_platform.backend.backend import Event, Fault
+from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.engine_rates import EngineRates
 from suphx_platform.on_ray.in_flight_calls import InFlightCall, InFlightCalls
-from suphx_platform.on_ray.ray_actors import Health, NotBegunError
-from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 
 _CHECKS = 4
 """Times within ``hang_seconds`` that every part is asked how it is."""
@@ -29,6 +28,25 @@ _WAIT_SECONDS = 0.5
 _UNREPORTED = "its process has ended, and another one has taken its place"
 
 
+class TimeLimits(Protocol):
+    """The settings of a supervisor: a layout of any kind of run has them."""
+
+    @property
+    def hang_seconds(self) -> float:
+        """Time without a heartbeat after which a part is killed."""
+        ...
+
+    @property
+    def start_seconds(self) -> float:
+        """Time limit for starting a part, and for the answer to any other call."""
+        ...
+
+    @property
+    def max_failures(self) -> int:
+        """Number of times in a row that one part may die or fail."""
+        ...
+
+
 class ActorSupervisor:
     """Consumes: answers to questions of health. Produces: faults. Waits for: nothing.
 
@@ -36,7 +54,7 @@ class ActorSupervisor:
     is one fault, however many calls fail because of it.
     """
 
-    def __init__(self, config: RayLayoutConfig, parts: Mapping[str, Any]) -> None:
+    def __init__(self, config: TimeLimits, parts: Mapping[str, Any]) -> None:
         self.calls = InFlightCalls(self._hung)
         self.health: dict[str, Health] = {}
         """What each living part said last."""

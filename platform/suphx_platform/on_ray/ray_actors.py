@@ -10,7 +10,6 @@ import logging
 import os
 import pickle
 import threading
-import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,9 +23,14 @@ import ray
 from suphx.experience.observation import PolicyOutputs
 from suphx.experience.sparse_observations import SparseObservations
 from suphx.experience.trajectory import Decisions
+from suphx_platform.on_ray.actor.ray_actor import (
+    PLACE,
+    Health,
+    NotBegunError,
+    RayActor,
+    health_of_process,
+)
 from suphx_platform.on_ray.engine_client import EngineClient
-from suphx_platform.on_ray.process_memory import private_bytes
-from suphx_platform.parts.engine_counts import EngineCounts
 from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 from suphx_platform.parts.replay_buffer import BufferStatus, ReplayBuffer
@@ -43,51 +47,6 @@ if TYPE_CHECKING:
 # What needs torch or RLlib is imported where it runs: simulators, buffers and the server must stay small.
 
 Arrays = Mapping[str, np.ndarray]
-
-
-PLACE, BESIDE = 0.99, 0.001
-"""Shares of a node's resource: of whom it is meant for, and of those who only want to be near."""
-
-
-_INCARNATION = uuid.uuid4().hex
-"""Of this process, which is one incarnation of a part: Ray gives each one a process of its own."""
-
-
-class NotBegunError(RuntimeError):
-    """A part was started again since it was last told what to do, and has forgotten all: tell it again."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.incarnation = _INCARNATION
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """What a part says of its process."""
-
-    process: int
-    node: str
-    memory_bytes: int
-    """Private memory: what the process would free by ending."""
-    incarnation: str
-    """Another one whenever the part was started again."""
-    waiting_seconds: float = 0.0
-    """Of an engine: how long its oldest request has been waiting."""
-    counts: EngineCounts | None = None
-    """Of an engine: what it has done."""
-    versions_behind: int = 0
-    """Of the parameter server: how far the slowest engine is behind."""
-    awaits_begin: bool = False
-    """Of the parameter server: it has been started and not told what to begin with; all who need it wait."""
-
-
-class RayActor:
-    """What all actors have."""
-
-    @ray.method(concurrency_group="health")
-    def health(self) -> Health:
-        """Say that the process lives, whatever else it is doing."""
-        return _health()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +107,9 @@ class SimulatorActor(RayActor):
     @ray.method(concurrency_group="health")
     def health(self) -> Health:
         """Say that the process lives, and what an engine of its own has done."""
-        return _health() if self._own is None else replace(_health(), counts=self._own.engine.counts)
+        return (
+            health_of_process() if self._own is None else replace(health_of_process(), counts=self._own.engine.counts)
+        )
 
     def _begun(self) -> SelfPlaySimulator:
         if self._simulator is None:
@@ -178,7 +139,7 @@ class InferenceEngineActor(RayActor):
     def health(self) -> Health:
         """Say that the process lives, and how long the oldest request has been waiting."""
         engine = self._own.engine
-        return replace(_health(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
+        return replace(health_of_process(), waiting_seconds=engine.waiting_seconds, counts=engine.counts)
 
 
 class ReplayBufferActor(RayActor):
@@ -266,8 +227,8 @@ class ParameterServerActor(RayActor):
     def health(self) -> Health:
         """Say that the process lives, and how far engines are behind."""
         if not self._has_begun.is_set():
-            return replace(_health(), awaits_begin=True)
-        return replace(_health(), versions_behind=max(self._server.behind().values(), default=0))
+            return replace(health_of_process(), awaits_begin=True)
+        return replace(health_of_process(), versions_behind=max(self._server.behind().values(), default=0))
 
 
 class LearnerActor(RayActor):
@@ -358,7 +319,3 @@ def _new_engine(
     from suphx_platform.on_ray.fetching_engine import FetchingEngine
 
     return FetchingEngine(config, server_name, name, has_thread=has_thread)
-
-
-def _health() -> Health:
-    return Health(os.getpid(), ray.util.get_node_ip_address(), private_bytes(), _INCARNATION)

@@ -7,7 +7,6 @@ empty them and publish versions, actor_supervisor.py knows who lives.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from contextlib import ExitStack
@@ -17,10 +16,11 @@ import ray
 from suphx_platform.backend.backend import BackendState, Event, SelfPlay
 from suphx_platform.backend.local_backend import full_error, new_context
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
+from suphx_platform.on_ray.actor.missing_parts import MissingParts
+from suphx_platform.on_ray.actor.ray_actor import Health
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.learner_driver import LearnerDriver
-from suphx_platform.on_ray.ray_actors import Health
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
 from suphx_platform.on_ray.topology import Topology, local_needs, play_match
@@ -29,7 +29,6 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts
 
 _WAIT_SECONDS = 0.5
-_SAY_SECONDS = 30.0
 
 
 class RayBackend:
@@ -141,7 +140,7 @@ class RayBackend:
         self._supervisor = ActorSupervisor(self._config.cluster, parts)
         self._simulators = SimulatorGroup(self._config, self._topology, self._supervisor)
         self._learner_driver = LearnerDriver(self._config, self._topology, self._supervisor, self._simulators)
-        self._said_at, self._has_waited = time.monotonic(), False
+        self._missing = MissingParts(parts, self._say, remedy="reduce the numbers in [reinforcement.cluster]")
         self._learner_driver.begin([play.start, play.weak, *([play.teacher] if play.teacher else [])], state)
         self._simulators.begin(state)
 
@@ -156,28 +155,8 @@ class RayBackend:
         is_turn = not self._is_lockstep or (self._is_quiet and self._simulators.is_empty)
         self._simulators.work(may_play=may_play and is_turn)
         self._supervisor.calls.wait(_WAIT_SECONDS)
-        self._say_who_is_missing()
+        self._missing.look(self._supervisor.health)
 
     @property
     def _is_quiet(self) -> bool:
         return self._supervisor.calls.num_working == 0 and self._simulators.num_pending == 0
-
-    def _say_who_is_missing(self) -> None:
-        """Say now and then which parts have no place, or have not started yet."""
-        missing = self.parts - self._supervisor.health.keys()
-        now = time.monotonic()
-        if not missing:
-            if self._has_waited:
-                self._say("all parts are there")
-            self._said_at, self._has_waited = now, False
-        elif now > self._said_at + _SAY_SECONDS:
-            self._said_at, self._has_waited = now, True
-            names = ", ".join(sorted(missing)[:5])
-            offered = {name: n for name, n in ray.cluster_resources().items() if name in _SHOWN}
-            self._say(
-                f"waiting for {names}: starting or not scheduled yet; the nodes offer {offered}. If that is not "
-                "enough, add nodes, or reduce the numbers in [reinforcement.cluster]"
-            )
-
-
-_SHOWN = ("CPU", "GPU", "simulator", "inference", "learner")

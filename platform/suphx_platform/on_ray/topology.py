@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from suphx_platform.on_ray.actor.ray_actor import BESIDE, PLACE, RayActor
 from suphx_platform.on_ray.ray_actors import (
-    BESIDE,
-    PLACE,
     InferenceEngineActor,
     LearnerActor,
     OwnEngine,
     ParameterServerActor,
-    RayActor,
     ReplayBufferActor,
     SimulatorActor,
 )
@@ -83,9 +81,7 @@ class Topology:
         return f"{self._run} {part}"
 
     def _new(self, part: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
-        """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
-        settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
-        return ray.remote(**settings)(kind).options(name=self._name(part), **needs).remote(*arguments)
+        return new_actor(self._name(part), kind, needs, *arguments, **groups)
 
     def parts(self) -> dict[str, Any]:
         """Return all actors by name."""
@@ -93,6 +89,12 @@ class Topology:
         for role in ("engine", "buffer", "simulator"):
             named |= {f"{role} {number}": actor for number, actor in enumerate(getattr(self, f"{role}s"))}
         return named
+
+
+def new_actor(name: str, kind: type[RayActor], needs: Mapping[str, Any], *arguments: Any, **groups: int) -> Any:
+    """Return an actor that Ray starts again whenever it dies; its health is asked aside of its work."""
+    settings: dict[str, Any] = {"max_restarts": -1, "concurrency_groups": {"health": 1, **groups}}
+    return ray.remote(**settings)(kind).options(name=name, **needs).remote(*arguments)
 
 
 _RETRIES: dict[str, Any] = {"max_retries": 3, "retry_exceptions": [ChildProcessError]}  # Ray's types lack the list

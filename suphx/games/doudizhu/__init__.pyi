@@ -37,4 +37,15 @@ from .selfplay.game_play import (
     play_decks as play_decks,
     play_games as play_games,
 )
-from .selfplay.table_group import SeatObservations as SeatObservations, TableGroup as TableGroup
+from .selfplay.table_group import TableGroup as TableGroup
+
+# Records of games, and hands of the others as a seat may imagine them.
+from .hidden.determinization import sample_hands as sample_hands
+from .records.game_record import (
+    GameRecord as GameRecord,
+    read_records as read_records,
+    record_of as record_of,
+    replay as replay,
+    write_records as write_records,
+)
+from .records.text import parse_record as parse_record, record_text as record_text

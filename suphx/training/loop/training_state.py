@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ class TrainingProgress:
     """Those samples."""
     weak_step: int = 0
     """Step of the weights that were kept as the weak ones; 0 before."""
+    dealt: int = 0
+    """Rounds of self-play that were given to somebody to play; no number is used twice (Deep Monte-Carlo)."""
     best_step: int = 0
     """Step of the best weights; 0 before the first validation."""
     best_loss: float | None = None
@@ -52,13 +55,18 @@ def save_training_state(
 
     ``run``: the settings that must not change when it resumes, as JSON values; ``best``: the best state dict so far.
     """
+    tensors = state_tensors(net, optimizer) | {f"best.{name}": tensor for name, tensor in best.items()}
+    header = {"kind": "training state", "format_version": FORMAT_VERSION, "progress": asdict(progress), "run": run}
+    write_tensors(path, tensors, header)
+
+
+def state_tensors(net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return the weights and the optimizer's state of all parameters, by name: what ``restore_tensors`` takes."""
     tensors = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
-    tensors |= {f"best.{name}": tensor for name, tensor in best.items()}
     for name, parameter in net.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer.{name}.{key}"] = value
-    header = {"kind": "training state", "format_version": FORMAT_VERSION, "progress": asdict(progress), "run": run}
-    write_tensors(path, tensors, header)
+    return tensors
 
 
 def load_training_state(
@@ -77,13 +85,13 @@ def load_training_state(
     try:
         positions = [StreamPosition(**position) for position in header["progress"]["positions"]]
         progress = TrainingProgress(**header["progress"] | {"positions": positions})
-        return progress, _restore(tensors, net, optimizer)
+        return progress, restore_tensors(tensors, net, optimizer)
     except (KeyError, TypeError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
         raise ValueError(f"{path} is damaged ({reason}): delete it to start over") from error
 
 
-def _restore(tensors: dict[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
+def restore_tensors(tensors: Mapping[str, Tensor], net: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
     """Fill ``net`` and ``optimizer``; return the best state dict. KeyError and RuntimeError for tensors of others."""
     parts: dict[str, dict[str, Tensor]] = {"net": {}, "best": {}, "optimizer": {}}
     for name, tensor in tensors.items():

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.games.doudizhu import AGENTS
-from suphx.models.computation import Precision
+from suphx.models.computation import DeviceName, Precision
 
 MAX_SEED = 1_000_000  # each seed has decks of its own
 
@@ -20,9 +19,15 @@ class MonteCarloConfig:
     """Games of a round: they are played by the newest nets, then learned from once."""
     batches: int = 4
     """Each net's samples of a round are split into so many optimizer steps; a game gives a net about 13 samples."""
+    device: DeviceName = "auto"
+    """Where the nets learn, and play if one process does both: cpu, cuda, or auto: cuda if there is a GPU. The
+    simulators of a run over Ray play on the CPU."""
     precision: Precision = "auto"
-    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the CPU supports it, which is faster there
+    """fp32; bf16 (autocast, weights stay float32); auto: bf16 where the device supports it, which is faster there
     (docs/games.md)."""
+    imitates: str = ""
+    """A scripted agent whose moves the nets learn, from games that it plays against itself (supervised learning: is
+    this candidate its move, yes or no); empty = learn the returns of self-play."""
     epsilon: float = 0.01
     """Share of moves that are played at random."""
     learning_rate: float = 1e-4
@@ -47,7 +52,7 @@ class MonteCarloConfig:
     save_seconds: float = 60.0
     """The state is saved after a round if the last save is this long ago, and at the end."""
     threads: int = 0
-    """Threads of torch; 0 = torch's default."""
+    """Threads of torch in each process; 0 = torch's default; over Ray that is the CPUs reserved for the process."""
     seed: int = 1
     """Of first weights, decks and random moves."""
 
@@ -55,7 +60,8 @@ class MonteCarloConfig:
         for name in ("games", "batches", "max_rounds", "evaluate_rounds", "evaluate_decks"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} is {getattr(self, name)}: use at least 1")
-        check_opponents(self.opponents)
+        if self.device not in get_args(DeviceName):
+            raise ValueError(f"device is {self.device!r}: use auto, cpu or cuda")
         if self.precision not in get_args(Precision):
             raise ValueError(f"precision is {self.precision!r}: use auto, bf16 or fp32")
         for name in ("max_minutes", "save_seconds", "threads", "seed"):
@@ -71,11 +77,11 @@ class MonteCarloConfig:
                 raise ValueError(f"{name} is {getattr(self, name)}: use a number above 0")
 
 
-def check_opponents(names: Sequence[str]) -> None:
-    """Raise ValueError unless ``names`` are scripted agents, at least one, each once."""
-    unknown = [name for name in names if name not in AGENTS]
+def check_opponents(names: Sequence[str], agents: Sequence[str]) -> None:
+    """Raise ValueError unless ``names`` are some of the scripted ``agents`` of a game, at least one, each once."""
+    unknown = [name for name in names if name not in agents]
     if unknown or not names or len(set(names)) < len(names):
-        raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(AGENTS)}, each once")
+        raise ValueError(f"opponents is {list(names)}: name one or more of {', '.join(agents)}, each once")
 
 
 FREE_KEYS = ("max_rounds", "max_minutes", "save_seconds", "threads")

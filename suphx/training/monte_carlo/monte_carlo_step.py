@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Protocol, Self, cast
 
 import numpy as np
 import torch
@@ -15,6 +16,20 @@ from torch.optim import RMSprop
 from suphx.kernel.record import I64, U8
 from suphx.training.loop.loss_watch import DivergedError
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+
+
+class Samples(Protocol):
+    """What one net learns from."""
+
+    def __len__(self) -> int: ...
+
+    def rows(self, indices: I64) -> Self:
+        """Return the samples at ``indices``."""
+        ...
+
+    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
+        """Return the mean loss of ``net``, which is on ``device``."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +45,26 @@ class ValueSamples:
     returns: NDArray[np.float32]
     """float32 (n,)."""
 
+    def __len__(self) -> int:
+        return len(self.returns)
+
     def rows(self, indices: I64) -> Self:
         """Return the samples at ``indices``."""
         return type(self)(self.states[indices], self.history[indices], self.candidates[indices], self.returns[indices])
+
+    def loss(self, net: nn.Module, device: torch.device, *, is_bf16: bool) -> Tensor:
+        """Return the mean squared error of the values against the returns."""
+        arrays = (self.states, self.history, self.candidates, np.arange(len(self)))
+        values = candidate_values(net, arrays, device, is_bf16=is_bf16)
+        return value_loss(values, torch.from_numpy(self.returns).to(device))
+
+
+def candidate_values(
+    net: nn.Module, arrays: Sequence[NDArray[np.generic]], device: torch.device, *, is_bf16: bool
+) -> Tensor:
+    """Return float32 [m]: what ``net`` gives each candidate; ``arrays``: the inputs of its ``forward``."""
+    with torch.autocast(device.type, torch.bfloat16, enabled=is_bf16):
+        return cast(Tensor, net(*(torch.from_numpy(array).to(device) for array in arrays)))
 
 
 def value_loss(values: Tensor, returns: Tensor) -> Tensor:
@@ -46,17 +78,14 @@ def new_value_optimizer(nets: nn.Module, config: MonteCarloConfig) -> RMSprop:
 
 
 def learn_samples(
-    net: nn.Module, optimizer: RMSprop, samples: ValueSamples, max_grad_norm: float, *, is_bf16: bool = False
+    net: nn.Module, optimizer: RMSprop, samples: Samples, max_grad_norm: float, *, is_bf16: bool = False
 ) -> float:
-    """Do one step of ``net`` alone; return its loss. DivergedError if the loss or gradient is not finite.
+    """Do one step of ``net`` alone, on its device; return its loss. DivergedError if loss or gradient is not finite.
 
     ``is_bf16``: the net is computed in bf16 (autocast); weights, loss and optimizer stay float32.
     """
-    arrays = (samples.states, samples.history, samples.candidates, np.arange(len(samples.returns)))
     optimizer.zero_grad(set_to_none=True)
-    with torch.autocast("cpu", torch.bfloat16, enabled=is_bf16):
-        values = net(*map(torch.from_numpy, arrays))
-    loss = value_loss(values, torch.from_numpy(samples.returns))
+    loss = samples.loss(net, next(net.parameters()).device, is_bf16=is_bf16)
     torch.autograd.backward(loss)
     norm = float(nn.utils.clip_grad_norm_(net.parameters(), max_grad_norm))
     cost = float(loss.detach())

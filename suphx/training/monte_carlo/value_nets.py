@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
-from suphx.games.doudizhu import SEAT_NAMES, Rules
+from suphx.games.candidate_game import CandidateGame
+from suphx.games.registry import GAMES, candidate_game, candidate_games, game_of_files
 from suphx.models.checkpoints.tensor_file import read_tensors, write_tensors
-from suphx.training.monte_carlo.value_player import new_nets
+from suphx.models.computation import Precision
+from suphx.models.device import uses_bf16
+from suphx.training.monte_carlo.value_player import ValuePlayer, new_nets
 
 _KIND = "candidate values"
-_FORMAT_VERSION = 1
-FILES = tuple(f"{seat}.safetensors" for seat in SEAT_NAMES)
+_FORMAT_VERSION = 2
 
 
-def save_value_nets(folder: Path, nets: nn.ModuleList, rules: Rules, extra: dict[str, Any] | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class ValueNets:
+    """Nets that learned a game by Deep Monte-Carlo."""
+
+    game: CandidateGame
+    rules: Any
+    nets: nn.ModuleList
+
+    def player(self, precision: Precision = "auto") -> ValuePlayer:
+        """Return the agent that plays the move with the highest value, on the CPU."""
+        is_bf16 = uses_bf16(precision, torch.device("cpu"))
+        return ValuePlayer(self.nets.eval(), self.game.candidate_columns(self.rules), is_bf16=is_bf16)
+
+
+def file_names(game: CandidateGame) -> tuple[str, ...]:
+    """Return the names of the files of all seats."""
+    return tuple(f"{seat}.safetensors" for seat in game.seat_names)
+
+
+def save_value_nets(folder: Path, trained: ValueNets, extra: dict[str, Any] | None = None) -> None:
     """Write one file for each seat, atomically; ``extra``: what else the headers say, as JSON values."""
-    for net, name, seat in zip(nets, FILES, SEAT_NAMES, strict=True):
-        header = {"kind": _KIND, "format_version": _FORMAT_VERSION, "seat": seat, "rules": asdict(rules)}
-        write_tensors(folder / name, net.state_dict(), header | {"extra": extra or {}})
+    game = trained.game
+    for net, name, seat in zip(trained.nets, file_names(game), game.seat_names, strict=True):
+        header = {"kind": _KIND, "format_version": _FORMAT_VERSION, "game": game.name, "seat": seat}
+        header |= {"rules": asdict(trained.rules), "extra": extra or {}}
+        write_tensors(folder / name, net.state_dict(), header)
 
 
-def load_value_nets(folder: Path) -> tuple[nn.ModuleList, Rules]:
-    """Return the nets by seat and the rules that they learned.
+def load_value_nets(folder: Path) -> ValueNets:
+    """Return the nets of a folder, on the CPU, with their game and the rules that they learned.
 
     FileNotFoundError if a file is missing; ValueError if one is damaged, or of another seat, kind or rules.
     """
-    nets, found = new_nets(0), list[Rules]()
-    for net, name, seat in zip(nets, FILES, SEAT_NAMES, strict=True):
+    name = game_of_files(path.name for path in folder.glob("*.safetensors"))
+    if name is None:
+        needed = ", ".join(str(GAMES[each].net_file) for each in candidate_games())
+        raise FileNotFoundError(f"{folder} has no nets: it needs {needed} and those of the other seats")
+    game = candidate_game(name)
+    nets, found = new_nets(game, 0), list[Any]()
+    for net, name, seat in zip(nets, file_names(game), game.seat_names, strict=True):
         tensors, header = read_tensors(folder / name)
-        if (header.get("kind"), header.get("format_version"), header.get("seat")) != (_KIND, _FORMAT_VERSION, seat):
+        kind = tuple(header.get(key) for key in ("kind", "format_version", "game", "seat"))
+        if kind != (_KIND, _FORMAT_VERSION, game.name, seat):
             raise ValueError(f"{folder / name} has no net of the seat {seat}, format {_FORMAT_VERSION}: train it again")
         try:
-            found.append(Rules(**header["rules"]))
+            found.append(game.new_rules(header["rules"]))
             net.load_state_dict(tensors)
         except (KeyError, TypeError, RuntimeError) as error:
             reason = " ".join(str(error).split())[:200]  # torch lists every tensor, one a line
             raise ValueError(f"{folder / name} is damaged ({reason}): train it again") from error
     if len(set(found)) > 1:
         raise ValueError(f"the nets in {folder} learned different rules: use those of one training")
-    return nets.eval(), found[0]
+    return ValueNets(game, found[0], nets.eval())

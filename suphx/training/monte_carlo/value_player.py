@@ -1,24 +1,17 @@
-"""Nets that play DouDizhu: each seat's net gives every candidate a value, and the highest is played."""
+"""Nets that play: each seat's net gives every candidate a value, and the highest is played."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from suphx.games.doudizhu import (
-    HISTORY_SHAPE,
-    LANDLORD_COLUMNS,
-    PEASANT_COLUMNS,
-    SEAT_NAMES,
-    Moves,
-    SeatObservations,
-    Simulator,
-    move_columns,
-)
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.candidate_game import CandidateGame
 from suphx.kernel.record import I32, I64, U8
 from suphx.models.nets.candidate_value import CandidateValueConfig, CandidateValueNet
 from suphx.models.segments import segment_argmax, segment_rows
@@ -41,24 +34,22 @@ class PlayedMoves:
 class ValuePlayer:
     """A ``Player`` of all seats. It appends what it plays to ``played``, if there is a list.
 
-    >>> results = play_decks(100, Rules(), ValuePlayer(nets, load_moves()), ScriptedPlayer("random"))
+    >>> player = ValuePlayer(nets, game.candidate_columns(rules))
+    >>> results = game.play_match(100, rules, player, game.scripted_player("random"))
     """
 
     nets: nn.ModuleList
-    """One for each seat, as ``new_nets`` gives them."""
-    moves: Moves
+    """One for each seat, as ``new_nets`` gives them, all on one device."""
+    columns: U8
+    """uint8 [moves, columns]: what a net sees of each move."""
     epsilon: float = 0.0
     """Share of moves that are played at random."""
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     played: list[PlayedMoves] | None = None
     is_bf16: bool = False
     """Compute the values in bf16 (autocast); the last layer stays float32."""
-    columns: U8 = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.columns = move_columns(self.moves)
-
-    def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
+    def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return the indices in ``seen.moves`` of the moves with the highest values, a few of them at random."""
         counts = np.diff(seen.offsets)
         chosen = seen.offsets[:-1].copy()
@@ -86,23 +77,24 @@ class ValuePlayer:
 
     def _values(self, seen: SeatObservations, rows: I64, columns: U8, lists: I64) -> NDArray[np.float32]:
         arrays = (seen.states[rows], seen.history[rows], columns, lists)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self.is_bf16):
-            values: NDArray[np.float32] = self.nets[seen.seat](*map(torch.from_numpy, arrays)).numpy()
+        net = self.nets[seen.seat]
+        device = next(net.parameters()).device
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=self.is_bf16):
+            values: NDArray[np.float32] = net(*(torch.from_numpy(array).to(device) for array in arrays)).cpu().numpy()
         return values
 
 
-def new_nets(seed: int) -> nn.ModuleList:
+def new_nets(game: CandidateGame, seed: int) -> nn.ModuleList:
     """Return one net for each seat; the weights follow from ``seed``, and torch's own random state stays as it was."""
-    history_columns = HISTORY_SHAPE[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return nn.ModuleList(
-            CandidateValueNet(
-                CandidateValueConfig(
-                    state_columns=LANDLORD_COLUMNS if name == "landlord" else PEASANT_COLUMNS,
-                    history_columns=history_columns,
-                    candidate_columns=history_columns // len(SEAT_NAMES),
-                )
-            )
-            for name in SEAT_NAMES
+        return nn.ModuleList(_new_net(game, seat) for seat in range(len(game.seat_names)))
+
+
+def _new_net(game: CandidateGame, seat: int) -> CandidateValueNet:
+    columns = game.net_columns(seat)
+    return CandidateValueNet(
+        CandidateValueConfig(
+            state_columns=columns.state, history_columns=columns.history, candidate_columns=columns.candidate
         )
+    )

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.monte_carlo import learning_stage
 from suphx_pipelines.monte_carlo.report_stage import verdict
 from suphx_pipelines.recipe.monte_carlo_recipe import DeckMatchConfig, MonteCarloRecipe, load_monte_carlo_recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.recipe.recipe_kind import check_kind
 from suphx_pipelines.recipe.recipe_lookup import shipped_recipes
 from suphx_platform.tracking.tracking import TrackingStore
 
@@ -23,10 +26,12 @@ SMALL = (
 )
 
 
-def run(capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0) -> tuple[dict[str, Any], str]:
+def run(
+    capsys: pytest.CaptureFixture[str], runs: Path, *settings: str, code: int = 0, recipe: str = "doudizhu"
+) -> tuple[dict[str, Any], str]:
     capsys.readouterr()
     words = [word for setting in (*SMALL, *settings) for word in ("--set", setting)]
-    assert cli.main(["run", "doudizhu", "--runs", str(runs), *words, "--json"]) == code
+    assert cli.main(["run", recipe, "--runs", str(runs), *words, "--json"]) == code
     captured = capsys.readouterr()
     return json.loads(captured.out or "{}"), captured.err
 
@@ -49,9 +54,19 @@ def test_a_run_learns_plays_and_reports(runs: Path, capsys: pytest.CaptureFixtur
         assert text in page
     points = TrackingStore(runs).newest_metrics(result["run_id"])
     assert {"random_wp_landlord", "loss", "rule_share"} <= points.keys()
+    assert cli.main(["evaluate", "--candidate", str(folder / "learning"), "--baseline", "random", "--decks", "4"]) == 0
+    assert "of the games on both sides together" in capsys.readouterr().err
     again, _ = run(capsys, runs)
     assert {stage["status"] for stage in again["stages"].values()} == {"kept"}
     assert again["match"] == result["match"]
+
+
+def test_nets_that_imitate_an_agent_are_trained_and_measured_alike(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result, _ = run(capsys, runs, recipe="doudizhu_supervised")
+    assert list(result["match"]["opponents"]) == ["random", "rule"]
+    assert "Loss: yes or no for the moves of rule" in Path(result["report"]).read_text()
 
 
 def test_a_stopped_run_continues(
@@ -72,10 +87,9 @@ def test_what_has_no_meaning_is_refused(runs: Path, tmp_path: Path, capsys: pyte
         (["run", "doudizhu", "--records", str(tmp_path)], "--records has no meaning for doudizhu"),
         (["run", "doudizhu", "--set", 'game="chess"'], "game"),
         (["run", "doudizhu", "--set", 'match.opponents=["expert"]'], "opponents is ['expert']: name one or more of"),
-        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
-        (["launch", "doudizhu"], "is a recipe for doudizhu: only suphx run takes it"),
+        (["tournament", "doudizhu"], "is a recipe for doudizhu: only suphx run and suphx launch take it"),
     ):
-        assert cli.main([*words, *([] if words[0] == "launch" else ["--runs", str(runs)])]) == 1
+        assert cli.main([*words, "--runs", str(runs)]) == 1
         assert message in capsys.readouterr().err
 
 
@@ -83,6 +97,37 @@ def test_the_shipped_recipe_has_the_defaults_of_the_code() -> None:
     recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu"])
     default = MonteCarloRecipe(name="doudizhu")
     assert recipe == replace(default, about=recipe.about, minutes=recipe.minutes)
+
+
+RECIPES = {name: path for name, path in shipped_recipes().items() if name.startswith("doudizhu")}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_shipped_recipe_is_named_like_its_file_and_reads_back(name: str, tmp_path: Path) -> None:
+    recipe = load_monte_carlo_recipe(RECIPES[name])
+    assert recipe.name == name
+    (tmp_path / "recipe.toml").write_text(to_toml(recipe))
+    assert load_monte_carlo_recipe(tmp_path / "recipe.toml") == recipe
+    with pytest.raises(ValueError, match="is a recipe for doudizhu: only suphx run and suphx launch take it"):
+        check_kind(RECIPES[name], "tournament")
+
+
+def test_nobody_imitates_an_agent_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match=r"learning.imitates is 'expert': use random or rule, or nothing"):
+        load_monte_carlo_recipe(RECIPES["doudizhu_supervised"], [("learning.imitates", "expert")])
+
+
+def test_the_long_recipe_learns_on_a_gpu_and_plays_on_many_cores() -> None:
+    recipe = load_monte_carlo_recipe(shipped_recipes()["doudizhu_dmc"])
+    assert (recipe.learning.device, recipe.cluster.on_ray, recipe.cluster.gpus_per_learner) == ("cuda", True, 1)
+    config = recipe.learning
+    assert (config.epsilon, config.smoothing, config.rms_epsilon, config.max_grad_norm) == (0.01, 0.99, 1e-5, 40)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU: the error is that there is none")
+def test_a_gpu_that_is_not_there_is_an_error(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["run", "doudizhu", "--runs", str(runs), "--set", "learning.device=cuda"]) == 1
+    assert "device is cuda, but this machine has no usable GPU: use auto or cpu" in capsys.readouterr().err
 
 
 def test_one_deck_has_no_interval() -> None:
@@ -99,7 +144,10 @@ def test_the_verdict_is_about_the_last_opponent(low: float, high: float, outcome
         mean = {"mean": (low + high) / 2, "interval": [low, high]}
         return dict.fromkeys(("share", "wp_landlord", "wp_peasant"), mean)
 
-    found = verdict({"decks": 500, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}})
+    sides = ["landlord", "peasant"]
+    found = verdict(
+        {"decks": 500, "sides": sides, "opponents": {"random": figures(0.9, 0.95), "rule": figures(low, high)}}
+    )
     assert found.outcome == outcome
     assert found.sentence.startswith(f"The nets {word} rule: they win ")
     assert found.sentence.endswith("500 decks each, both sides.")

@@ -7,8 +7,8 @@ from suphx_pipelines.recipe.recipe_kind import Command, check_kind
 from tests.repository import RECIPES
 
 TOURNAMENTS = {"nightly"}
-OTHER_GAMES = {"doudizhu"}  # test_monte_carlo_pipeline.py
-NAMES = sorted({path.stem for path in RECIPES.glob("*.toml")} - OTHER_GAMES)
+OTHER_GAME = "doudizhu"  # test_monte_carlo_pipeline.py
+NAMES = sorted(path.stem for path in RECIPES.glob("*.toml") if not path.stem.startswith(OTHER_GAME))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 import yaml
 
 from suphx_cli import cli
+from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
 from suphx_platform.cluster.manifest_rules import broken_rules
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster
@@ -40,6 +43,34 @@ def test_the_client_takes_values_of_the_chart(capsys: pytest.CaptureFixture[str]
     values = str(REPOSITORY / "k8s" / "overlays" / "small" / "values.yaml")
     assert cli.main(["launch", str(RECIPE), "--dry-run=client", "--values", values]) == 0
     assert "suphx/pool: spot" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_cluster")
+@pytest.mark.parametrize(("preset", "simulators", "gpus"), [("small", 12, 1), ("laptop-kind", 1, 0)])
+def test_a_recipe_of_another_game_gets_the_keys_and_the_pods_that_it_has(
+    preset: str, simulators: int, gpus: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "values.yaml").write_text("storage: {address: 's3://bucket/runs'}\nvolumes: {records: games}\n")
+    words = ["--preset", preset, "--dry-run=client", "--values", str(tmp_path / "values.yaml")]
+    assert cli.main(["launch", "doudizhu_dmc", *words, "--set", "learning.max_minutes=5"]) == 0
+    job, recipe = yaml.safe_load_all(capsys.readouterr().out)
+    assert broken_rules(job) == []
+    groups = {group["groupName"] for group in job["spec"]["rayClusterSpec"]["workerGroupSpecs"]}
+    assert groups == {"simulator", "learner"}
+    words = shlex.split(job["spec"]["entrypoint"])
+    assert "--records" not in words
+    assert words[words.index("--stop-file") + 1] == "/recipes/stop"
+    settings = [word.partition("=")[::2] for option, word in pairwise(words) if option == "--set"]
+    assert dict(settings) == {
+        "storage.address": "s3://bucket/runs",
+        "cluster.on_ray": "true",
+        "cluster.num_simulators": str(simulators),
+        "cluster.gpus_per_learner": str(gpus),
+        "learning.max_minutes": "5",
+    }
+    (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
+    loaded = load_monte_carlo_recipe(tmp_path / "recipe.toml", [(key, value) for key, value in settings[1:]])
+    assert loaded.cluster.num_simulators == simulators
 
 
 @pytest.mark.usefixtures("no_cluster")

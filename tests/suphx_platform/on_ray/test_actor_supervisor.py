@@ -8,9 +8,9 @@ import pytest
 from ray.exceptions import ActorUnavailableError, RayTaskError
 
 from suphx_platform.backend.backend import Fault
+from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
 from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.in_flight_calls import InFlightCall
-from suphx_platform.on_ray.ray_actors import Health, NotBegunError
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 
 

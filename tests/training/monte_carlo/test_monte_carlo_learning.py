@@ -1,21 +1,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
+from torch import nn
 
-from suphx.games.doudizhu import DeckResults, Rules, ScriptedPlayer
+from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
 from suphx.training.loop.metrics_file import METRICS_FILE
-from suphx.training.monte_carlo import monte_carlo_learning
+from suphx.training.monte_carlo import round_backend
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
 from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE, learn_values
-from suphx.training.monte_carlo.value_player import ValuePlayer
+from suphx.training.monte_carlo.value_evaluation import Figures
 
+GAME = candidate_game("doudizhu")
 CONFIG = MonteCarloConfig(
     games=2, batches=2, max_rounds=2, max_minutes=0, evaluate_rounds=1, evaluate_decks=1, threads=1
 )
@@ -27,12 +29,12 @@ def untimed(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) -> None:
     reported: list[dict[str, Any]] = []
-    nets, progress = learn_values(CONFIG, Rules(), tmp_path / "whole", report=reported.append)
-    learn_values(replace(CONFIG, max_rounds=1), Rules(), tmp_path / "parts")
-    resumed, progress_2 = learn_values(CONFIG, Rules(), tmp_path / "parts")
+    trained, progress = learn_values(CONFIG, GAME, Rules(), tmp_path / "whole", report=reported.append)
+    learn_values(replace(CONFIG, max_rounds=1), GAME, Rules(), tmp_path / "parts")
+    resumed, progress_2 = learn_values(CONFIG, GAME, Rules(), tmp_path / "parts")
     assert (progress.step, len(reported)) == (4, 2)
     assert untimed(progress.history) == untimed(progress_2.history) == untimed(reported)
-    assert all(torch.equal(a, b) for a, b in zip(nets.parameters(), resumed.parameters(), strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(trained.nets.parameters(), resumed.nets.parameters(), strict=True))
     last = reported[-1]
     assert last["games"] == 4
     assert set(last["random"]) == {
@@ -45,24 +47,25 @@ def test_a_training_that_was_stopped_ends_with_the_same_numbers(tmp_path: Path) 
 def test_the_nets_that_won_most_are_returned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wins = iter([0.25, 0.75, 0.5])
 
-    def play_decks(decks: int, rules: Rules, player: ValuePlayer, opponent: ScriptedPlayer) -> DeckResults:
-        seen.append({name: tensor.clone() for name, tensor in player.nets.state_dict().items()})
-        won = np.full(decks, next(wins))
-        return DeckResults(*[won] * len(fields(DeckResults)))
+    def evaluate_nets(*arguments: Any, **options: Any) -> Figures:
+        nets: nn.ModuleList = arguments[-1]
+        seen.append({name: tensor.clone() for name, tensor in nets.state_dict().items()})
+        won = next(wins)
+        return {"random": {f"{measure}_{side}": won for measure in ("wp", "adp") for side in GAME.sides}}
 
     seen: list[dict[str, torch.Tensor]] = []
-    monkeypatch.setattr(monte_carlo_learning, "play_decks", play_decks)
-    nets, progress = learn_values(replace(CONFIG, max_rounds=2), Rules(), tmp_path)
-    resumed, _ = learn_values(replace(CONFIG, max_rounds=3), Rules(), tmp_path)
+    monkeypatch.setattr(round_backend, "evaluate_nets", evaluate_nets)
+    trained, progress = learn_values(replace(CONFIG, max_rounds=2), GAME, Rules(), tmp_path)
+    resumed, _ = learn_values(replace(CONFIG, max_rounds=3), GAME, Rules(), tmp_path)
     assert (progress.best_step, progress.best_loss) == (4, 0.25)
     assert len(seen) == 3
-    for found in (nets, resumed):
+    for found in (trained.nets, resumed.nets):
         assert all(torch.equal(tensor, seen[1][name]) for name, tensor in found.state_dict().items())
 
 
 def test_a_state_of_other_settings_is_refused(tmp_path: Path) -> None:
     config = replace(CONFIG, games=1, max_rounds=1)
-    learn_values(config, Rules(), tmp_path)
+    learn_values(config, GAME, Rules(), tmp_path)
     assert (tmp_path / STATE_FILE).is_file()
     with pytest.raises(ValueError, match=r"epsilon was 0.01, now 0.2; scoring was win, now points"):
-        learn_values(replace(config, epsilon=0.2), Rules(scoring="points"), tmp_path)
+        learn_values(replace(config, epsilon=0.2), GAME, Rules(scoring="points"), tmp_path)

@@ -5,14 +5,19 @@ import pytest
 import torch
 from torch import nn
 
-from suphx.games.doudizhu import Rules, SeatObservations, Simulator, TableGroup, load_moves, move_columns, play_games
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.doudizhu import Rules, Simulator, TableGroup, load_moves, move_columns, play_games
+from suphx.games.registry import candidate_game
 from suphx.training.monte_carlo import value_player
 from suphx.training.monte_carlo.value_player import PlayedMoves, ValuePlayer, new_nets
+
+GAME = candidate_game("doudizhu")
+COLUMNS = move_columns(load_moves())
 
 
 @pytest.fixture(scope="module")
 def nets() -> nn.ModuleList:
-    return new_nets(1).eval()
+    return new_nets(GAME, 1).eval()
 
 
 def dealt(num_tables: int) -> Simulator:
@@ -23,15 +28,15 @@ def dealt(num_tables: int) -> Simulator:
 
 def test_the_same_seed_gives_the_same_nets_and_leaves_torch_alone(nets: nn.ModuleList) -> None:
     state = torch.random.get_rng_state()
-    again = new_nets(1)
+    again = new_nets(GAME, 1)
     assert torch.equal(torch.random.get_rng_state(), state)
     assert all(torch.equal(a, b) for a, b in zip(nets.parameters(), again.parameters(), strict=True))
-    assert not any(torch.equal(a, b) for a, b in zip(nets.parameters(), new_nets(2).parameters(), strict=True))
+    assert not any(torch.equal(a, b) for a, b in zip(nets.parameters(), new_nets(GAME, 2).parameters(), strict=True))
 
 
 def test_each_move_has_the_highest_value_of_its_table(nets: nn.ModuleList, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(value_player, "_MAX_CANDIDATES", 100)  # several parts
-    columns = torch.from_numpy(move_columns(load_moves()))
+    columns = torch.from_numpy(COLUMNS)
     seen_counts: list[int] = []
 
     class CheckedPlayer(ValuePlayer):
@@ -46,7 +51,7 @@ def test_each_move_has_the_highest_value_of_its_table(nets: nn.ModuleList, monke
                 seen_counts.append(int(b - a))
             return chosen
 
-    play_games(dealt(2), [CheckedPlayer(nets, load_moves())], np.zeros((2, 3), np.int64))
+    play_games(dealt(2), [CheckedPlayer(nets, COLUMNS)], np.zeros((2, 3), np.int64))
     assert min(seen_counts) == 1
     assert max(seen_counts) > 20
 
@@ -54,7 +59,7 @@ def test_each_move_has_the_highest_value_of_its_table(nets: nn.ModuleList, monke
 def test_all_moves_are_written_down_in_the_order_of_the_game(nets: nn.ModuleList) -> None:
     played: list[PlayedMoves] = []
     simulator = dealt(3)
-    play_games(simulator, [ValuePlayer(nets, load_moves(), played=played)], np.zeros((3, 3), np.int64))
+    play_games(simulator, [ValuePlayer(nets, COLUMNS, played=played)], np.zeros((3, 3), np.int64))
     for number, table in enumerate(simulator.tables):
         moves = [int(m) for part in played for m in part.moves[part.tables == number]]
         assert moves == table["moves"][: table["num_moves"]].tolist()
@@ -63,8 +68,8 @@ def test_all_moves_are_written_down_in_the_order_of_the_game(nets: nn.ModuleList
 def test_with_epsilon_moves_are_random_and_without_it_they_are_not(nets: nn.ModuleList) -> None:
     simulator = dealt(60)
     (seen,) = TableGroup(60, Rules(), first_seed=0).observe()
-    greedy = ValuePlayer(nets, load_moves()).choose(simulator, seen)
-    assert (ValuePlayer(nets, load_moves()).choose(simulator, seen) == greedy).all()
-    curious = ValuePlayer(nets, load_moves(), 0.5, np.random.default_rng(4)).choose(simulator, seen)
+    greedy = ValuePlayer(nets, COLUMNS).choose(simulator, seen)
+    assert (ValuePlayer(nets, COLUMNS).choose(simulator, seen) == greedy).all()
+    curious = ValuePlayer(nets, COLUMNS, 0.5, np.random.default_rng(4)).choose(simulator, seen)
     assert 15 < (curious != greedy).sum() < 45
     assert ((seen.offsets[:-1] <= curious) & (curious < seen.offsets[1:])).all()

@@ -1,4 +1,4 @@
-"""``suphx bench``: the speed of rules and encoder on this machine; bench_*.py have the other subjects."""
+"""``suphx bench``: the speed of hand analysis and encoder on this machine; bench_*.py have the other subjects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from suphx_cli.arguments.record_path import check_records
 from suphx_cli.arguments.steps import steps
 from suphx_cli.commands.bench import (
     bench_adapt,
-    bench_doudizhu,
     bench_environments,
     bench_evaluation,
     bench_match,
     bench_net,
     bench_selfplay,
     bench_sequential,
+    bench_simulator,
     bench_storage,
 )
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
-SIMULATOR_SECONDS = 1.0
+FEATURES_SECONDS = 1.0
 HANDS_SECONDS = 0.5
 HAND_PEERS = ("mahjong", "riichienv")
 _SECONDS_HELP = "minimum duration per engine in each of 3 rounds (default: %(default)s)"
@@ -46,7 +46,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         ),
     )
     subjects = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_simulator(subjects, options)
+    bench_simulator.add_parser(subjects, options)
     _add_hands(subjects, options)
     _add_features(subjects, options)
     bench_environments.add_parser(subjects, options)
@@ -56,25 +56,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     bench_evaluation.add_parser(subjects, options)
     bench_sequential.add_parser(subjects, options)
     bench_match.add_parsers(subjects, options)
-    bench_doudizhu.add_parser(subjects, options)
     bench_storage.add_parser(subjects, options)
-
-
-def _add_simulator(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
-    parser = subjects.add_parser(
-        "simulator", parents=[options], help="measure random hanchans per second, and the start-up time"
-    )
-    parser.add_argument("--peer", choices=("riichienv",), help="another engine to compare with")
-    parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
-    parser.add_argument(
-        "--hanchans", type=positive, default=300, metavar="N", help="games per measured call (default: 300)"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
-    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
-    parser.add_argument(
-        "--skip-start", action="store_true", help="do not measure the start-up time, which takes minutes"
-    )
-    parser.set_defaults(execute=execute_simulator)
 
 
 def _add_hands(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -105,7 +87,7 @@ def _add_features(subjects: Subparsers, options: argparse.ArgumentParser) -> Non
     )
     parser.add_argument("--threads", type=positive, default=1, metavar="N", help=_THREADS_HELP)
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the walls (default: 0)")
-    parser.add_argument("--seconds", type=seconds, default=SIMULATOR_SECONDS, metavar="X", help=_SECONDS_HELP)
+    parser.add_argument("--seconds", type=seconds, default=FEATURES_SECONDS, metavar="X", help=_SECONDS_HELP)
     parser.set_defaults(execute=execute_features)
 
 
@@ -126,25 +108,6 @@ def execute_features(args: argparse.Namespace, console: Console) -> dict[str, ob
             num_threads=args.threads,
             peer=args.peer,
             seconds=args.seconds,
-            say=begin,
-        )
-
-
-def execute_simulator(args: argparse.Namespace, console: Console) -> dict[str, object]:
-    """Measure the simulator; ValueError for a peer that is not installed."""
-    from suphx_platform.bench.simulator import bench_simulator
-    from suphx_platform.kernels.kernel_warmup import compile_kernels
-
-    compile_kernels(console, "engine", "random games")
-
-    with steps(console) as begin:
-        return bench_simulator(
-            num_hanchans=args.hanchans,
-            seed=args.seed,
-            num_threads=args.threads,
-            peer=args.peer,
-            seconds=args.seconds,
-            skips_start=args.skip_start,
             say=begin,
         )
 

@@ -26,8 +26,6 @@ RUN_LABEL = "suphx/run"
 PRESET_LABEL = "suphx/preset"
 DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
-SELF_PLAY_GROUPS = ("simulator", "inference")
-"""Worker groups of the chart's RayJob that only self-play uses."""
 NIGHTLY = "nightly"
 """What the launcher calls the preset of a tournament: its size is in the chart's values of that name."""
 RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
@@ -50,6 +48,19 @@ class RunObjects:
     recipe: Object
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNeeds:
+    """What a recipe uses of the cluster that the chart describes."""
+
+    unused_groups: tuple[str, ...] = ()
+    """Worker groups for which it has no work."""
+    keys: Mapping[str, str] | None = None
+    """Key that the chart sets on the command line -> the key of this recipe; the recipe has no others. None: it has
+    all keys of the chart."""
+    takes_records: bool = True
+    """Whether ``suphx run`` takes ``--records`` for it."""
+
+
 def run_id_of(name: str, identity: Mapping[str, Any]) -> str:
     """Return the id of a run: the recipe's ``name`` and a digest of all settings that influence its result.
 
@@ -67,11 +78,11 @@ def run_objects(
     run_id: str,
     recipe: str,
     overrides: Sequence[tuple[str, str]],
-    has_self_play: bool = True,
+    needs: RunNeeds | None = None,
 ) -> RunObjects:
     """Fill in the chart's ``template``, a ConfigMap; ``recipe``: the resolved TOML text.
 
-    Without self-play the run has no pods for simulators and engines: only the head and the learners would have work.
+    ``needs``: what the recipe uses; by default all that the chart has. Groups without work get no pods.
 
     Raises ClusterError if the template has no such preset or is damaged, if the operator would reject the RayJob, or
     if an override cannot be passed on the command line.
@@ -82,8 +93,10 @@ def run_objects(
         presets = sorted(match[1] for key in template.get("data") or {} if (match := _TEMPLATE_KEY.fullmatch(key)))
         name = template["metadata"]["name"]
         raise ClusterError(f"ConfigMap {name} has no preset {preset!r}: use one of {', '.join(presets)}")
-    if not has_self_play:
-        _remove_groups(job.setdefault("spec", {}), SELF_PLAY_GROUPS)
+    needs = needs or RunNeeds()
+    spec = job.setdefault("spec", {})
+    spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
+    _remove_groups(spec, needs.unused_groups)
     own = ("--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}")
     return _filled(job, preset, own, recipe=recipe, overrides=overrides)
 
@@ -115,6 +128,21 @@ def _filled(
     metadata.setdefault("annotations", {})[DIGEST_NOTE] = digest
     check_job(job)
     return RunObjects(run_id=run_id, job=job, recipe=_recipe_map(job, recipe, digest))
+
+
+def _with_own_keys(entrypoint: str, needs: RunNeeds) -> str:
+    """Return the chart's command for a recipe that has other keys than the chart sets."""
+    words, kept = iter(shlex.split(entrypoint)), list[str]()
+    for word in words:
+        if word == "--set" and needs.keys is not None:
+            key, sign, value = next(words).partition("=")
+            if key in needs.keys:
+                kept += [word, f"{needs.keys[key]}{sign}{value}"]
+        elif word == "--records" and not needs.takes_records:
+            next(words)
+        else:
+            kept.append(word)
+    return entrypoint if needs == RunNeeds(unused_groups=needs.unused_groups) else shlex.join(kept)
 
 
 def _settings(entrypoint: str, overrides: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from suphx_platform.cluster.cluster_error import ClusterError
 Object = dict[str, Any]
 
 GROUP = "simulator"
-_NUMBER = "reinforcement.cluster.num_simulators"
+_NUMBER = re.compile(r"(cluster\.num_simulators=)\d+")  # of any kind of recipe
 
 
 def resized_job(job: Object, pods: int) -> Object:
@@ -18,7 +18,7 @@ def resized_job(job: Object, pods: int) -> Object:
     spec = job["spec"]
     cluster = spec["rayClusterSpec"]
     slots = int(float((_group(cluster).get("resources") or {}).get(GROUP, 1)))
-    entrypoint = re.sub(rf"{re.escape(_NUMBER)}=\d+", f"{_NUMBER}={pods * slots}", spec["entrypoint"])
+    entrypoint = _NUMBER.sub(rf"\g<1>{pods * slots}", spec["entrypoint"])
     return {"spec": {"entrypoint": entrypoint, "rayClusterSpec": {**cluster, **resized_group(cluster, pods)}}}
 
 

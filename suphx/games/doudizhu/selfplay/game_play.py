@@ -13,12 +13,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.bots.scripted_play import agent_number, choose_scripted
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.score import F32, scores_of
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import LANDLORD, LANDLORD_DOWN, NUM_SEATS
-from suphx.games.doudizhu.selfplay.table_group import SeatObservations, observe_seat
+from suphx.games.doudizhu.selfplay.table_group import observe_seat
 from suphx.kernel.record import I64
 
 

@@ -9,32 +9,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator, advance_tables
 from suphx.games.doudizhu.engine.table import GAME_END, NUM_SEATS
 from suphx.games.doudizhu.features.encoder import encode_states
-from suphx.kernel.record import I32, I64, U8, Records
-
-
-@dataclass(frozen=True, slots=True)
-class SeatObservations:
-    """The tables at which one seat has to move; each seat has a net of its own."""
-
-    seat: int
-    tables: I64
-    """int64 (n,): numbers of the tables."""
-    states: U8
-    """uint8 [n, 319] for the landlord, [n, 430] for a peasant (features/columns.py)."""
-    history: U8
-    """uint8 [n, 5, 162]: the last 15 moves."""
-    offsets: I64
-    """int64 (n + 1,): where the candidates of each table begin in ``moves``, and the end of the last."""
-    moves: I32
-    """int32 (m,): candidates, rows of the table of moves; ``move_columns`` has their columns."""
+from suphx.kernel.record import I64, Records
 
 
 class TableGroup:

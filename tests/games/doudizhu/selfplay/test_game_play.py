@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.bots.scripted_play import play_scripted
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks
-from suphx.games.doudizhu.selfplay.table_group import SeatObservations
 from suphx.kernel.record import I64
 
 

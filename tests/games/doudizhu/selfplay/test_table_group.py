@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.experience.seat_observations import SeatObservations
 from suphx.games.doudizhu.engine.invariants import check_invariants
 from suphx.games.doudizhu.engine.rules import Rules
 from suphx.games.doudizhu.engine.simulator import Simulator
 from suphx.games.doudizhu.engine.table import GAME_END
 from suphx.games.doudizhu.moves.move_table import load_moves
-from suphx.games.doudizhu.selfplay.table_group import SeatObservations, TableGroup
+from suphx.games.doudizhu.selfplay.table_group import TableGroup
 from suphx.kernel.record import I64
 
 NUM_TABLES = 30

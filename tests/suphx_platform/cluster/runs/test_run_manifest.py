@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.runs.run_manifest import run_id_of, run_objects
+from suphx_platform.cluster.runs.run_manifest import RunNeeds, run_id_of, run_objects
 
 HOSTILE = [
     "1; touch owned",
@@ -79,11 +79,10 @@ def test_what_the_chart_sets_too_is_repeated_or_refused(template: dict[str, Any]
 
 def test_a_run_without_self_play_has_no_pods_for_it(template: dict[str, Any]) -> None:
     groups = []
-    for has_self_play in (True, False):
-        made = run_objects(
-            template, preset="paper", run_id="demo-1", recipe="", overrides=[], has_self_play=has_self_play
-        )
-        assert made.recipe["data"]["rayjob.yaml"].count("groupName: inference") == has_self_play
+    for unused in ((), ("simulator", "inference")):
+        needs = RunNeeds(unused_groups=unused)
+        made = run_objects(template, preset="paper", run_id="demo-1", recipe="", overrides=[], needs=needs)
+        assert made.recipe["data"]["rayjob.yaml"].count("groupName: inference") == (not unused)
         groups.append({one["groupName"] for one in made.job["spec"]["rayClusterSpec"]["workerGroupSpecs"]})
     assert groups == [{"simulator", "inference", "learner"}, {"learner"}]
 

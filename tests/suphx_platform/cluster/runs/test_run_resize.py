@@ -31,8 +31,9 @@ def test_the_limits_follow_the_number_of_pods(least: int | None, pods: int, numb
     assert simulator["resources"] == {"simulator": "2"}
 
 
-def test_a_job_starts_as_many_simulators_as_its_pods_have_places() -> None:
-    entrypoint = "suphx run a.toml --set reinforcement.cluster.num_simulators=8 --set seed=8"
+@pytest.mark.parametrize("section", ["reinforcement.cluster", "cluster"])  # riichi, other games
+def test_a_job_starts_as_many_simulators_as_its_pods_have_places(section: str) -> None:
+    entrypoint = f"suphx run a.toml --set {section}.num_simulators=8 --set seed=8"
     patch = resized_job({"spec": {"entrypoint": entrypoint, "rayClusterSpec": cluster(1)}}, 3)
     assert patch["spec"]["entrypoint"] == entrypoint.replace("num_simulators=8", "num_simulators=6")
     assert patch["spec"]["rayClusterSpec"]["rayVersion"] == "2.60.0"

@@ -1,0 +1,52 @@
+"""``suphx run`` of a recipe for another game than riichi, which is learned by Deep Monte-Carlo."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from suphx_pipelines.monte_carlo.monte_carlo_pipeline import MonteCarloResult
+    from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
+    from suphx_platform.console.console import Console
+
+
+def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
+    """Run the recipe; ValueError for a bad one, and for an argument that it has no use for."""
+    from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
+    from suphx_platform.console.stop_file import STORED, StopFile
+
+    recipe = load_monte_carlo_recipe(args.recipe, args.overrides)
+    if args.records is not None:
+        raise ValueError(f"--records has no meaning for {recipe.game}: leave it out")
+    with console.activity("importing"):
+        from suphx_pipelines.engine.stage import Interrupted
+        from suphx_pipelines.summary.run_summary import command_line
+        from suphx_platform.console.stop_request import TwoStepStop
+    next_step = f"Continue with: {shlex.join(command_line())}"
+    stop = StopFile(args.stop_file)
+    while True:
+        try:
+            with TwoStepStop(next_step), stop:
+                return _run(args, recipe, console)
+        except KeyboardInterrupt as error:
+            if not stop.is_there:
+                saved = f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
+                console.error(f"{saved} {next_step}")
+                raise
+            console.error(f"suphx: {STORED}")
+            stop.wait_gone()
+
+
+def _run(args: argparse.Namespace, recipe: MonteCarloRecipe, console: Console) -> MonteCarloResult:
+    with console.activity("importing"):
+        from suphx_pipelines.monte_carlo.monte_carlo_pipeline import run_monte_carlo
+    return run_monte_carlo(
+        recipe,
+        runs=args.runs,
+        console=console,
+        run_id=args.run_id,
+        on_code_change=args.on_code_change,
+        max_wait_hours=args.wait_hours,
+    )

@@ -1,0 +1,101 @@
+"""``suphx evaluate`` for a game of two sides: a match on shared deals, each played with the sides swapped."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from suphx.games.registry import candidate_game, candidate_games, game_of_files
+
+if TYPE_CHECKING:
+    from suphx.evaluation.side_match import SideReport
+    from suphx.games.candidate_game import CandidateGame
+    from suphx_platform.console.console import Console
+
+DECKS = 1000
+_FIRST_DEAL, _DEALS_A_SEED = 2**33, 2**20
+"""No training and no curve uses these deals."""
+
+
+def find_side_game(args: argparse.Namespace) -> str | None:
+    """Return the game of a match if it is one of two sides: that of ``--game``, or of the nets of an agent."""
+    if args.game is not None:
+        return args.game if args.game in candidate_games() else None
+    folders = [Path(address) for address in (args.candidate, args.baseline)]
+    games = [game_of_files(path.name for path in folder.iterdir()) for folder in folders if folder.is_dir()]
+    return next((game for game in games if game is not None), None)
+
+
+def execute(args: argparse.Namespace, console: Console, game_name: str) -> dict[str, object]:
+    """Play the match; ValueError for an unknown agent and for options of other games."""
+    for name, default in args.riichi_options.items():
+        if getattr(args, name) != default:
+            raise ValueError(f"--{name.replace('_', '-')} has no meaning for {game_name}: leave it out")
+    num_deals = DECKS if args.decks is None else args.decks
+    if num_deals > _DEALS_A_SEED:
+        raise ValueError(f"--decks is {num_deals:,}: use at most {_DEALS_A_SEED:,}")
+    with console.activity("importing"):
+        from suphx.evaluation.side_match import play_side_match
+        from suphx_platform.agents.side_agent import common_rules, load_side_agent
+    game = candidate_game(game_name)
+    started = time.perf_counter()
+    with TemporaryDirectory(prefix="suphx-agents-") as space:
+        candidate, baseline = (
+            load_side_agent(address, game, Path(space) / role)
+            for role, address in (("candidate", args.candidate), ("baseline", args.baseline))
+        )
+    rules = common_rules(game, candidate, baseline)
+    with console.progress("decks", num_deals) as progress:
+        report = play_side_match(
+            game,
+            rules,
+            candidate.player,
+            baseline.player,
+            num_deals=num_deals,
+            first_seed=_FIRST_DEAL + _DEALS_A_SEED * args.seed,
+            progress=progress.advance,
+        )
+    console.say(_verdict(report))
+    head = {"game": game_name, "candidate": args.candidate, "baseline": args.baseline, "decks": num_deals}
+    head |= {"seed": args.seed, "outcome": report.outcome}
+    seconds = round(time.perf_counter() - started, 1)
+    if console.is_json:
+        return {**head, **report.to_json(), "seconds": seconds}
+    return {**head, "seconds": seconds, "figures": _table(report, game)}
+
+
+def _verdict(report: SideReport) -> str:
+    share = report.figures["share"]
+    words = {
+        "better": "The candidate is stronger",
+        "worse": "The candidate is weaker",
+        "undecided": "Neither agent is clearly stronger",
+    }
+    low, high = share.interval.low, share.interval.high
+    return (
+        f"{words[report.outcome]}: it wins {share.mean:.1%} of the games on both sides together "
+        f"(95 % interval {low:.1%} to {high:.1%})."
+    )
+
+
+def _table(report: SideReport, game: CandidateGame) -> list[dict[str, str]]:
+    """Return what people see: WP (share of games won) and ADP (points per game), a line for each side."""
+    rows = []
+    for label, names in (
+        *((side, (f"wp_{side}", f"adp_{side}")) for side in game.sides),
+        ("both", ("share", "points")),
+    ):
+        wins, points = (report.figures[name] for name in names)
+        rows.append(
+            {
+                "candidate as": label,
+                "WP": f"{wins.mean:.1%}",
+                "WP, 95 % interval": f"{wins.interval.low:.1%} to {wins.interval.high:.1%}",
+                "ADP": f"{points.mean:+.3f}",
+                "ADP, 95 % interval": f"{points.interval.low:+.3f} to {points.interval.high:+.3f}",
+            }
+        )
+    return rows

@@ -1,0 +1,75 @@
+"""The settings of Deep Monte-Carlo over Ray: how many processes play, where they are placed, how long to wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+from suphx_platform.parts.ray_layout_config import Pace
+
+MIN_OBJECT_STORE_BYTES = 80 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundLayoutConfig:
+    """Processes and their placement. Ray nodes offer the resources ``simulator`` and ``learner``; each simulator and
+    the learner take one.
+
+    Without a cluster (``RAY_ADDRESS``) Ray is started on this machine, with all that is asked for here.
+    """
+
+    on_ray: bool = False
+    """Let simulators and the learner be Ray actors. When false, one process plays and learns by turns."""
+    pace: Pace = "free"
+    """free: simulators play while the learner learns. lockstep: one thing at a time; the numbers are those of one
+    process."""
+    num_simulators: int = 1
+    """Number of simulators, each with nets of its own; each plays rounds of ``learning.games`` games."""
+    rounds_per_simulator: int = 2
+    """For each simulator, rounds that wait for the learner or are being played, at most: simulators pause when there
+    are as many. More rounds bridge longer pauses of the learner, and make older what it learns from."""
+    weight_sync_rounds: int = 1
+    """Give simulators new weights after so many rounds. lockstep: 1."""
+    cpus_per_simulator: float = 1.0
+    """Logical CPUs that Ray reserves per simulator."""
+    cpus_per_learner: float = 1.0
+    """Logical CPUs of the learner."""
+    gpus_per_learner: float = 0.0
+    """GPUs of the learner; see ``learning.device``."""
+    object_store_bytes: int = 2**30
+    """Size of Ray's object store when Ray is started on this machine; the nodes of a cluster have their own."""
+    learner_copy_rounds: int = 8
+    """Rounds between two copies of the learner's state. The rounds since the last copy are kept, so that a learner that
+    dies can learn from them again."""
+    hang_seconds: float = 60.0
+    """A process without a heartbeat is killed and restarted after this time."""
+    start_seconds: float = 600.0
+    """Time limit for placing and starting a process, and for the answer to any other call."""
+    max_failures: int = 10
+    """Number of times in a row that one process may die or fail before the run ends with its error."""
+
+    def __post_init__(self) -> None:
+        if self.pace not in get_args(Pace):
+            raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
+        least_1 = (
+            "num_simulators",
+            "rounds_per_simulator",
+            "weight_sync_rounds",
+            "learner_copy_rounds",
+            "max_failures",
+        )
+        for name in least_1:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        if self.pace == "lockstep" and self.weight_sync_rounds > 1:
+            raise ValueError(f"weight_sync_rounds is {self.weight_sync_rounds}: with pace lockstep use 1")
+        for name in ("cpus_per_simulator", "cpus_per_learner", "gpus_per_learner"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
+        if self.object_store_bytes < MIN_OBJECT_STORE_BYTES:
+            raise ValueError(f"object_store_bytes is {self.object_store_bytes:,}: Ray needs at least 83,886,080")
+        if not 1 <= self.hang_seconds <= self.start_seconds:
+            raise ValueError(
+                f"hang_seconds is {self.hang_seconds}, start_seconds {self.start_seconds}: use 1 or more, "
+                "and no more time for a hang than for a start"
+            )

@@ -1,0 +1,92 @@
+"""A match in a game of two sides: every deal is played twice, with the agents' sides swapped.
+
+>>> game = candidate_game("doudizhu")
+>>> players = game.scripted_player("rule"), game.scripted_player("random")
+>>> report = play_side_match(game, Rules(), *players, num_deals=500)
+>>> report.figures["wp_landlord"].mean  # the share of its games as landlord that the first agent wins
+
+WP is the share of games won, ADP the mean points per game (DouZero, Zha et al. 2021, section 5.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suphx.evaluation.statistics import Interval, mean_interval
+from suphx.games.candidate_game import CandidateGame, Player, SideResults
+
+MIN_DEALS = 2
+_DEALS_AT_A_TIME = 250
+
+Outcome = Literal["better", "worse", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class SideFigure:
+    """A mean over deals."""
+
+    mean: float
+    interval: Interval
+    """95 %."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the keys that scripts read."""
+        return {"mean": self.mean, "interval": [self.interval.low, self.interval.high]}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideReport:
+    """What the first agent reached against the second."""
+
+    deals: int
+    figures: dict[str, SideFigure]
+    """``share``: of all games won, half of them on each side, so that equal agents have 0.5; ``points``: the mean of
+    both sides; ``wp_<side>`` and ``adp_<side>`` of each side."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the first agent wins more than half of the games, beyond doubt."""
+        interval = self.figures["share"].interval
+        return "better" if interval.low > 0.5 else "worse" if interval.high < 0.5 else "undecided"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all figures by name."""
+        return {name: figure.to_json() for name, figure in self.figures.items()}
+
+
+def play_side_match(
+    game: CandidateGame,
+    rules: Any,
+    first: Player,
+    second: Player,
+    *,
+    num_deals: int,
+    first_seed: int = 0,
+    progress: Callable[[int], None] = lambda deals: None,
+) -> SideReport:
+    """Play the deals ``first_seed``, ``first_seed`` + 1, … on both sides; ``progress`` gets numbers of finished deals.
+
+    ValueError for fewer than two deals, which have no interval.
+    """
+    if num_deals < MIN_DEALS:
+        raise ValueError(f"{num_deals} deals have no interval: play at least {MIN_DEALS}")
+    parts: dict[str, list[SideResults]] = {side: [] for side in game.sides}
+    for start in range(0, num_deals, _DEALS_AT_A_TIME):
+        count = min(_DEALS_AT_A_TIME, num_deals - start)
+        results = game.play_match(count, rules, first, second, first_seed=first_seed + start)
+        for side, reached in results.items():
+            parts[side].append(reached)
+        progress(count)
+    columns: dict[str, NDArray[np.float64]] = {}
+    for side, own in parts.items():
+        columns[f"wp_{side}"] = np.concatenate([part.wins for part in own]).astype(np.float64)
+        columns[f"adp_{side}"] = np.concatenate([part.points for part in own]).astype(np.float64)
+    for name, measure in (("share", "wp"), ("points", "adp")):
+        columns[name] = np.mean([columns[f"{measure}_{side}"] for side in game.sides], axis=0)
+    figures = {name: SideFigure(float(column.mean()), mean_interval(column)) for name, column in columns.items()}
+    return SideReport(deals=num_deals, figures=figures)

@@ -1,0 +1,64 @@
+"""DouDizhu as the layers above see it: the contract of ``suphx/games/candidate_game.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suphx.games.candidate_game import F32, NetColumns, Player, SideResults
+from suphx.games.doudizhu.bots.scripted_play import AGENTS
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.simulator import Simulator
+from suphx.games.doudizhu.engine.table import LANDLORD, NUM_SEATS, SEAT_NAMES
+from suphx.games.doudizhu.features.columns import HISTORY_SHAPE, LANDLORD_COLUMNS, PEASANT_COLUMNS, move_columns
+from suphx.games.doudizhu.selfplay.game_play import ScriptedPlayer, play_decks, play_games
+from suphx.kernel.record import U8
+
+
+class DouDizhu:
+    """The game of the landlord against two peasants."""
+
+    name = "doudizhu"
+    seat_names = SEAT_NAMES
+    sides = ("landlord", "peasant")
+    agents = AGENTS
+
+    def new_rules(self, values: Mapping[str, Any]) -> Rules:
+        """Return the rules with these values; TypeError and ValueError for others."""
+        return Rules(**values)
+
+    def net_columns(self, seat: int) -> NetColumns:
+        """Return the inputs of the net of ``seat``."""
+        columns = HISTORY_SHAPE[1]
+        state = LANDLORD_COLUMNS if seat == LANDLORD else PEASANT_COLUMNS
+        return NetColumns(state=state, history=columns, candidate=columns // NUM_SEATS)
+
+    def candidate_columns(self, rules: Rules) -> U8:
+        """Return uint8 [moves, 54]: the cards of each move."""
+        return move_columns(rules.load_moves())
+
+    def play(self, rules: Rules, seeds: Sequence[int], player: Player) -> F32:
+        """Play one whole game for each seed; return float32 [games, 3]: what it was worth by ``rules.scoring``."""
+        simulator = Simulator(len(seeds), rules)
+        simulator.reset(seeds)
+        play_games(simulator, [player], np.zeros((len(seeds), NUM_SEATS), np.int64))
+        return simulator.scores()
+
+    def play_match(
+        self, num_deals: int, rules: Rules, first: Player, second: Player, *, first_seed: int = 0
+    ) -> dict[str, SideResults]:
+        """Play each deck twice, with the sides swapped; return the results of ``first`` as landlord and as peasants."""
+        results = play_decks(num_deals, rules, first, second, first_seed=first_seed)
+        return {
+            "landlord": SideResults(results.landlord_wins, results.landlord_points),
+            "peasant": SideResults(results.peasant_wins, results.peasant_points),
+        }
+
+    def scripted_player(self, name: str) -> ScriptedPlayer:
+        """Return a scripted agent; ValueError unless ``name`` is one of ``agents``."""
+        return ScriptedPlayer(name)
+
+
+GAME = DouDizhu()

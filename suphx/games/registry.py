@@ -1,0 +1,79 @@
+"""The games of the platform by name: where the layers above find a game that a command or a recipe names.
+
+>>> find_game("doudizhu").simulator_peers
+('douzero', 'rlcard')
+>>> candidate_game("doudizhu").seat_names
+('landlord', 'landlord_down', 'landlord_up')
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from suphx.suggestion import did_you_mean
+
+if TYPE_CHECKING:
+    from suphx.games.candidate_game import CandidateGame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameEntry:
+    """What is known of a game before it is loaded."""
+
+    name: str
+    title: str
+    """As people write it."""
+    simulator_peers: tuple[str, ...]
+    """Other implementations that ``suphx bench simulator`` can compare with."""
+    module: str | None = None
+    """Where ``GAME`` is, which is a ``CandidateGame``; None for riichi, whose seats have several kinds of decisions."""
+    net_file: str | None = None
+    """A file that each folder of its nets has, and no folder of another game's: that of its first seat."""
+
+
+DEFAULT_GAME = "riichi"
+"""The game of recipes and commands that name none."""
+
+GAMES = {
+    entry.name: entry
+    for entry in (
+        GameEntry(name=DEFAULT_GAME, title="riichi", simulator_peers=("riichienv",)),
+        GameEntry(
+            name="doudizhu",
+            title="DouDizhu",
+            simulator_peers=("douzero", "rlcard"),
+            module="suphx.games.doudizhu.game",
+            net_file="landlord.safetensors",
+        ),
+    )
+}
+
+
+def find_game(name: str) -> GameEntry:
+    """Return the entry of a game; ValueError if there is none of that name."""
+    if name not in GAMES:
+        raise ValueError(f"{name!r} is not a game: {did_you_mean(name, GAMES) or 'use ' + ' or '.join(GAMES)}".strip())
+    return GAMES[name]
+
+
+def game_of_files(names: Iterable[str]) -> str | None:
+    """Return the game whose nets have files of these ``names``; None if they are those of no ``CandidateGame``."""
+    found = set(names)
+    return next((name for name, entry in GAMES.items() if entry.net_file in found), None)
+
+
+def candidate_games() -> tuple[str, ...]:
+    """Return the names of the games whose seats choose among candidate moves."""
+    return tuple(name for name, entry in GAMES.items() if entry.module is not None)
+
+
+def candidate_game(name: str) -> CandidateGame:
+    """Return a game whose seats choose among candidate moves; ValueError for another one."""
+    entry = find_game(name)
+    if entry.module is None:
+        names = " or ".join(candidate_games())
+        raise ValueError(f"{entry.title} is not learned by Deep Monte-Carlo: use {names}")
+    return cast("CandidateGame", importlib.import_module(entry.module).GAME)

@@ -1,0 +1,56 @@
+"""DouZero's nets play as ours do, and its trainer is compared with ours by one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from douzero.dmc.models import Model
+
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.table import SEAT_NAMES
+from suphx.games.doudizhu.features.columns import move_columns
+from suphx.games.doudizhu.selfplay.table_group import TableGroup
+from tests.games.doudizhu.peers.douzero_nets import nets_of_douzero
+from tests.games.doudizhu.peers.trainer_comparison import main
+
+RULES = Rules(douzero_kickers=True)
+
+
+def test_the_nets_of_douzero_give_the_same_values_as_ours() -> None:
+    theirs = Model("cpu")
+    nets = nets_of_douzero({seat: theirs.get_model(seat).state_dict() for seat in SEAT_NAMES})
+    columns, rng = move_columns(RULES.load_moves()), np.random.default_rng(0)
+    group, seats = TableGroup(8, RULES, first_seed=0), set()
+    for _ in range(6):
+        parts = group.observe()
+        for seen in parts:
+            seats.add(seen.seat)
+            rows = np.repeat(np.arange(len(seen.tables)), np.diff(seen.offsets))
+            candidates = columns[seen.moves]
+            x, z = np.hstack([seen.states[rows], candidates]).astype(np.float32), seen.history[rows].astype(np.float32)
+            with torch.no_grad():
+                expected = theirs.forward(SEAT_NAMES[seen.seat], torch.from_numpy(z), torch.from_numpy(x), True)
+                arrays = (seen.states, seen.history, candidates, rows)
+                values = nets[seen.seat](*map(torch.from_numpy, arrays))
+            torch.testing.assert_close(values, expected["values"].squeeze(1), rtol=1e-4, atol=1e-6)
+        group.step([rng.integers(seen.offsets[:-1], seen.offsets[1:]) for seen in parts])
+    assert seats == {0, 1, 2}
+
+
+@pytest.mark.slow
+def test_both_trainers_learn_for_the_same_time_and_play_each_other(tmp_path: Path) -> None:
+    found = main(["--minutes", "0.5", "--decks", "20", "--folder", str(tmp_path), "--cores", "1"])
+    assert found["moves_learned_from"]["ours"] > 0
+    assert found["moves_learned_from"]["douzero"] >= 0  # its first batch of 3,200 moves may take longer than this
+    matches = {name: figures for name, figures in found.items() if "_against_" in name}
+    assert set(matches) == {
+        "ours_against_douzero",
+        *(f"{name}_against_{agent}" for name in ("ours", "douzero") for agent in ("random", "rule")),
+    }
+    for figures in matches.values():
+        for figure in figures.values():
+            assert figure["interval"][0] <= figure["mean"] <= figure["interval"][1]
+    assert (tmp_path / "douzero" / "landlord.pt").is_file()

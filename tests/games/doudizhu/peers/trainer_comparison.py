@@ -1,0 +1,136 @@
+"""DouZero's own trainer and ours, for the same time on the same cores, one after the other; then they play each other.
+
+``python -m tests.games.doudizhu.peers.trainer_comparison --minutes 30`` prints one JSON object. Both learn the share of
+games won by DouZero's rules, from their first weights, with their default settings. Every deck is played twice, with
+the sides swapped; all figures are those of our nets. Needs PyPI ``douzero``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from suphx.evaluation.side_match import play_side_match
+from suphx.games.candidate_game import Player
+from suphx.games.doudizhu.engine.rules import Rules
+from suphx.games.doudizhu.engine.table import SEAT_NAMES
+from suphx.games.registry import candidate_game
+from suphx.models.device import torch_threads
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+from suphx.training.monte_carlo.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo.value_nets import ValueNets
+from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+from tests.games.doudizhu.peers.douzero_nets import nets_of_douzero
+from tests.repository import REPOSITORY
+
+GAME = candidate_game("doudizhu")
+RULES = Rules(douzero_kickers=True)
+_TRAINING = "tests.games.doudizhu.peers.douzero_training"
+_FIRST_DECK = 2**34
+
+
+def train_douzero(folder: Path, minutes: float, cores: Sequence[int], num_actors: int) -> tuple[ValueNets, int]:
+    """Return the nets of DouZero's trainer, and the number of moves that it learned from."""
+    command = [sys.executable, "-m", _TRAINING, str(folder), str(60 * minutes), str(num_actors)]
+    threads = {"OMP_NUM_THREADS": "1"}  # its actors are processes of their own
+    paths = os.pathsep.join(path for path in sys.path if path)
+    subprocess.run(
+        ["taskset", "--cpu-list", ",".join(map(str, cores)), *command],
+        cwd=REPOSITORY,
+        env={**os.environ, **threads, "PYTHONPATH": paths},
+        check=True,
+        stdout=sys.stderr,
+    )
+    weights = {seat: torch.load(folder / f"{seat}.pt", weights_only=True) for seat in SEAT_NAMES}
+    return ValueNets(GAME, RULES, nets_of_douzero(weights)), int((folder / "frames.txt").read_text())
+
+
+def train_ours(
+    folder: Path, minutes: float, cores: Sequence[int], seed: int, num_simulators: int
+) -> tuple[ValueNets, int]:
+    """Return our nets after the same time, evaluations included, and the number of moves.
+
+    ``num_simulators``: over Ray; 0: in one process. Processes of Ray get the cores of this one.
+    """
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    config = MonteCarloConfig(max_minutes=minutes, threads=1 if num_simulators else len(cores), seed=seed)
+    layout = RoundLayoutConfig(on_ray=True, num_simulators=max(num_simulators, 1))
+    new_backend = partial(RayRounds, config, layout, GAME.name, RULES, say=_say) if num_simulators else None
+    try:
+        trained, progress = learn_values(
+            config, GAME, RULES, folder, report=lambda entry: _say(str(entry)), new_backend=new_backend
+        )
+    finally:
+        os.sched_setaffinity(0, before)
+    return trained, progress.rows
+
+
+def compare(
+    folder: Path, *, minutes: float, num_cores: int, num_actors: int, num_simulators: int, decks: int, seed: int
+) -> dict[str, Any]:
+    """Train both and return the figures; ValueError if this process may not use so many cores."""
+    available = sorted(os.sched_getaffinity(0))
+    if num_cores > len(available):
+        raise ValueError(f"{num_cores} cores are wanted, {len(available)} are there")
+    cores = available[:num_cores]
+    _say(f"DouZero trains for {minutes} minutes on {num_cores} cores")
+    theirs, frames = train_douzero(folder / "douzero", minutes, cores, num_actors)
+    _say("we train")
+    ours, rows = train_ours(folder / "ours", minutes, cores, seed, num_simulators)
+    players = {"ours": ours.player("fp32"), "douzero": theirs.player("fp32")}
+    found: dict[str, Any] = {"minutes": minutes, "cores": num_cores, "decks": decks}
+    found |= {"douzero_actors": num_actors, "simulators": num_simulators, "seed": seed}
+    found |= {"moves_learned_from": {"ours": rows, "douzero": frames}}
+    with torch_threads(num_cores):
+        found["ours_against_douzero"] = _match(players["ours"], players["douzero"], decks)
+        for name, player in players.items():
+            for agent in GAME.agents:
+                found[f"{name}_against_{agent}"] = _match(player, GAME.scripted_player(agent), decks)
+    return found
+
+
+def _match(first: Player, second: Player, decks: int) -> dict[str, Any]:
+    return play_side_match(GAME, RULES, first, second, num_deals=decks, first_seed=_FIRST_DECK).to_json()
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def main(words: Sequence[str] | None = None) -> dict[str, Any]:
+    """Compare as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30.0, help="time for each trainer (default: 30)")
+    parser.add_argument("--cores", type=int, default=2, help="cores for each trainer (default: 2)")
+    parser.add_argument("--actors", type=int, help="actors of DouZero (default: one per core)")
+    parser.add_argument("--simulators", type=int, default=0, help="ours, over Ray (default: 0 = one process)")
+    parser.add_argument("--decks", type=int, default=1000, help="decks of each match (default: 1000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of our training (default: 1)")
+    parser.add_argument("--folder", type=Path, help="keep the nets here (default: a temporary folder)")
+    args = parser.parse_args(words)
+    with tempfile.TemporaryDirectory(prefix="suphx-comparison-") as space:
+        return compare(
+            args.folder or Path(space),
+            minutes=args.minutes,
+            num_cores=args.cores,
+            num_actors=args.actors or args.cores,
+            num_simulators=args.simulators,
+            decks=args.decks,
+            seed=args.seed,
+        )
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.games.doudizhu import (
+    GameRecord,
+    Rules,
+    Simulator,
+    parse_record,
+    read_records,
+    record_of,
+    record_text,
+    write_records,
+)
+from suphx.games.doudizhu import replay as replayed
+
+
+def played(num_games: int, *, max_moves: int = 200, rules: Rules | None = None) -> Simulator:
+    simulator, rng = Simulator(num_games, rules or Rules()), np.random.default_rng(5)
+    simulator.reset(range(num_games))
+    while (waiting := simulator.waiting()).size and max_moves:
+        offsets, legal = simulator.legal(waiting)
+        simulator.advance(waiting, legal[rng.integers(offsets[:-1], offsets[1:])])
+        max_moves -= 1
+    return simulator
+
+
+@pytest.mark.parametrize("max_moves", [7, 200])
+def test_games_come_back_from_files_and_replay_to_the_same_tables(tmp_path: Path, max_moves: int) -> None:
+    simulator = played(20, max_moves=max_moves, rules=Rules(scoring="points"))
+    records = [record_of(table, simulator.rules) for table in simulator.tables]
+    write_records(tmp_path / "games.jsonl", records)
+    loaded = list(read_records(tmp_path / "games.jsonl"))
+    assert loaded == records
+    for record, table in zip(loaded, simulator.tables, strict=True):
+        again = replayed(record)[0]
+        for name in table.dtype.names:
+            if name != "seed":
+                assert (again[name] == table[name]).all(), name
+        winner = int(table["winner"])
+        assert record.winner == (None if winner < 0 else ("landlord", "landlord_down", "landlord_up")[winner])
+        assert parse_record(record_text(record), simulator.rules) == record
+
+
+def test_what_is_no_game_is_told_with_its_line(tmp_path: Path) -> None:
+    simulator = played(1)
+    record = record_of(simulator.tables[0], simulator.rules)
+    good, path = record.to_json(), tmp_path / "games.jsonl"
+    hands = {**good["hands"], "landlord_up": good["hands"]["landlord_down"]}
+    for wrong, message in (
+        ({**good, "game": "riichi"}, "line 2: game is 'riichi': this is no record of doudizhu"),
+        ({**good, "hands": hands}, "are not the deck, dealt as 20, 17 and 17 cards"),
+        ({**good, "bottom": "3333"}, "the bottom is 3333: it is three cards of the landlord"),
+        ({**good, "winner": "nobody"}, "winner is 'nobody', but by the moves it is"),
+        ({key: good[key] for key in good if key != "moves"}, "this is no record of doudizhu: KeyError"),
+    ):
+        path.write_text("\n".join(map(json.dumps, (good, wrong))))
+        with pytest.raises(ValueError, match="line 2") as caught:
+            list(read_records(path))
+        assert message in str(caught.value)
+
+
+def test_a_move_that_is_not_legal_is_named() -> None:
+    simulator = played(1)
+    record = record_of(simulator.tables[0], simulator.rules)
+    with pytest.raises(ValueError, match="move 1, landlord: pass is not legal"):
+        replayed(replace(record, moves=("pass", *record.moves[1:])))
+    with pytest.raises(ValueError, match="comes after the end of the game"):
+        replayed(replace(record, moves=(*record.moves, "pass")))
+
+
+def test_a_text_without_a_hand_is_refused() -> None:
+    simulator = played(1)
+    text = record_text(record_of(simulator.tables[0], simulator.rules))
+    with pytest.raises(ValueError, match="this text has no line 'bottom'"):
+        parse_record(text.replace("bottom:", "bottom"))
+    assert isinstance(parse_record(text.replace("T", "10").lower().replace("PASS", "pass")), GameRecord)

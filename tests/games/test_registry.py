@@ -1,0 +1,94 @@
+"""Games are found by name, keep their contract, and are named by no module that is not named after them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from suphx.experience.seat_observations import SeatObservations
+from suphx.games.registry import DEFAULT_GAME, GAMES, candidate_game, candidate_games, find_game, game_of_files
+from suphx.kernel.record import I64
+from tests.repository import REPOSITORY
+
+LAYERS = ("platform", "pipelines", "suphx/training", "suphx/evaluation", "suphx/models", "suphx/selfplay")
+RECIPE = "pipelines/suphx_pipelines/recipe/monte_carlo_recipe.py"
+"""A recipe has the rules of its game."""
+
+
+def importers(game: str) -> Iterator[str]:
+    """Yield the modules of the layers above that import a game."""
+    for folder in LAYERS:
+        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            names = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+            names += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+            if any(f"{name}.".startswith(f"suphx.games.{game}.") for name in names):
+                yield path.relative_to(REPOSITORY).as_posix()
+
+
+@pytest.mark.parametrize("game", [name for name in GAMES if name != DEFAULT_GAME])
+def test_only_modules_named_after_a_game_import_it(game: str) -> None:
+    assert [path for path in importers(game) if game not in path and path != RECIPE] == []
+
+
+def test_a_folder_of_games_is_in_the_registry_and_the_other_way_round() -> None:
+    folders = {path.parent.name for path in (REPOSITORY / "suphx" / "games").glob("*/__init__.py")}
+    assert folders == set(GAMES)
+
+
+def test_an_unknown_game_is_told_with_the_next_word() -> None:
+    with pytest.raises(ValueError, match="'doudizu' is not a game: did you mean 'doudizhu'"):
+        find_game("doudizu")
+    with pytest.raises(ValueError, match="riichi is not learned by Deep Monte-Carlo: use doudizhu"):
+        candidate_game(DEFAULT_GAME)
+
+
+def test_a_game_is_known_by_the_files_of_its_nets() -> None:
+    for name in candidate_games():
+        files = [f"{seat}.safetensors" for seat in candidate_game(name).seat_names]
+        assert game_of_files(["config.json", *files]) == name
+    assert game_of_files(["discard.safetensors", "riichi.safetensors"]) is None
+
+
+class FirstMove:
+    """Plays the first candidate, and checks what it sees."""
+
+    def __init__(self, game: str) -> None:
+        self.game = candidate_game(game)
+        self.columns = self.game.candidate_columns(self.game.new_rules({}))
+        self.seats: set[int] = set()
+
+    def choose(self, simulator: object, seen: SeatObservations) -> I64:
+        expected = self.game.net_columns(seen.seat)
+        assert seen.states.shape == (len(seen.tables), expected.state)
+        assert (len(seen.history), seen.history.shape[2]) == (len(seen.tables), expected.history)
+        assert seen.offsets[-1] == len(seen.moves)
+        assert (np.diff(seen.offsets) > 0).all()
+        self.seats.add(seen.seat)
+        return seen.offsets[:-1].copy()
+
+
+@pytest.mark.parametrize("name", candidate_games())
+def test_a_candidate_game_keeps_its_contract(name: str) -> None:
+    game, player = candidate_game(name), FirstMove(name)
+    rules = game.new_rules({})
+    assert game.name == name
+    assert player.columns.shape[1] == game.net_columns(0).candidate
+    scores = game.play(rules, range(5), player)
+    assert scores.shape == (5, len(game.seat_names))
+    assert scores.dtype == np.float32
+    assert (scores == game.play(rules, range(5), player)).all()
+    assert player.seats == set(range(len(game.seat_names)))
+    for agent in game.agents:
+        results = game.play_match(3, rules, game.scripted_player(agent), player, first_seed=7)
+        assert tuple(results) == game.sides
+        for reached in results.values():
+            assert (reached.wins == (reached.points > 0)).all()
+            assert len(reached.wins) == 3
+    with pytest.raises(ValueError, match="nobody"):
+        game.scripted_player("nobody")
+    with pytest.raises((TypeError, ValueError)):
+        game.new_rules({"winds": 4})

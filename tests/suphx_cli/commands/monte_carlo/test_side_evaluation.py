@@ -1,0 +1,74 @@
+"""``suphx evaluate`` for DouDizhu: agents by every kind of name, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_cli import cli
+
+GAME = candidate_game("doudizhu")
+
+
+def evaluate(capsys: pytest.CaptureFixture[str], candidate: object, baseline: str, *words: str) -> dict[str, Any]:
+    arguments = ["evaluate", "--candidate", str(candidate), "--baseline", baseline, *words, "--json"]
+    assert cli.main(arguments) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return found
+
+
+def nets(folder: Path, rules: Rules, seed: int = 1) -> Path:
+    folder.mkdir()
+    save_value_nets(folder, ValueNets(GAME, rules, new_nets(GAME, seed)))
+    return folder
+
+
+def test_scripted_agents_play_a_match(capsys: pytest.CaptureFixture[str]) -> None:
+    found = evaluate(capsys, "rule", "random", "--game", "doudizhu", "--decks", "200", "--seed", "3")
+    assert (found["game"], found["decks"], found["seed"], found["outcome"]) == ("doudizhu", 200, 3, "better")
+    for side in ("landlord", "peasant"):
+        figure = found[f"wp_{side}"]
+        assert 0.8 < figure["interval"][0] <= figure["mean"] <= figure["interval"][1]
+        assert found[f"adp_{side}"]["mean"] > 0
+    again = evaluate(capsys, "rule", "random", "--game", "doudizhu", "--decks", "200", "--seed", "4")
+    assert again["share"] != found["share"]
+
+
+def test_a_folder_of_nets_says_which_game_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = nets(tmp_path / "nets", Rules(scoring="points"))
+    assert cli.main(["evaluate", "--candidate", str(own), "--baseline", "rule", "--decks", "2"]) == 0
+    captured = capsys.readouterr()
+    assert "of the games on both sides together" in captured.err
+    assert "landlord" in captured.out
+
+
+def test_nets_that_know_different_moves_do_not_play_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, other = nets(tmp_path / "a", Rules()), nets(tmp_path / "b", Rules(douzero_kickers=True))
+    assert cli.main(["evaluate", "--candidate", str(one), "--baseline", str(other), "--decks", "2"]) == 1
+    assert "learned rules with different moves: they cannot play each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rule", "rul", "--game", "doudizhu"], "'rul' is no agent for doudizhu: did you mean 'rule'?"),
+        (["rule", ".", "--game", "doudizhu"], "'.' has no nets for doudizhu (landlord.safetensors"),
+        (["rule", "random", "--game", "doudizhu", "--hanchans", "8"], "--hanchans has no meaning for doudizhu"),
+        (["rule", "random", "--game", "doudizhu", "--keep-games", "g"], "--keep-games has no meaning for doudizhu"),
+        (["rule", "random", "--game", "doudizhu", "--decks", "1"], "1 deals have no interval: play at least 2"),
+        (["ukeire", "tsumogiri", "--decks", "8"], "--decks is for games of two sides, such as --game doudizhu"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    candidate, baseline, *options = words
+    assert cli.main(["evaluate", "--candidate", candidate, "--baseline", baseline, *options]) == 1
+    assert message in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.side_match import play_side_match
+from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
+from suphx.training.monte_carlo.value_nets import ValueNets, save_value_nets
+from suphx.training.monte_carlo.value_player import new_nets
+from suphx_platform.agents.side_agent import common_rules, load_side_agent
+from suphx_platform.storage.storage import Storage, StorageConfig
+from tests.suphx_platform.storage.s3_server import BUCKET, S3Server
+
+GAME = candidate_game("doudizhu")
+
+
+def nets(folder: Path, rules: Rules | None = None) -> Path:
+    folder.mkdir()
+    save_value_nets(folder, ValueNets(GAME, rules or Rules(), new_nets(GAME, 1)))
+    return folder
+
+
+def test_nets_in_a_bucket_play_as_those_in_the_folder_that_was_stored(server: S3Server, tmp_path: Path) -> None:
+    own = nets(tmp_path / "learning")
+    Storage(StorageConfig(address=f"s3://{BUCKET}/runs")).save("a-1/learning", own, number=100)
+    found = load_side_agent(f"s3://{BUCKET}/runs/a-1/learning", GAME, tmp_path / "fetched")
+    local = load_side_agent(str(own), GAME, tmp_path / "none")
+    report = play_side_match(GAME, Rules(), found.player, local.player, num_deals=2)
+    assert report.figures["share"].mean == 0.5  # the same agent
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(ValueError, match=r"a-2/learning has no checkpoint: use what `storage.address` of a run was"):
+        load_side_agent(f"s3://{BUCKET}/runs/a-2/learning", GAME, tmp_path / "a-2")
+
+
+def test_scripted_agents_play_by_the_rules_of_the_nets(tmp_path: Path) -> None:
+    rules = Rules(scoring="points", douzero_kickers=True)
+    agents = [load_side_agent(address, GAME, tmp_path) for address in ("rule", str(nets(tmp_path / "nets", rules)))]
+    assert common_rules(GAME, *agents) == rules
+    assert common_rules(GAME, agents[0], agents[0]) == Rules()

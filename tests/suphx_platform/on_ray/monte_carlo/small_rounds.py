@@ -1,0 +1,97 @@
+"""A small training by Deep Monte-Carlo, in one process and over Ray, to which something may happen after a round.
+
+``python -m tests.suphx_platform.on_ray.monte_carlo.small_rounds FOLDER`` trains in lockstep and waits for its end by a
+signal once it has saved two rounds.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
+from suphx.training.loop.training_state import TrainingProgress
+from suphx.training.loop.training_watch import TrainingWatch
+from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
+from suphx.training.monte_carlo.monte_carlo_learning import learn_values
+from suphx.training.monte_carlo.round_backend import NewBackend
+from suphx.training.monte_carlo.round_learner import RoundLearner
+from suphx.training.monte_carlo.value_nets import ValueNets
+from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+from suphx_platform.parts.round_layout_config import RoundLayoutConfig
+
+GAME = candidate_game("doudizhu")
+RULES = Rules()
+CONFIG = MonteCarloConfig(
+    games=2, batches=2, max_rounds=6, max_minutes=0, evaluate_rounds=3, evaluate_decks=2, threads=1, save_seconds=0
+)
+LOCKSTEP = RoundLayoutConfig(on_ray=True, pace="lockstep", learner_copy_rounds=3, cpus_per_simulator=0.5)
+FREE = replace(LOCKSTEP, pace="free", num_simulators=2)
+ROUNDS_BEFORE_THE_END = 2
+
+Trained = tuple[ValueNets, TrainingProgress]
+
+
+class ActingWatch(TrainingWatch):
+    """Does something once, as soon as a share of the training is done."""
+
+    def __init__(self, share: float, act: Callable[[], None]) -> None:
+        self._share, self._act, self._has_acted = share, act, False
+
+    def progress(self, share_done: float) -> None:
+        if not self._has_acted and share_done > self._share - 1e-6:
+            self._has_acted = True
+            self._act()
+
+
+class RayRun:
+    """A training over Ray: what it said, and its backend."""
+
+    def __init__(self, folder: Path, layout: RoundLayoutConfig, config: MonteCarloConfig = CONFIG) -> None:
+        self._folder, self._layout, self._config = folder, layout, config
+        self.said: list[str] = []
+        self.backend: RayRounds
+
+    def go(self, act: Callable[[RayRounds], None] = lambda backend: None, after: int = 2) -> Trained:
+        """Train; call ``act`` after so many rounds."""
+        return train(self._folder, self._config, self._new_backend, self._watch(act, after))
+
+    def _watch(self, act: Callable[[RayRounds], None], after: int) -> ActingWatch:
+        return ActingWatch(after / self._config.max_rounds, lambda: act(self.backend))
+
+    def _new_backend(self, learner: RoundLearner, dealt: int) -> RayRounds:
+        new = partial(RayRounds, self._config, self._layout, GAME.name, RULES, say=self.said.append)
+        self.backend = new(learner, dealt)
+        return self.backend
+
+
+def train(
+    folder: Path,
+    config: MonteCarloConfig = CONFIG,
+    new_backend: NewBackend | None = None,
+    watch: TrainingWatch | None = None,
+) -> Trained:
+    """Train in one process, or with another backend."""
+    return learn_values(config, GAME, RULES, folder, watch=watch, new_backend=new_backend)
+
+
+def numbers(progress: TrainingProgress) -> list[dict[str, Any]]:
+    """Return the curve without times and without what is measured only over Ray."""
+    timed = {"seconds", "simulators", "buffered_rounds", "playing_seconds", "faults"}
+    return [{name: value for name, value in entry.items() if name not in timed} for entry in progress.history]
+
+
+def _wait_for_the_end(_: RayRounds) -> None:
+    print("saved", flush=True)
+    while True:
+        time.sleep(60)
+
+
+if __name__ == "__main__":
+    RayRun(Path(sys.argv[1]), LOCKSTEP).go(_wait_for_the_end, ROUNDS_BEFORE_THE_END)

@@ -1,0 +1,140 @@
+"""Deep Monte-Carlo over Ray's processes: the numbers of one process, and the same while processes are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ray
+
+from suphx.models.checkpoints.tensor_file import read_tensors
+from suphx.training.loop.loss_watch import DivergedError
+from suphx.training.monte_carlo.monte_carlo_learning import STATE_FILE
+from suphx_platform.on_ray.monte_carlo.ray_rounds import RayRounds
+from suphx_platform.on_ray.monte_carlo.round_topology import local_needs
+from suphx_platform.on_ray.ray_session import ray_session
+from tests.repository import REPOSITORY
+from tests.suphx_platform.on_ray.monte_carlo.small_rounds import (
+    CONFIG,
+    FREE,
+    LOCKSTEP,
+    ROUNDS_BEFORE_THE_END,
+    RayRun,
+    numbers,
+    train,
+)
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+MODULE = "tests.suphx_platform.on_ray.monte_carlo.small_rounds"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray_of_all_tests() -> Iterator[None]:
+    """One Ray for all tests of this file, as a cluster is: it outlives its runs."""
+    with ray_session(**local_needs(FREE)):
+        yield
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the same training in one process."""
+    folder = tmp_path_factory.mktemp("alone")
+    train(folder)
+    return folder
+
+
+def kill(backend: RayRounds, parts: Sequence[str]) -> None:
+    for part in parts:
+        os.kill(backend.processes[part], signal.SIGKILL)
+
+
+def check_same(folder: Path, alone: Path) -> None:
+    """Fail unless both trainings have the same curve, nets, best nets, optimizer and number of rounds."""
+    _, progress = train(folder)  # it is finished: only read
+    _, expected = train(alone)
+    assert numbers(progress) == numbers(expected)
+    assert (progress.step, progress.rows, progress.dealt) == (expected.step, expected.rows, expected.dealt)
+    found, _ = read_tensors(folder / STATE_FILE)
+    wanted, _ = read_tensors(alone / STATE_FILE)
+    assert found.keys() == wanted.keys()
+    for name, tensor in wanted.items():
+        np.testing.assert_array_equal(found[name].numpy(), tensor.numpy(), err_msg=name)
+
+
+@pytest.mark.parametrize("num_simulators", [1, 2])
+def test_lockstep_gives_the_numbers_of_one_process(tmp_path: Path, alone: Path, num_simulators: int) -> None:
+    run = RayRun(tmp_path, replace(LOCKSTEP, num_simulators=num_simulators))
+    run.go()
+    check_same(tmp_path, alone)
+    assert not [line for line in run.said if "is started again" in line]
+
+
+@pytest.mark.parametrize("parts", [["simulator 0"], ["learner"], ["simulator 0", "learner"]], ids="+".join)
+def test_killed_processes_change_no_number_in_lockstep(tmp_path: Path, alone: Path, parts: list[str]) -> None:
+    run = RayRun(tmp_path, LOCKSTEP)
+    run.go(lambda backend: kill(backend, parts), after=4)  # after a copy of the learner's state, and one round more
+    check_same(tmp_path, alone)
+    for part in parts:
+        assert any(line.startswith(f"{part} died and is started again") for line in run.said), run.said
+
+
+def test_a_killed_driver_resumes_with_the_same_numbers(tmp_path: Path, alone: Path) -> None:
+    address = ray.get_runtime_context().gcs_address
+    driver = subprocess.Popen(
+        [sys.executable, "-m", MODULE, str(tmp_path)],
+        cwd=REPOSITORY,
+        env={**os.environ, "RAY_ADDRESS": address},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert driver.stdout is not None
+    assert driver.stdout.readline() == "saved\n"
+    driver.kill()
+    driver.wait()
+    driver.stdout.close()
+    steps = read_tensors(tmp_path / STATE_FILE)[1]["progress"]["step"]
+    assert steps == ROUNDS_BEFORE_THE_END * CONFIG.batches
+    RayRun(tmp_path, LOCKSTEP).go()
+    check_same(tmp_path, alone)
+
+
+def test_a_training_goes_on_in_another_shape(tmp_path: Path, alone: Path) -> None:
+    train(tmp_path, replace(CONFIG, max_rounds=3))
+    RayRun(tmp_path, LOCKSTEP).go()
+    check_same(tmp_path, alone)
+
+
+def test_at_free_pace_killed_processes_cost_no_more_than_their_unfinished_games(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=20, evaluate_rounds=10, save_seconds=1.0)
+    run = RayRun(tmp_path, FREE, config)
+    _, progress = run.go(lambda backend: kill(backend, ["simulator 1", "learner"]), after=5)
+    assert progress.step == config.max_rounds * config.batches
+    assert progress.dealt >= config.max_rounds
+    assert [entry["games"] for entry in progress.history][-1] == config.max_rounds * config.games
+    for part in ("simulator 1", "learner"):
+        assert sum(line.startswith(f"{part} died and is started again") for line in run.said) == 1, run.said
+    last = progress.history[-1]
+    assert last["faults"] == 2
+    assert 0 <= last["staleness"] <= FREE.rounds_per_simulator * FREE.num_simulators + 2
+
+
+def test_a_time_limit_ends_a_training_with_an_evaluation_of_its_last_round(tmp_path: Path) -> None:
+    config = replace(CONFIG, max_rounds=100_000, max_minutes=2 / 60, evaluate_rounds=100_000)
+    _, progress = RayRun(tmp_path, FREE, config).go()
+    assert progress.seconds >= 2
+    assert progress.history[-1]["step"] == progress.step
+    assert len(progress.history) <= 2  # the second if the learner was still at work when the time was over
+
+
+def test_a_loss_that_is_not_finite_ends_the_training(tmp_path: Path) -> None:
+    config = replace(CONFIG, learning_rate=1e30)
+    with pytest.raises(DivergedError, match="lower learning_rate"):
+        RayRun(tmp_path, LOCKSTEP, config).go()
