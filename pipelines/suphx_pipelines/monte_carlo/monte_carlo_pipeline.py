@@ -26,6 +26,8 @@ class MonteCarloResult:
     """Folder of the nets."""
     baseline: str
     """The strongest opponent of the match at the end."""
+    is_playable: bool = False
+    """Whether a person can play against these nets with ``suphx play``."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read: those of a run, and what ``match.json`` says of each opponent."""
@@ -76,5 +78,4 @@ def run_monte_carlo(
         report=result.folder / report_stage.STAGE_NAME / report_stage.REPORT_NAME,
         agent=result.folder / STAGE_NAME,
         baseline=recipe.match.opponents[-1],
-        is_playable=False,
     )

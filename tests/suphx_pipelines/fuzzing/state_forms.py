@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from suphx.games.doudizhu import Rules
+from suphx.games.registry import candidate_game
 from suphx.selfplay.playouts.branch_config import BranchConfig
 from suphx.training.monte_carlo import monte_carlo_learning
 from suphx.training.monte_carlo.monte_carlo_config import MonteCarloConfig
@@ -92,8 +93,8 @@ def _go_on_with_playouts(folder: Path, random: Random) -> None:
 
 
 def _learn_values(folder: Path) -> None:
-    learn_values(MONTE_CARLO, Rules(), folder)
+    learn_values(MONTE_CARLO, candidate_game("doudizhu"), Rules(), folder)
 
 
 def _learn_on(folder: Path, random: Random) -> None:
-    learn_values(MONTE_CARLO, Rules(), folder)
+    learn_values(MONTE_CARLO, candidate_game("doudizhu"), Rules(), folder)

@@ -15,8 +15,8 @@ from tests.repository import RECIPES
 def stage_names(recipe: str) -> list[str]:
     if recipe == "nightly":
         return [stage.name for stage in tournament_stages()]
-    if recipe == "doudizhu":
-        return [stage.name for stage in monte_carlo_stages()]
+    if recipe.startswith("doudizhu"):
+        return [stage.name for stage in monte_carlo_stages("doudizhu")]
     return [stage.name for stage in pipeline_stages(load_recipe(RECIPES / f"{recipe}.toml", []))]
 
 

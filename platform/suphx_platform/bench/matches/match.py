@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match_config import SEATS
-from suphx.evaluation.workers.game_workers import GameTask, Summary, play_tasks, wall_seeds
+from suphx.evaluation.workers.game_task import GameTask, Summary
+from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.games.riichi import GameLog, Rules, asked_tables, game_row, tenhou
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import Agent, NetAgent, load_agent
