@@ -12,7 +12,7 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 SMALL = {
     "max_minutes=30": "games=2, max_rounds=1, evaluate_decks=1, threads=1",
-    "play_decks(500,": "play_decks(2,",
+    "num_deals=500": "num_deals=2",
     "adapt-64:": "adapt-8:",
     '"ukeire", "ukeire", "ukeire"])': '"ukeire", "ukeire", "ukeire"], 1)',
 }

@@ -1,5 +1,5 @@
 """The main loop of self-play reinforcement learning.
 
-Imports on_ray/, backend/, parts/ and console/.
+Imports on_ray/, backend/, parts/, storage/ and console/.
 Start in controller.py.
 """

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suphx_platform.tracking.message_log import Message
+from suphx_platform.tracking.messages.message_log import Message
 from suphx_platform.tracking.mlflow_call import FILES
 
 if TYPE_CHECKING:

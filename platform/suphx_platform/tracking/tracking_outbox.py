@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from suphx_platform.console.table_text import count_text
-from suphx_platform.tracking.message_admission import MessageAdmission
-from suphx_platform.tracking.message_lane import MessageLane
-from suphx_platform.tracking.message_log import MAX_BYTES, Message, MessageLog
+from suphx_platform.tracking.messages.message_admission import MessageAdmission
+from suphx_platform.tracking.messages.message_lane import MessageLane
+from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog
 from suphx_platform.tracking.mlflow_call import TrackingError
 
 _CLOSE_SECONDS = 300.0

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -37,6 +38,14 @@ try:
 finally:
     print("not reached")
 """
+
+
+@pytest.fixture(autouse=True)
+def terminal() -> Iterator[None]:
+    """Let SIGHUP end this process, also where the tests were started with nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -82,8 +91,7 @@ NOHUP = """
 import os, signal, sys
 from suphx_platform.console.interrupt import take_interrupts
 from suphx_platform.console.stop_request import StopRequest
-if sys.argv[1] == "nohup":
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGHUP, signal.SIG_IGN if sys.argv[1] == "nohup" else signal.SIG_DFL)
 take_interrupts()
 with StopRequest() as stop:
     os.close(2)

@@ -1,5 +1,5 @@
 """What matches cost: hanchans that draw lanes save, lengths of sequential matches, speed and memory.
 
-Imports the benchmark of self-play beside it, agents/ and on_ray/process_memory.py.
+Imports selfplay/ beside it, agents/ and on_ray/process_memory.py.
 Start in match.py.
 """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.message_log import Message, MessageLog
+from suphx_platform.tracking.messages.message_log import Message, MessageLog
 
 
 @pytest.fixture

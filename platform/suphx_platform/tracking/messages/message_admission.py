@@ -13,7 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 
 from suphx_platform.console.table_text import count_text
-from suphx_platform.tracking.message_log import Message
+from suphx_platform.tracking.messages.message_log import Message
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from suphx.growing_pause import GrowingPause
 from suphx_platform.console.table_text import count_text
-from suphx_platform.tracking.message_log import Message, MessageLog
+from suphx_platform.tracking.messages.message_log import Message, MessageLog
 from suphx_platform.tracking.mlflow_call import TrackingError
 
 _BATCH = 100
