@@ -3,8 +3,8 @@
 >>> judge = CostJudge(agent, samples=64, predictor=predictor)
 >>> costs = judge.costs(game, recorded_decisions(game), numbers, wanted)
 
-Every sample deals anew what the player could not see (``determinise``), once for both moves. The agent then plays on at
-all seats. With draw lanes each seat draws the same tiles after either move, as long as it can, so most of the luck is
+Every sample deals again what the player could not see (``determinise``), once for both moves. The agent then plays on
+at all seats. With draw lanes each seat draws the same tiles after either move, where it can, so most of the luck is
 the same (rollouts: Tesauro and Galperin, "On-line Policy Improvement using Monte-Carlo Search", 1996).
 
 What the end of a deal is worth is told by the reward predictor, in points for places (paper, section 3.2), or without
@@ -50,7 +50,7 @@ class Cost:
 
     mean: float
     standard_error: float
-    """Of the mean, over the deals that were dealt anew; 0 if no deal ended differently."""
+    """Of the mean, over the deals that were dealt again at random; 0 if no deal ended differently."""
     interval: Interval
     """95 % interval."""
 
@@ -101,7 +101,7 @@ class CostJudge:
         return [_cost(line) for line in gains]
 
     def _deal_anew(self, game: GameLog, recorded: RecordedDecisions, numbers: I64) -> Records:
-        """Return the tables of the decisions, each ``samples`` times in a row, with all that is hidden dealt anew."""
+        """Return the tables of the decisions, each ``samples`` times in a row, with all that is hidden dealt again."""
         tables = np.repeat(recorded.tables[numbers], self._samples)
         key = zlib.crc32(game.id.encode())
         seeds = [np.random.default_rng([key, number]).integers(0, MAX_SEED, self._samples) for number in numbers]

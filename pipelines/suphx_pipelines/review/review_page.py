@@ -42,7 +42,8 @@ def _cost(cost: Mapping[str, Any]) -> str:
         f"(95 % interval {low:+,.1f} to {high:+,.1f}), {cost['per_game']:+,.1f} per game."
     )
     how = (
-        f"For each difference, what the player could not see was dealt anew {number(cost['samples'])} times. The agent "
+        f"For each difference, what the player could not see was dealt again at random {number(cost['samples'])} "
+        "times. The agent "
         "played on to the end of the deal, after the played move and after its own. Above zero, its own move was worth "
         "more. The largest of many estimates are too large on average: read the intervals."
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 Pace = Literal["free", "lockstep"]
+MIN_OBJECT_STORE_BYTES = 80 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,22 +55,40 @@ class RayLayoutConfig:
     """Number of times in a row that one part may die or fail before the run ends with its error."""
 
     def __post_init__(self) -> None:
-        if self.pace not in get_args(Pace):
-            raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
-        for name in ("num_simulators", "num_buffers", "learner_copy_interval", "max_failures"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        check_layout(self, least_1=("num_simulators", "num_buffers", "learner_copy_interval", "max_failures"))
         if self.num_engines < 0:
             raise ValueError(f"num_engines is {self.num_engines}: use 0 or more")
-        for role in ("simulator", "engine", "learner"):
-            for kind in ("cpus", "gpus"):
-                name = f"{kind}_per_{role}"
-                if getattr(self, name, 0) < 0:
-                    raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if self.object_store_bytes < 80 * 2**20:
-            raise ValueError(f"object_store_bytes is {self.object_store_bytes:,}: Ray needs at least 83,886,080")
-        if not 1 <= self.hang_seconds <= self.start_seconds:
-            raise ValueError(
-                f"hang_seconds is {self.hang_seconds}, start_seconds {self.start_seconds}: use 1 or more, "
-                "and no more time for a hang than for a start"
-            )
+
+
+class _Layout(Protocol):
+    @property
+    def pace(self) -> Pace: ...
+    @property
+    def object_store_bytes(self) -> int: ...
+    @property
+    def hang_seconds(self) -> float: ...
+    @property
+    def start_seconds(self) -> float: ...
+
+
+def check_layout(layout: _Layout, *, least_1: Sequence[str]) -> None:
+    """Check what all layouts over Ray have; ``least_1``: names of numbers of 1 or more. ValueError names the field."""
+    if layout.pace not in get_args(Pace):
+        raise ValueError(f"pace is {layout.pace!r}: use one of {', '.join(get_args(Pace))}")
+    for name in least_1:
+        if getattr(layout, name) < 1:
+            raise ValueError(f"{name} is {getattr(layout, name)}: use 1 or more")
+    for role in ("simulator", "engine", "learner"):
+        for kind in ("cpus", "gpus"):
+            name = f"{kind}_per_{role}"
+            if getattr(layout, name, 0) < 0:
+                raise ValueError(f"{name} is {getattr(layout, name)}: use 0 or more")
+    if layout.object_store_bytes < MIN_OBJECT_STORE_BYTES:
+        raise ValueError(
+            f"object_store_bytes is {layout.object_store_bytes:,}: Ray needs at least {MIN_OBJECT_STORE_BYTES:,}"
+        )
+    if not 1 <= layout.hang_seconds <= layout.start_seconds:
+        raise ValueError(
+            f"hang_seconds is {layout.hang_seconds}, start_seconds {layout.start_seconds}: use 1 or more, "
+            "and no more time for a hang than for a start"
+        )

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
-from suphx_platform.parts.ray_layout_config import Pace
-
-MIN_OBJECT_STORE_BYTES = 80 * 2**20
+from suphx_platform.parts.ray_layout_config import Pace, check_layout
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,27 +46,7 @@ class RoundLayoutConfig:
     """Number of times in a row that one process may die or fail before the run ends with its error."""
 
     def __post_init__(self) -> None:
-        if self.pace not in get_args(Pace):
-            raise ValueError(f"pace is {self.pace!r}: use one of {', '.join(get_args(Pace))}")
-        least_1 = (
-            "num_simulators",
-            "rounds_per_simulator",
-            "weight_sync_rounds",
-            "learner_copy_rounds",
-            "max_failures",
-        )
-        for name in least_1:
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 1 or more")
+        names = ("num_simulators", "rounds_per_simulator", "weight_sync_rounds", "learner_copy_rounds", "max_failures")
+        check_layout(self, least_1=names)
         if self.pace == "lockstep" and self.weight_sync_rounds > 1:
             raise ValueError(f"weight_sync_rounds is {self.weight_sync_rounds}: with pace lockstep use 1")
-        for name in ("cpus_per_simulator", "cpus_per_learner", "gpus_per_learner"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}: use 0 or more")
-        if self.object_store_bytes < MIN_OBJECT_STORE_BYTES:
-            raise ValueError(f"object_store_bytes is {self.object_store_bytes:,}: Ray needs at least 83,886,080")
-        if not 1 <= self.hang_seconds <= self.start_seconds:
-            raise ValueError(
-                f"hang_seconds is {self.hang_seconds}, start_seconds {self.start_seconds}: use 1 or more, "
-                "and no more time for a hang than for a start"
-            )

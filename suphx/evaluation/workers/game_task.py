@@ -17,7 +17,7 @@ from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.rollouts.rollout import Game, list_games
 
 LoadAgent = Callable[[str], Agent]
-"""Makes an agent of its address; a function of a module, as processes load it anew."""
+"""Makes an agent of its address; a function of a module, as processes load it again."""
 Summary = dict[str, Any]
 """What is known of a task's games, as plain JSON values."""
 Summarise = Callable[[Sequence[Any]], Summary]

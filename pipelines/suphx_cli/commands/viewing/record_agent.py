@@ -48,8 +48,9 @@ def add_cost(parser: argparse.ArgumentParser) -> None:
         "--cost",
         type=positive,
         metavar="SAMPLES",
-        help="estimate what each difference cost: deal the hidden tiles anew SAMPLES times (such as 64) and let the "
-        "agent play on to the end of the deal, after the played move and after its own. It takes much longer",
+        help="estimate what each difference cost: deal the hidden tiles again at random SAMPLES times (such as 64) "
+        "and let the agent play on to the end of the deal, after the played move and after its own. It takes much "
+        "longer",
     )
     parser.add_argument(
         "--reward-predictor",
