@@ -30,7 +30,7 @@ class RestartedError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProcessLocation:
     """Where a process runs."""
 
     node: str
@@ -48,22 +48,22 @@ class GameActor:
         self._player: GamePlayer | None = None
 
     @ray.method(max_task_retries=1)
-    def begin(self, plan: GamePlan, packed: PackedAgents) -> Place:
+    def begin(self, plan: GamePlan, packed: PackedAgents) -> ProcessLocation:
         """Load the agents of a plan, whatever it had before; the first process of a node compiles the kernels.
 
         ValueError names the node.
         """
-        place = Place(ray.util.get_node_ip_address(), os.getpid())
+        location = ProcessLocation(ray.util.get_node_ip_address(), os.getpid())
         _compile_once()
         try:
             with packed.unpacked() as addresses:
                 agents = replace(plan, addresses=addresses).load_agents()
         except ValueError as error:
-            raise ValueError(f"on node {place.node} of the Ray cluster: {error}") from error
+            raise ValueError(f"on node {location.node} of the Ray cluster: {error}") from error
         if self._player is not None:
             self._player.close()
         self._player = GamePlayer(plan, agents)
-        return place
+        return location
 
     def exchange(self, tasks: Sequence[NumberedTask], is_last: bool, seconds: float) -> Exchange:
         """Take ``tasks`` and return what is finished, as ``GamePlayer.exchange``."""

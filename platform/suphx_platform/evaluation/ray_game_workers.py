@@ -21,7 +21,7 @@ import ray
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.workers.game_task import GamePlan, GameTask, Summary, records_path
 from suphx_platform.console.table_text import count_text
-from suphx_platform.evaluation.game_actor import Place, RestartedError, new_actor
+from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_actor
 from suphx_platform.evaluation.game_player import Exchange, FinishedTask
 from suphx_platform.evaluation.packed_agents import PackedAgents
 from suphx_platform.on_ray.actor_supervisor import cause_of, first_line
@@ -100,7 +100,7 @@ class _Worker:
 
     number: int
     actor: Any
-    place: Place | None = None
+    location: ProcessLocation | None = None
     """None: it has not begun."""
     tasks: list[int] = field(default_factory=list)
     """That it has, by index."""
@@ -108,7 +108,7 @@ class _Worker:
     lost_starts: int = 0
 
     def __str__(self) -> str:
-        return f"worker {self.number}" + ("" if self.place is None else f" ({self.place})")
+        return f"worker {self.number}" + ("" if self.location is None else f" ({self.location})")
 
 
 class _Crew:
@@ -159,14 +159,14 @@ class _Crew:
 
     def _await_room(self) -> None:
         """Wait for the last answers of workers that have finished: they come at once."""
-        calls = [reference for reference, (worker, _) in self._calls.items() if worker.place is not None]
+        calls = [reference for reference, (worker, _) in self._calls.items() if worker.location is not None]
         if calls:
             ready, _ = ray.wait(calls, num_returns=len(calls), timeout=_EXCHANGE_SECONDS)
             for reference in ready:
                 self._handle(reference)
 
     def _begin(self, worker: _Worker) -> None:
-        worker.place, worker.has_room = None, False
+        worker.location, worker.has_room = None, False
         self._call(worker, worker.actor.begin.remote(self._plan, self._packed))
 
     def _give(self, worker: _Worker) -> None:
@@ -189,7 +189,7 @@ class _Crew:
     def _handle(self, reference: Any) -> list[FinishedTask]:
         worker, _ = self._calls.pop(reference)
         try:
-            answer: Place | Exchange = ray.get(reference)
+            answer: ProcessLocation | Exchange = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
             if isinstance(cause_of(error), RestartedError):
                 self._lose(worker, error)
@@ -199,8 +199,8 @@ class _Crew:
         except ray.exceptions.RayError as error:  # its process or its node is gone
             self._lose(worker, error)
             return []
-        if isinstance(answer, Place):
-            worker.place, worker.has_room = answer, True
+        if isinstance(answer, ProcessLocation):
+            worker.location, worker.has_room = answer, True
             return []
         for finished in answer.finished:
             worker.tasks.remove(finished.index)
@@ -223,7 +223,7 @@ class _Crew:
         lost, worker.tasks = sorted(worker.tasks), []
         self._losses.update(lost)
         self._waiting.extendleft(reversed(lost))
-        if worker.place is None:
+        if worker.location is None:
             worker.lost_starts += 1
             ray.kill(worker.actor)
             worker.actor = new_actor()
@@ -244,11 +244,11 @@ class _Crew:
         """Kill workers that hang, and say so if Ray has no place for any."""
         now = time.monotonic()
         for reference, (worker, since) in self._calls.items():
-            if worker.place is not None and now > since + self._settings.hang_seconds:
+            if worker.location is not None and now > since + self._settings.hang_seconds:
                 self._settings.say(f"{worker} has not answered for {now - since:.0f} s: it is killed")
                 self._calls[reference] = (worker, now)
                 ray.kill(worker.actor, no_restart=False)
-        if now > self._said_at + _SAY_SECONDS and all(worker.place is None for worker in self._workers):
+        if now > self._said_at + _SAY_SECONDS and all(worker.location is None for worker in self._workers):
             self._said_at = now
             number = count_text(len(self._workers), "worker")
             self._settings.say(f"waiting until Ray has started {number}: each needs a free CPU on a node")
