@@ -7,8 +7,8 @@ Every sample deals again what the player could not see (``determinise``), once f
 at all seats. With draw lanes each seat draws the same tiles after either move, where it can, so most of the luck is
 the same (rollouts: Tesauro and Galperin, "On-line Policy Improvement using Monte-Carlo Search", 1996).
 
-What the end of a deal is worth is told by the reward predictor, in points for places (paper, section 3.2), or without
-one by the points of the deal.
+The reward predictor estimates what the end of a deal is worth, in points for places (paper, section 3.2). Without one,
+it is worth the points of the deal.
 """
 
 from __future__ import annotations
