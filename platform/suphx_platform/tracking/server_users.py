@@ -75,9 +75,9 @@ def set_up_users(address: str, *, runs: Login, tournament: Login | None = None, 
                 raise
         for login in filter(None, (runs, tournament)):
             _put_user(users, login)
-            users.grant_user_permission(login.name, "experiment", experiment, "EDIT")
+            _grant(users, login.name, "experiment", experiment, "EDIT")
         if tournament is not None:
-            users.grant_user_permission(tournament.name, "registered_model", model, "MANAGE")
+            _grant(users, tournament.name, "registered_model", model, "MANAGE")
 
 
 def _put_user(users: AuthServiceClient, login: Login) -> None:
@@ -90,6 +90,20 @@ def _put_user(users: AuthServiceClient, login: Login) -> None:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
         users.update_user_password(login.name, login.password)
+
+
+def _grant(users: AuthServiceClient, name: str, kind: str, thing: str, permission: str) -> None:
+    """Let a user have this permission, whatever it had before."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        users.grant_user_permission(name, kind, thing, permission)
+    except MlflowException as error:
+        if error.error_code != "RESOURCE_ALREADY_EXISTS":
+            raise
+        if users.get_user_permission(name, kind, thing).permission != permission:
+            users.revoke_user_permission(name, kind, thing)
+            users.grant_user_permission(name, kind, thing, permission)
 
 
 def wait_for_server(address: str, *, seconds: float = _WAIT_SECONDS) -> None:

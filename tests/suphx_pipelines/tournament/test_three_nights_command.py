@@ -12,7 +12,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_pipelines.engine.json_file import read_json
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking.model_registry import CLAIM_TAG, ModelRegistry, RegistryConfig
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
@@ -86,7 +86,10 @@ def check_evidence(runs: Path, results: list[dict[str, Any]]) -> None:
     store = TrackingStore(runs)
     assert ModelRegistry(store, RegistryConfig()).champion() == "2"
     first, second = (store.client.get_model_version("suphx", version) for version in ("1", "2"))
-    assert len(store.client.search_model_versions("name = 'suphx'")) == 2, "the third night promoted nobody"
+    loser = store.client.get_model_version_by_alias("suphx", "candidate")
+    assert str(loser.version) == "3", "the candidate of the third night"
+    assert CLAIM_TAG not in loser.tags, "the third night promoted nobody"
+    assert loser.tags["verdict"] != "better"
     for version, night, result in zip((first, second), NIGHTS, results, strict=False):
         assert f"by the tournament `{result['run_id']}` (night {night})" in (version.description or "")
     assert "is the first that played" in results[0]["reason"]
