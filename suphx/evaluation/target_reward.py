@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from suphx.evaluation.stable_rank import GRADES, ROOM_POINTS, placement_points
+from suphx.finite_number import is_finite_number
 
 _FIRST_DAN = 10  # its number among Tenhou's grades
 
@@ -27,7 +27,7 @@ class TargetRewardConfig:
             raise ValueError(f"room is {self.room!r}: use one of {', '.join(ROOM_POINTS)}")
         if not 1 <= self.dan <= len(GRADES) - _FIRST_DAN:
             raise ValueError(f"dan is {self.dan}: use 1 to {len(GRADES) - _FIRST_DAN}")
-        is_right = len(self.points) == 4 and all(map(math.isfinite, self.points)) and len(set(self.points)) > 1
+        is_right = len(self.points) == 4 and all(map(is_finite_number, self.points)) and len(set(self.points)) > 1
         if self.points and not is_right:
             raise ValueError(f"points is {list(self.points)}: give four numbers that are not all equal, or none")
 

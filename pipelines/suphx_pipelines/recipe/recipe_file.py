@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suphx.credentials import has_credentials, without_credentials
+from suphx.finite_number import is_finite_number
 from suphx.suggestion import closest, did_you_mean
 from suphx_pipelines.recipe.recipe_lookup import find_recipe
 from suphx_pipelines.recipe.toml_text import MAX_KEY_PARTS, parse_toml, read_toml
@@ -256,7 +256,7 @@ def _convert(hint: Any, value: Any, location: _Location, default: Any = None) ->
         return {key: _convert(arguments[1], item, location.inside(key)) for key, item in value.items()}
     if origin is typing.Literal and type(value) is str and value in arguments:
         return value
-    if hint is float and type(value) in (int, float) and math.isfinite(value):
+    if hint is float and is_finite_number(value):
         return float(value)
     if type(value) is str and has_credentials(value):
         raise location.error(
@@ -269,7 +269,7 @@ def _convert(hint: Any, value: Any, location: _Location, default: Any = None) ->
     if origin is tuple and location.override:
         example = f": write --set '{location.key}={_list_example(arguments[0])}'"
     hint_text = did_you_mean(value, arguments) if origin is typing.Literal and type(value) is str else ""
-    raise location.error(f"{value!r} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
+    raise location.error(f"{value!r:.80} is not {type_name(hint)}{hint_text and ': ' + hint_text.strip()}{example}")
 
 
 def _typed(hint: Any, text: str) -> Any:

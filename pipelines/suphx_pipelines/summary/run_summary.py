@@ -6,7 +6,6 @@ read it.
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import sys
@@ -17,6 +16,7 @@ from types import UnionType
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
 from suphx.credentials import without_credentials
+from suphx.finite_number import is_finite_number
 from suphx_pipelines.engine.json_file import read_json, write_json
 
 RUN_FILE = "run.json"
@@ -101,7 +101,7 @@ def _check_types(part: Any) -> None:
         elif hint == list[str]:
             is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
         elif hint is float:
-            is_right = type(value) in (int, float) and math.isfinite(value)
+            is_right = is_finite_number(value)
         else:
             is_right = isinstance(value, hint if isinstance(hint, UnionType) else get_origin(hint) or hint)
         if not is_right:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from suphx.finite_number import is_finite_number
 from suphx_platform.storage.object_store import PART_BYTES, Part
 
 MANIFEST = "manifest.json"
@@ -114,16 +114,9 @@ def _parts(name: str, value: object) -> list[Part]:
 
 
 def _number(name: str, value: object) -> float:
-    if type(value) not in (int, float) or not math.isfinite(_as_float(value)):
+    if not is_finite_number(value):
         raise ManifestError(f"its {name} is {_shown(value)}: not a finite number")
-    return _as_float(value)
-
-
-def _as_float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
+    return float(value)
 
 
 def _shown(value: object) -> str:

@@ -71,6 +71,7 @@ def test_a_recipe_becomes_typed_dataclasses(recipe: Path) -> None:
         (GOOD.replace("= 1\n", '= "1"\n'), "learner.learning_rate: '1' is not a finite number"),
         (GOOD.replace("= 1\n", "= true\n"), "learner.learning_rate: True is not a finite number"),
         (GOOD.replace("= 1\n", "= nan\n"), "learner.learning_rate: nan is not a finite number"),
+        (GOOD.replace("= 1\n", f"= {10**400}\n"), f"learner.learning_rate: {10**79} is not a finite number"),
         (GOOD.replace("= 1\n", "= 1\nsteps = 1.5\n"), "learner.steps: 1.5 is not a whole number"),
         (GOOD.replace("= 1\n", "= 1\nsteps = true\n"), "learner.steps: True is not a whole number"),
         (GOOD.replace("= 1\n", "= 1\nis_augmented = 1\n"), "learner.is_augmented: 1 is not true or false"),

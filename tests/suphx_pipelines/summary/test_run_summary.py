@@ -48,6 +48,7 @@ def test_a_damaged_summary_is_named(tmp_path: Path) -> None:
         {"command": 7},
         {"command": [1]},
         {"seconds": "long"},
+        {"seconds": 10**400},
         {"seconds": True},
         {"state": "new"},
         {"started": None},
