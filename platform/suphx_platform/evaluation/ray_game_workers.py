@@ -24,8 +24,8 @@ from suphx_platform.console.table_text import count_text
 from suphx_platform.evaluation.game_actor import ProcessLocation, RestartedError, new_actor
 from suphx_platform.evaluation.game_player import Exchange, FinishedTask
 from suphx_platform.evaluation.packed_agents import PackedAgents
-from suphx_platform.on_ray.actor_supervisor import cause_of, first_line
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.supervision.actor_supervisor import cause_of, first_line
 
 MAX_LOSSES = 3
 """Times that a task may be lost with its worker."""

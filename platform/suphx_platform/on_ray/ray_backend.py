@@ -18,11 +18,11 @@ from suphx_platform.backend.local_backend import full_error, new_context
 from suphx_platform.backend.self_play_match import MatchOrder, MatchOutcome
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
 from suphx_platform.on_ray.actor.ray_actor import Health
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.fetching_engine import with_weights
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology, local_needs, play_match
 from suphx_platform.parts.parameter_server import PolicyVersion, Weights
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig

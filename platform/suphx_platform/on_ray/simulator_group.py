@@ -12,8 +12,8 @@ import ray
 
 from suphx.experience.trajectory import Decisions
 from suphx_platform.backend.backend import BackendState
-from suphx_platform.on_ray.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
-from suphx_platform.on_ray.in_flight_calls import InFlightCall
+from suphx_platform.on_ray.supervision.actor_supervisor import CALL_ERRORS, ActorSupervisor, has_lost_answer, is_death
+from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.parts.replay_buffer import BufferCounts, BufferStatus

@@ -12,9 +12,9 @@ import pytest
 from ray.exceptions import ActorUnavailableError, ObjectReconstructionFailedError
 
 from suphx_platform.backend.backend import Fault, Learned
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.learner_driver import LearnerDriver
 from suphx_platform.on_ray.simulator_group import SimulatorGroup
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.topology import Topology
 from suphx_platform.parts.parameter_server import ParameterServer, ParameterServerConfig, PolicyVersion
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig

@@ -16,11 +16,11 @@ from suphx.selfplay.agents.policy_set import PolicySet
 from suphx_platform.bench.selfplay.selfplay import COUNTS, Together, together
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
 from suphx_platform.on_ray.actor.ray_actor import Health
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor, cause_of
-from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.process_memory import cpu_seconds, peak_bytes
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, cause_of
+from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.topology import Topology, local_needs
 from suphx_platform.parts.parameter_server import PolicyVersion
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig

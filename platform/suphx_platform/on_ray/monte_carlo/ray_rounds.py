@@ -21,12 +21,12 @@ from suphx.training.monte_carlo.round_backend import Evaluation
 from suphx.training.monte_carlo.round_learner import LearnedRound, RoundLearner
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.missing_parts import MissingParts
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
 from suphx_platform.on_ray.monte_carlo.round_group import BufferedRound, RoundGroup
 from suphx_platform.on_ray.monte_carlo.round_learner_driver import RoundLearnerDriver
 from suphx_platform.on_ray.monte_carlo.round_topology import RoundTopology, evaluate_elsewhere, local_needs
 from suphx_platform.on_ray.ray_session import ray_session
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _WAIT_SECONDS = 0.5

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.in_flight_calls import InFlightCall
 from suphx_platform.on_ray.monte_carlo.round_actors import PlayedRound, WeightVersion
 from suphx_platform.on_ray.monte_carlo.round_buffer import RoundBuffer
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
+from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.round_layout_config import RoundLayoutConfig
 
 _AHEAD = 2

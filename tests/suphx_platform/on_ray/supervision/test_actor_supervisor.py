@@ -9,8 +9,8 @@ from ray.exceptions import ActorUnavailableError, RayTaskError
 
 from suphx_platform.backend.backend import Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
-from suphx_platform.on_ray.actor_supervisor import ActorSupervisor
-from suphx_platform.on_ray.in_flight_calls import InFlightCall
+from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor
+from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall
 from suphx_platform.parts.ray_layout_config import RayLayoutConfig
 
 
@@ -160,7 +160,7 @@ def test_a_part_that_does_not_answer_in_time_is_killed_and_the_wait_ends(monkeyp
         assert not no_restart
         reference.answer.set_exception(ActorUnavailableError(f"{actor} was killed", None))
 
-    monkeypatch.setattr("suphx_platform.on_ray.in_flight_calls.ray.kill", kill)
+    monkeypatch.setattr("suphx_platform.on_ray.supervision.in_flight_calls.ray.kill", kill)
     with pytest.raises(ActorUnavailableError, match="learner actor was killed"):
         supervisor.answer("learner", "learner actor", reference)
     assert faults(supervisor) == ["learner_hung"]
