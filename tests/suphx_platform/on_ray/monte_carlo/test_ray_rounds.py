@@ -52,6 +52,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def kill(backend: RayRounds, parts: Sequence[str]) -> None:
+    supervisor = backend._supervisor
+    while not backend.processes.keys() >= set(parts):  # on a busy machine a second simulator may begin late
+        supervisor.work()
+        supervisor.calls.wait(1)
     for part in parts:
         os.kill(backend.processes[part], signal.SIGKILL)
 
