@@ -179,7 +179,7 @@ def play_walls(
 
     The rows are ``game_row`` of the candidates and of the baselines, [2][games][columns]; ``agents`` are the addresses
     of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process.
-    Whoever stops iterating ends the processes. Errors as for ``play_match``.
+    When the caller stops iterating, the processes end. Errors as for ``play_match``.
     """
     size = walls_per_task or _WALLS_PER_TASK
     firsts = range(0, len(walls), size)

@@ -42,7 +42,7 @@ class SideResults:
 
 
 class Player(Protocol):
-    """Whoever chooses moves, for many tables at once."""
+    """What chooses moves, for many tables at once."""
 
     def choose(self, simulator: Any, seen: SeatObservations) -> I64:
         """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""

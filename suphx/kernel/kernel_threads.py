@@ -22,7 +22,7 @@ _MAX_THREADS = 256  # started when they are needed only
 def map_on_threads(call: Callable[[A], T], items: Sequence[A], num_threads: int) -> list[T]:
     """Return ``call(item)`` for all items, computed by ``num_threads`` threads, of which the caller's is one.
 
-    Whoever is free takes the next item. An error of a call is raised when all threads have stopped.
+    Each free thread takes the next item. An error of a call is raised when all threads have stopped.
     """
     if num_threads == 1 or len(items) <= 1:
         return [call(item) for item in items]

@@ -127,10 +127,10 @@ def play_elsewhere(order: MatchOrder, files: Mapping[str, bytes]) -> MatchOutcom
 
 
 class MatchPlayer(Protocol):
-    """Whoever has matches played."""
+    """Plays matches, in this process or elsewhere."""
 
     def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:
-        """Have it played, at once or while other work goes on."""
+        """Play the match, at once or while other work goes on."""
         ...
 
 

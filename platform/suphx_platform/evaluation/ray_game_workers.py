@@ -73,10 +73,10 @@ class RayGameWorkers:
         any error of a task: no other task is begun, those under way are yielded before. ChildProcessError if the
         workers of a task were lost more than ``MAX_LOSSES`` times.
         """
-        crew = _Crew(self, plan, tasks)
+        pool = _WorkerPool(self, plan, tasks)
         try:
-            while crew.is_busy():
-                for finished in crew.advance():
+            while pool.is_busy():
+                for finished in pool.advance():
                     task = tasks[finished.index]
                     if plan.records is not None and finished.records is not None:
                         plan.records.mkdir(parents=True, exist_ok=True)
@@ -84,9 +84,9 @@ class RayGameWorkers:
                     yield finished.index, finished.summary
                     progress(len(task.seeds))
         finally:
-            crew.stop()
-        if crew.failure is not None:
-            raise crew.failure
+            pool.stop()
+        if pool.failure is not None:
+            raise pool.failure
 
     def close(self) -> None:
         """End the actors that wait for tasks."""
@@ -111,7 +111,7 @@ class _Worker:
         return f"worker {self.number}" + ("" if self.location is None else f" ({self.location})")
 
 
-class _Crew:
+class _WorkerPool:
     """Consumes: answers of the actors. Produces: finished tasks. Waits for: the first answer.
 
     An actor that works has one call under way.

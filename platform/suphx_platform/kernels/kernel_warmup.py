@@ -88,9 +88,9 @@ class RunKernels:
 
 
 class KernelWarmup:
-    """Consumes: nothing. Produces: compiled kernels in the cache. Waits for: its crew process, in ``wait_for``.
+    """Consumes: nothing. Produces: compiled kernels in the cache. Waits for: its pool process, in ``wait_for``.
 
-    The crew compiles ``groups`` in the order of ``KERNEL_GROUPS``. It is stopped at the end of the block; kernels that
+    The pool compiles ``groups`` in the order of ``KERNEL_GROUPS``. It is stopped at the end of the block; kernels that
     are compiled by then stay in the cache.
     """
 
@@ -108,39 +108,39 @@ class KernelWarmup:
         self._console = console
         ordered = [group for group in KERNEL_GROUPS if group in wanted]
         self._missing = [] if vars(config)["DISABLE_JIT"] else missing_groups(ordered)
-        if self._missing and not is_writable(cache_root()):  # such as in a sandbox: the crew could leave nothing
+        if self._missing and not is_writable(cache_root()):  # such as in a sandbox: the pool could leave nothing
             console.say(f"{cache_root()} cannot be written: kernels are compiled when they are needed")
             self._missing = []
         self._changed = threading.Condition()
         self._latest = ""
         self._started = time.monotonic()
         self._is_over = False
-        self._crew: subprocess.Popen[str] | None = None
+        self._pool: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
         if self._missing:
             command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", *self._missing]
             # in its own process group, so that Ctrl-C in a terminal reaches this process only
-            self._crew = subprocess.Popen(
+            self._pool = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, process_group=0
             )
-            self._reader = threading.Thread(target=self._read, args=(self._crew,), daemon=True, name="kernels")
+            self._reader = threading.Thread(target=self._read, args=(self._pool,), daemon=True, name="kernels")
             self._reader.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._crew is None:
+        if self._pool is None:
             return
-        assert self._crew.stdin is not None
-        assert self._crew.stdout is not None
-        self._crew.terminate()  # its workers end with it
-        self._crew.wait()
-        self._crew.stdin.close()
+        assert self._pool.stdin is not None
+        assert self._pool.stdout is not None
+        self._pool.terminate()  # its workers end with it
+        self._pool.wait()
+        self._pool.stdin.close()
         self._reader.join(_PATIENCE_SECONDS)  # to the end of the workers, which write there too
-        self._crew.stdout.close()
+        self._pool.stdout.close()
 
     def wait_for(self, *groups: str) -> None:
-        """Show a bar until ``groups`` (all if none is named) are compiled; ChildProcessError if the crew fails."""
+        """Show a bar until ``groups`` (all if none is named) are compiled; ChildProcessError if the pool fails."""
         wanted = set(groups) & set(self._missing) if groups else set(self._missing)
         if not wanted - set(self.times.groups):
             return
@@ -163,25 +163,25 @@ class KernelWarmup:
         progress.reach(percent, note=self._latest)
 
     def _check(self) -> None:
-        assert self._crew is not None
+        assert self._pool is not None
         if self._is_over:
-            code = self._crew.wait(_PATIENCE_SECONDS)
+            code = self._pool.wait(_PATIENCE_SECONDS)
             raise ChildProcessError(
                 f"compiling kernels ended with exit code {code}; its messages are above. "
                 "Kernels compiled so far are kept: run the command again"
             )
 
-    def _read(self, crew: subprocess.Popen[str]) -> None:
+    def _read(self, pool: subprocess.Popen[str]) -> None:
         try:
-            self._read_events(crew)
+            self._read_events(pool)
         finally:  # also after an error, or wait_for would never return
             with self._changed:
                 self._is_over = True
                 self._changed.notify_all()
 
-    def _read_events(self, crew: subprocess.Popen[str]) -> None:
-        assert crew.stdout is not None
-        for line in crew.stdout:
+    def _read_events(self, pool: subprocess.Popen[str]) -> None:
+        assert pool.stdout is not None
+        for line in pool.stdout:
             event = json.loads(line)
             name: str = event["name"]
             with self._changed:

@@ -97,7 +97,9 @@ class SelfPlaySimulator:
             TableGroup(group, encoder, tenhou(), first_seed=context.first_seed(half)) for half in range(_NUM_HALVES)
         ]
         self._context = context
-        self._row_bytes = {head: stored_row_bytes(encoder, head, is_wide=context.sees_hidden) for head in context.heads}
+        self._row_bytes = {
+            head: stored_row_bytes(encoder, head, has_oracle=context.sees_hidden) for head in context.heads
+        }
         self._engine = engine
         self._rewards: list[Reward] = [new_reward(context.prediction, group.num_tables) for _ in self._halves]
         self._open: deque[tuple[int, PendingReply]] = deque()

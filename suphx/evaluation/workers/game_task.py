@@ -126,7 +126,7 @@ class GameWorkers(Protocol):
         """Yield the index of each task and its summary, whatever ends first; records are in the plan's folder before.
 
         ``progress`` gets finished games or parts of them. The summary of a task is the same as in this process.
-        Whoever closes the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
+        Closing the generator ends the work. ValueError if an agent cannot be loaded, ChildProcessError if a
         task cannot be played because its processes die.
         """
         ...

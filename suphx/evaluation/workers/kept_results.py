@@ -15,7 +15,7 @@ GAMES_FOLDER = "games"
 
 @dataclass(frozen=True, slots=True)
 class KeptResults:
-    """A JSON file for each task. Whoever gives the folder sees that it is of the same agents, walls and rules."""
+    """A JSON file for each task. The caller makes sure that the folder belongs to the same agents, walls and rules."""
 
     folder: Path
 

@@ -72,10 +72,10 @@ def run_tasks(
     note. ``progress`` gets what processes report (``tick``).
     """
     waiting = deque(enumerate(tasks))
-    crew: list[_Worker[T, R]] = [_Worker(start, arguments) for _ in range(min(workers, len(tasks)))]
+    pool: list[_Worker[T, R]] = [_Worker(start, arguments) for _ in range(min(workers, len(tasks)))]
     failure: Exception | None = None
     try:
-        while busy := [worker for worker in crew if not worker.is_done]:
+        while busy := [worker for worker in pool if not worker.is_done]:
             ready = wait([worker.pipe for worker in busy])
             for worker in (worker for worker in busy if worker.pipe in ready):
                 answer = worker.take(lambda index: describe(tasks[index]))
@@ -89,7 +89,7 @@ def run_tasks(
                 else:
                     yield answer
     finally:
-        for worker in crew:
+        for worker in pool:
             worker.stop()
     if failure is not None:
         raise failure

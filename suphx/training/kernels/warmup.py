@@ -167,8 +167,8 @@ def warm_self_play() -> None:
         ended = group.step([_no(observations) for observations in group.observe()])
     for decisions in ended.with_rewards(_reward(num_tables=2)(ended.kyokus)):
         decisions.take(np.zeros(0, np.int64)).rows.dense()
-    wide = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
-    for observations in wide.observe(0.5):
+    oracle_group = TableGroup(GroupConfig(num_tables=2, heads=heads, sees_hidden=True), encoder, tenhou(), first_seed=0)
+    for observations in oracle_group.observe(0.5):
         seen_rows(observations.rows, encoder.layout(observations.head).num_planes, ORACLE.num_planes)
 
 

@@ -1,6 +1,6 @@
 """The workers that train one net together, each on its own games: which of them this is, and how they agree.
 
-One process alone is a group of one, for which everything here does nothing. Whoever starts several (Ray Train, or a
+One process alone is a group of one, for which everything here does nothing. What starts several (Ray Train, or a
 test) sets up ``torch.distributed`` first; its CPU backend must be gloo.
 """
 

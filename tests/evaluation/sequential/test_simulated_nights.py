@@ -43,8 +43,8 @@ def play_night(config: SequentialConfig, places: I64, rng: np.random.Generator) 
                 return watch.outcome().decision, watch.outcome().walls
         waiting = [first for first in firsts if first not in finished]
         while waiting:
-            crew = waiting[:8]
-            good_first = min(crew, key=lambda first: places[first : first + LOOK_EVERY].sum())
+            pool = waiting[:8]
+            good_first = min(pool, key=lambda first: places[first : first + LOOK_EVERY].sum())
             if rng.random() < 0.05:
                 break  # a worker dies
             waiting.remove(good_first)

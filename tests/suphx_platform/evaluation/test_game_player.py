@@ -32,7 +32,7 @@ def new_plan(*, num_tables: int = 2, records: Path | None = None, summarise: Sum
 
 
 def play(player: GamePlayer, indices: list[int]) -> dict[int, FinishedTask]:
-    """Give one task whenever there is room, as a crew does, and return what came of all."""
+    """Give one task whenever there is room, as a pool does, and return what came of all."""
     found: dict[int, FinishedTask] = {}
     waiting = list(indices)
     answer = player.exchange([], is_last=False, seconds=LONG)

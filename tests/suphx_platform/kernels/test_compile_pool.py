@@ -31,39 +31,39 @@ def test_events_of_several_processes_are_a_line_each() -> None:
 
 
 @contextmanager
-def crew_at_work(cache: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A crew with an empty cache and the ids of its workers, one of which compiles its first kernel."""
+def pool_at_work(cache: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A pool with an empty cache and the ids of its workers, one of which compiles its first kernel."""
     command = [sys.executable, "-m", "suphx_platform.kernels.compile_pool", "engine"]
     environment = {**os.environ, "SUPHX_CACHE": str(cache)}
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as crew:
-        assert crew.stdout is not None
-        assert json.loads(crew.stdout.readline())["event"] == "begins"
-        workers = Path(f"/proc/{crew.pid}/task/{crew.pid}/children").read_text().split()
-        yield crew, [int(worker) for worker in workers]
+    with subprocess.Popen(command, env=environment, text=True, stdin=pipe, stdout=pipe, stderr=pipe) as pool:
+        assert pool.stdout is not None
+        assert json.loads(pool.stdout.readline())["event"] == "begins"
+        workers = Path(f"/proc/{pool.pid}/task/{pool.pid}/children").read_text().split()
+        yield pool, [int(worker) for worker in workers]
 
 
-def test_the_crew_and_its_workers_end_when_its_stdin_is_closed(tmp_path: Path) -> None:
-    with crew_at_work(tmp_path) as (crew, workers):
+def test_the_pool_and_its_workers_end_when_its_stdin_is_closed(tmp_path: Path) -> None:
+    with pool_at_work(tmp_path) as (pool, workers):
         assert workers
-        _, messages = crew.communicate(timeout=300)  # to the end of the workers, which write there too
-        assert crew.returncode == 1
+        _, messages = pool.communicate(timeout=300)  # to the end of the workers, which write there too
+        assert pool.returncode == 1
         assert messages == ""
         assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
 
 
-def test_workers_end_when_their_crew_is_killed(tmp_path: Path) -> None:
-    with crew_at_work(tmp_path) as (crew, workers):
+def test_workers_end_when_their_pool_is_killed(tmp_path: Path) -> None:
+    with pool_at_work(tmp_path) as (pool, workers):
         assert workers
-        crew.kill()
-        assert crew.stdout is not None
-        crew.stdout.read()  # to the end of the workers
+        pool.kill()
+        assert pool.stdout is not None
+        pool.stdout.read()  # to the end of the workers
 
 
 def test_a_killed_worker_is_an_error_that_names_its_group(tmp_path: Path) -> None:
-    with crew_at_work(tmp_path) as (crew, workers):
+    with pool_at_work(tmp_path) as (pool, workers):
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
-        assert crew.wait(300) == 1
-        assert crew.stderr is not None
-        assert crew.stderr.read() == "the process that compiled the kernels of engine ended with SIGKILL\n"
+        assert pool.wait(300) == 1
+        assert pool.stderr is not None
+        assert pool.stderr.read() == "the process that compiled the kernels of engine ended with SIGKILL\n"

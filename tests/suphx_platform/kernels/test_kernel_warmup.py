@@ -145,7 +145,7 @@ def test_an_unknown_group_is_an_error() -> None:
         KernelWarmup(Console(), ["engin"])
 
 
-def test_a_crew_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_pool_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SUPHX_CACHE", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with (

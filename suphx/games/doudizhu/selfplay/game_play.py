@@ -24,7 +24,7 @@ from suphx.kernel.record import I64
 
 
 class Player(Protocol):
-    """Whoever chooses moves, for many tables at once."""
+    """What chooses moves, for many tables at once."""
 
     def choose(self, simulator: Simulator, seen: SeatObservations) -> I64:
         """Return int64 (n,): for each table of ``seen`` the index of its move in ``seen.moves``."""

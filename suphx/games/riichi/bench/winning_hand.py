@@ -9,7 +9,7 @@ import numpy as np
 from suphx.games.riichi.bots.baseline import choose_ukeire
 from suphx.games.riichi.engine.hanchan import start_game
 from suphx.games.riichi.engine.kyoku import step
-from suphx.games.riichi.engine.kyoku_end import count_dora, count_red
+from suphx.games.riichi.engine.kyoku_end import count_dora, count_red, count_ura
 from suphx.games.riichi.engine.legal import circumstances_of, dealer_of, score_win
 from suphx.games.riichi.engine.simulator import deal_next, finish_kyoku
 from suphx.games.riichi.hand.score import base_points, pay_win
@@ -30,7 +30,7 @@ from suphx.games.riichi.table.table import (
     TABLE,
 )
 from suphx.games.riichi.table.tile import is_five, kind_of_face
-from suphx.games.riichi.table.wall import DORA, URA
+from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, Records
 
@@ -101,9 +101,9 @@ def score_wins(wins: Records, scores: I32) -> None:
         is_tsumo = t.phase == OWN_TURN
         face = t.drawn if is_tsumo else t.claimed_face
         kind = kind_of_face(face)
-        dora = count_dora(t, seat, kind, DORA) + count_red(t, seat, face)
+        dora = count_dora(t, seat, kind) + count_red(t, seat, face)
         if t.riichi[seat]:
-            dora += count_dora(t, seat, kind, URA)
+            dora += count_ura(t, seat, kind)
         _, han, fu, yakuman = score_win(t, seat, kind, dora)
         scores[i, 0] = han
         scores[i, 1] = fu
@@ -125,13 +125,13 @@ def describe_win(t: Any) -> WonHand:
         has_red = num_red(int(t["red"][seat]), kind) > 0 and not is_drawn
         concealed += [bag.take(kind, is_red=has_red and i == 0) for i in range(count)]
     melds = [_describe_meld(t, seat, m, bag) for m in range(int(t["num_melds"][seat]))]
-    places = range(int(t["num_dora"]))
+    num_dora = int(t["num_dora"])
     return WonHand(
         concealed=sorted(concealed),
         win_tile=win_tile,
         melds=melds,
-        dora_indicators=[int(t["wall"][DORA - 2 * i]) for i in places],
-        ura_indicators=[int(t["wall"][URA - 2 * i]) for i in places] if t["riichi"][seat] else [],
+        dora_indicators=[int(t["wall"][position]) for position in DORA_POSITIONS[:num_dora]],
+        ura_indicators=[int(t["wall"][position]) for position in URA_POSITIONS[:num_dora]] if t["riichi"][seat] else [],
         circumstances=int(circumstances_of(t, seat)),
         seat_wind=27 + (seat - int(t["kyoku"])) % 4,
         round_wind=27 + int(t["kyoku"]) // 4,

@@ -11,7 +11,6 @@ from suphx.games.riichi.hand.score import STICK, base_points, pay_honba, pay_win
 from suphx.games.riichi.table.placement import place_of
 from suphx.games.riichi.table.table import OWN_TURN, Table
 from suphx.games.riichi.table.tile import kind_of_face
-from suphx.games.riichi.table.wall import DORA
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32
 
@@ -36,7 +35,7 @@ def _scores_after(t: Table, seat: int, scores: I32) -> None:
     is_tsumo = t.phase == OWN_TURN
     face = t.drawn if is_tsumo else t.claimed_face
     kind = kind_of_face(face)
-    dora = count_dora(t, seat, kind, DORA) + count_red(t, seat, face)
+    dora = count_dora(t, seat, kind) + count_red(t, seat, face)
     _, han, fu, yakuman = score_win(t, seat, kind, dora)
     loser = seat if is_tsumo else t.turn
     pay_win(seat, loser, dealer_of(t), base_points(han, fu, yakuman, t.rule_flags), scores)

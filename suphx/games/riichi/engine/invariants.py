@@ -10,7 +10,7 @@ import numpy as np
 
 from suphx.games.riichi.table.action import ANKAN, CHI, KAKAN, MINKAN, PASS, PON, RON, TSUMO, TSUMOGIRI, lowest_of_chi
 from suphx.games.riichi.table.meld import add_meld
-from suphx.games.riichi.table.red_five import is_red, num_red
+from suphx.games.riichi.table.red_five import is_red, num_red, red_face
 from suphx.games.riichi.table.table import (
     ANKAN_MELD,
     CALL_DISCARD,
@@ -24,7 +24,7 @@ from suphx.games.riichi.table.table import (
     Table,
 )
 from suphx.games.riichi.table.tile import NUM_FACES, NUM_TILES, face_of_id, is_simple, kind_of_face
-from suphx.games.riichi.table.wall import DORA, RINSHAN
+from suphx.games.riichi.table.wall import RINSHAN, URA_POSITIONS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, Records
 
@@ -112,7 +112,7 @@ def _are_tiles_conserved(t: Table, counts: I64) -> bool:
         for i in range(t.river_length[seat]):
             if not t.river_flags[seat, i] & CALLED_FLAG:
                 counts[t.river[seat, i]] += 1
-    for place in range(t.next_draw, DORA + 2):  # the live wall and the indicators
+    for place in range(t.next_draw, URA_POSITIONS[0] + 1):  # the live wall and the indicators
         counts[face_of_id(t.wall[place], t.red_fives)] += 1
     for i in range(t.num_kans, 4):
         counts[face_of_id(t.wall[RINSHAN[i]], t.red_fives)] += 1
@@ -126,7 +126,7 @@ def _are_tiles_conserved(t: Table, counts: I64) -> bool:
 def _recolour(counts: I64, suit: int, num_red: int) -> None:
     """Fives of a suit that were counted as plain are red."""
     counts[9 * suit + 4] -= num_red
-    counts[34 + suit] += num_red
+    counts[red_face(9 * suit)] += num_red
 
 
 @jit

@@ -40,6 +40,7 @@ from suphx.games.riichi.table.action import (
     TSUMOGIRI,
     chi_position,
 )
+from suphx.games.riichi.table.hand import add_to_hand, remove_from_hand
 from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face
 from suphx.games.riichi.table.rule_flag import (
     DRAW_BY_FOUR_RIICHI,
@@ -85,7 +86,7 @@ def start_kyoku(t: Table, suits: Suits) -> None:
     for i in range(52):
         # Three rounds of four tiles for each seat, then one tile each.
         place = i // 4 % 4 if i < 48 else i % 4
-        _take(t, (dealer + place) % 4, face_of_id(t.wall[i], t.red_fives))
+        add_to_hand(t, (dealer + place) % 4, face_of_id(t.wall[i], t.red_fives))
     t.next_draw = 52
     for i in range(NUM_DRAWS):
         t.draw_places[i] = i
@@ -143,22 +144,6 @@ def _clear(t: Table) -> None:
 
 
 @jit
-def _take(t: Table, seat: int, face: int) -> None:
-    """Put a tile into a hand."""
-    t.hand[seat, kind_of_face(face)] += 1
-    if is_red(face):
-        t.red[seat] |= red_bit(face)
-
-
-@jit
-def _give(t: Table, seat: int, face: int) -> None:
-    """Take a tile out of a hand."""
-    t.hand[seat, kind_of_face(face)] -= 1
-    if is_red(face):
-        t.red[seat] &= ~red_bit(face)
-
-
-@jit
 def _draw(t: Table, seat: int) -> None:
     """Draw from the live wall: it is the seat's turn."""
     face = face_of_id(t.wall[t.next_draw], t.red_fives)
@@ -179,7 +164,7 @@ def _draw_rinshan(t: Table, seat: int) -> None:
 
 @jit
 def _begin_turn(t: Table, seat: int, face: int) -> None:
-    _take(t, seat, face)
+    add_to_hand(t, seat, face)
     t.drawn = face
     t.turn = t.actor = seat
     t.phase = OWN_TURN
@@ -222,7 +207,7 @@ def _discard(t: Table, suits: Suits, action: int) -> None:
     seat = t.actor
     is_tsumogiri = action == TSUMOGIRI
     face = t.drawn if is_tsumogiri else action
-    _give(t, seat, face)
+    remove_from_hand(t, seat, face)
     t.num_dora += t.pending_dora
     t.pending_dora = 0
     place = t.river_length[seat]
@@ -451,7 +436,7 @@ def _add_to_pon(t: Table, seat: int, kind: int) -> int:
     face = kind
     if num_red(t.red[seat], kind):
         face = red_face(kind)
-    _give(t, seat, face)
+    remove_from_hand(t, seat, face)
     for i in range(t.num_melds[seat]):
         if t.meld_type[seat, i] == PON_MELD and t.meld_kind[seat, i] == kind:
             t.meld_type[seat, i] = KAKAN_MELD

@@ -24,24 +24,36 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
     Table,
 )
-from suphx.games.riichi.table.tile import dora_of_indicator, is_simple, kind_of_face
-from suphx.games.riichi.table.wall import DORA, URA
+from suphx.games.riichi.table.tile import is_simple, kind_of_face
+from suphx.games.riichi.table.wall import dora_kind, ura_kind
 from suphx.kernel.jit import jit
 
 
 @jit
-def count_dora(t: Table, seat: int, win_kind: int, first_indicator: int) -> int:
-    """Return the dora of a winning hand, melds included, by the indicators wall[first_indicator - 2 i]."""
+def count_dora(t: Table, seat: int, win_kind: int) -> int:
+    """Return the dora of a winning hand, melds included, by the open indicators."""
     total = 0
-    num_indicators = t.num_dora
-    if first_indicator == URA and not t.rule_flags & KAN_URA_DORA:
-        num_indicators = 1
-    for i in range(num_indicators):
-        dora = dora_of_indicator(t.wall[first_indicator - 2 * i] >> 2)
-        total += t.hand[seat, dora] + (t.phase != OWN_TURN and dora == win_kind)
-        for m in range(t.num_melds[seat]):
-            total += count_in_meld(t.meld_type[seat, m], t.meld_kind[seat, m], dora)
+    for i in range(t.num_dora):
+        total += _count_kind(t, seat, win_kind, dora_kind(t.wall, i))
     return total
+
+
+@jit
+def count_ura(t: Table, seat: int, win_kind: int) -> int:
+    """Return the dora of a winning hand, melds included, by the ura indicators that the rules turn over."""
+    total = 0
+    for i in range(t.num_dora if t.rule_flags & KAN_URA_DORA else 1):
+        total += _count_kind(t, seat, win_kind, ura_kind(t.wall, i))
+    return total
+
+
+@jit
+def _count_kind(t: Table, seat: int, win_kind: int, kind: int) -> int:
+    """Return how many tiles of ``kind`` a winning hand has, with its melds and the winning tile."""
+    count = t.hand[seat, kind] + (t.phase != OWN_TURN and kind == win_kind)
+    for m in range(t.num_melds[seat]):
+        count += count_in_meld(t.meld_type[seat, m], t.meld_kind[seat, m], kind)
+    return count
 
 
 @jit
@@ -76,10 +88,10 @@ def _add_win(t: Table, seat: int, w: int) -> None:
     t.win_seat[w] = seat
     t.win_loser[w] = seat if is_tsumo else t.turn
     t.win_face[w] = face
-    t.win_dora[w] = count_dora(t, seat, kind, DORA)
+    t.win_dora[w] = count_dora(t, seat, kind)
     t.win_red[w] = count_red(t, seat, face)
     if t.riichi[seat] and t.rule_flags & URA_DORA:
-        t.win_ura[w] = count_dora(t, seat, kind, URA)
+        t.win_ura[w] = count_ura(t, seat, kind)
     yaku, han, fu, yakuman = score_win(t, seat, kind, t.win_dora[w] + t.win_red[w] + t.win_ura[w])
     if yakuman:
         t.win_dora[w] = t.win_red[w] = t.win_ura[w] = 0

@@ -34,7 +34,7 @@ from suphx.games.riichi.table.action import (
     TSUMO,
     TSUMOGIRI,
 )
-from suphx.games.riichi.table.red_five import num_red
+from suphx.games.riichi.table.red_five import is_red, num_red, red_face
 from suphx.games.riichi.table.rule_flag import (
     ANKAN_AFTER_RIICHI,
     DRAW_BY_FOUR_KANS,
@@ -142,9 +142,9 @@ def _fill_discards(t: Table, seat: int) -> None:
     for suit in range(3):
         if t.red[seat] >> suit & 1:
             t.legal[4 + 9 * suit] = t.hand[seat, 4 + 9 * suit] > 1
-            t.legal[34 + suit] = drawn != 34 + suit
+            t.legal[red_face(9 * suit)] = drawn != red_face(9 * suit)
     if drawn >= 0:
-        if drawn < 34:
+        if not is_red(drawn):
             # The drawn tile itself leaves as TSUMOGIRI.
             t.legal[drawn] = t.hand[seat, drawn] - num_red(t.red[seat], drawn) > 1
         t.legal[TSUMOGIRI] = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suphx.games.riichi.table.table import Table
-from suphx.games.riichi.table.wall import DORA, RINSHAN
+from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN
 from suphx.kernel.jit import jit
 
 
@@ -14,5 +14,5 @@ def is_undrawn(t: Table, position: int) -> bool:
     for i in range(t.num_kans):
         is_left &= position != RINSHAN[i]
     for i in range(t.num_dora):
-        is_left &= position != DORA - 2 * i
+        is_left &= position != DORA_POSITIONS[i]
     return is_left

@@ -22,7 +22,7 @@ from suphx.games.riichi.table.rule_flag import (
     YAKUMAN_ADD_UP,
 )
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, PON_MELD
-from suphx.games.riichi.table.tile import EAST, HAKU, is_simple
+from suphx.games.riichi.table.tile import EAST, GREEN_BITS, HAKU, HONOUR_BITS, TERMINAL_AND_HONOUR_BITS, is_simple
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8
 
@@ -31,9 +31,6 @@ IS_TSUMO, IS_RIICHI, IS_DOUBLE_RIICHI, IS_IPPATSU, IS_RINSHAN, IS_CHANKAN, IS_LA
     1, 2, 4, 8, 16, 32, 64, 128,
 )  # fmt: skip
 
-_GREEN = (1 << 19) | (1 << 20) | (1 << 21) | (1 << 23) | (1 << 25) | (1 << 32)
-_HONOURS = 0x7F << 27
-_ENDS = _HONOURS | 1 | 1 << 8 | 1 << 9 | 1 << 17 | 1 << 18 | 1 << 26
 _RUN, _SET = 0, 1
 
 
@@ -116,18 +113,18 @@ def _whole_hand_yaku(all_kinds: int, circumstances: int, is_closed: bool, rules:
         yaku |= 1 << yaku_number.RINSHAN_KAIHOU
     elif circumstances & IS_LAST_TILE:
         yaku |= 1 << yaku_number.HAITEI if circumstances & IS_TSUMO else 1 << yaku_number.HOUTEI
-    if all_kinds & _ENDS == 0 and (is_closed or rules & OPEN_TANYAO):
+    if all_kinds & TERMINAL_AND_HONOUR_BITS == 0 and (is_closed or rules & OPEN_TANYAO):
         yaku |= 1 << yaku_number.TANYAO
-    if all_kinds & ~_ENDS == 0:
+    if all_kinds & ~TERMINAL_AND_HONOUR_BITS == 0:
         yaku |= 1 << yaku_number.HONROUTOU
     suits = (all_kinds & 0x1FF != 0) + (all_kinds >> 9 & 0x1FF != 0) + (all_kinds >> 18 & 0x1FF != 0)
     if suits == 1:
-        yaku |= 1 << yaku_number.HONITSU if all_kinds & _HONOURS else 1 << yaku_number.CHINITSU
+        yaku |= 1 << yaku_number.HONITSU if all_kinds & HONOUR_BITS else 1 << yaku_number.CHINITSU
     if suits == 0:
         yaku |= 1 << yaku_number.TSUUIISOU
-    if all_kinds & ~_GREEN == 0:
+    if all_kinds & ~GREEN_BITS == 0:
         yaku |= 1 << yaku_number.RYUUIISOU
-    if all_kinds & ~(_ENDS & ~_HONOURS) == 0:
+    if all_kinds & ~(TERMINAL_AND_HONOUR_BITS & ~HONOUR_BITS) == 0:
         yaku |= 1 << yaku_number.CHINROUTOU
     return yaku
 
@@ -202,7 +199,7 @@ def _outside_yaku(sets: I8, pair: int, all_kinds: int) -> int:
                 return 0
         elif is_simple(kind):
             return 0
-    return 1 << yaku_number.CHANTA if all_kinds & _HONOURS else 1 << yaku_number.JUNCHAN
+    return 1 << yaku_number.CHANTA if all_kinds & HONOUR_BITS else 1 << yaku_number.JUNCHAN
 
 
 @jit

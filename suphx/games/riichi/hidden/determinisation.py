@@ -24,11 +24,12 @@ from suphx.games.riichi.hand.shanten import waiting_kinds
 from suphx.games.riichi.hand.suit_table import Suits, load_suits
 from suphx.games.riichi.hidden.tenpai_deal import TENPAI_DEAL, TenpaiDeal, deal_tenpai
 from suphx.games.riichi.hidden.tenpai_table import TenpaiTable, load_tenpai_table
+from suphx.games.riichi.table.hand import add_to_hand
 from suphx.games.riichi.table.meld import meld_size
-from suphx.games.riichi.table.red_five import is_red, num_red, red_bit, red_face
+from suphx.games.riichi.table.red_five import num_red, red_face
 from suphx.games.riichi.table.table import CALLED_FLAG, CHI_MELD, OWN_TURN, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id, is_five, kind_of_face
-from suphx.games.riichi.table.wall import DORA, RINSHAN, dora_indicator
+from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS, dora_indicator
 from suphx.kernel.jit import jit
 from suphx.kernel.random_number import seed_counter, shuffle
 from suphx.kernel.record import I8, I64, Records
@@ -180,7 +181,7 @@ def _deal_hands(t: Table, deal: TenpaiDeal, seat: int, ids: I64, num_hidden: int
             used += _fill_hand(t, other, ids[used:])
     if t.phase == OWN_TURN and t.actor != seat:
         t.drawn = face_of_id(ids[used], t.red_fives)
-        _give(t, t.actor, t.drawn)
+        add_to_hand(t, t.actor, t.drawn)
         used += 1
     _lay_wall(t, ids, used, num_hidden)
 
@@ -192,22 +193,15 @@ def _fill_hand(t: Table, seat: int, ids: I64) -> int:
     t.red[seat] = 0
     size = 13 - 3 * t.num_melds[seat]
     for n in range(size):
-        _give(t, seat, face_of_id(ids[n], t.red_fives))
+        add_to_hand(t, seat, face_of_id(ids[n], t.red_fives))
     return size
-
-
-@jit
-def _give(t: Table, seat: int, face: int) -> None:
-    t.hand[seat, kind_of_face(face)] += 1
-    if is_red(face):
-        t.red[seat] |= red_bit(face)
 
 
 @jit
 def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
     """Lay the rest of the hidden tiles where nobody has drawn, and all other tiles where it was drawn."""
     next_id = used
-    for position in range(t.next_draw, DORA + 2):
+    for position in range(t.next_draw, URA_POSITIONS[0] + 1):
         if not _is_shown(t, position):
             t.wall[position] = ids[next_id]
             next_id += 1
@@ -228,7 +222,10 @@ def _lay_wall(t: Table, ids: I64, used: int, num_hidden: int) -> None:
 @jit
 def _is_shown(t: Table, position: int) -> bool:
     """Tell whether a position of the wall is a turned indicator."""
-    return position <= DORA and (DORA - position) % 2 == 0 and (DORA - position) // 2 < t.num_dora
+    is_shown = False
+    for i in range(t.num_dora):
+        is_shown |= position == DORA_POSITIONS[i]
+    return is_shown
 
 
 @jit

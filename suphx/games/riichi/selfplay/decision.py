@@ -72,8 +72,8 @@ def decide(
 ) -> I16:
     """Return one legal action, int16 (n,), for the actor of each of the tables ``indices``.
 
-    ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads that get wide rows
-    (features/oracle_row.py), with the keep probability of the masks in these.
+    ``forward`` answers for the nets, once for each head that is asked. ``keep_probabilities``: heads whose rows have
+    oracle planes (features/oracle_row.py), with the keep probability of the masks in these.
     """
     actions, surest = np.full(indices.shape, UNDECIDED, np.int16), np.zeros(indices.shape, np.float32)
     apply_forced_actions(tables, indices, actions)
@@ -192,7 +192,8 @@ def observe_head(
 ) -> HeadObservations:
     """Return what ``head`` is asked at those of the tables ``indices`` that ``actions`` leave undecided.
 
-    ``keep_probability``: rows are wide, with masks of this probability (features/oracle_row.py). Policies are LATEST.
+    ``keep_probability``: rows have oracle planes, with masks of this probability (features/oracle_row.py). Policies are
+    LATEST.
     """
     count = _list_observations(tables, indices, actions, head, _NONE, _NONE)
     owners, candidates = np.zeros(count, np.int64), np.zeros(count, np.int64)

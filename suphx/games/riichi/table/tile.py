@@ -16,6 +16,9 @@ NUM_FACES = 37
 NUM_TILES = 136
 EAST, SOUTH, WEST, NORTH, HAKU, HATSU, CHUN = range(27, 34)
 TERMINALS_AND_HONOURS = (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)
+HONOUR_BITS = 0x7F << 27  # bit sets of kinds
+TERMINAL_AND_HONOUR_BITS = sum(1 << kind for kind in TERMINALS_AND_HONOURS)
+GREEN_BITS = (1 << 19) | (1 << 20) | (1 << 21) | (1 << 23) | (1 << 25) | (1 << HATSU)
 RED_IDS = (16, 52, 88)
 ALL_RED_FIVES = 7  # bit set of the three suits
 

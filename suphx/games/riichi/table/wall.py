@@ -14,8 +14,8 @@ DEALT = 52
 LAST_DRAW = 122  # draws end before this index, earlier by one for each kan
 NUM_DRAWS = LAST_DRAW - DEALT
 RINSHAN = (134, 135, 132, 133)
-DORA = 130  # the indicator i stands at DORA - 2 i, its ura indicator at URA - 2 i
-URA = 131
+DORA_POSITIONS = (130, 128, 126, 124, 122)
+URA_POSITIONS = (131, 129, 127, 125, 123)
 
 _MASK32 = 0xFFFFFFFF
 _MAX_HONBA = 1024
@@ -24,19 +24,19 @@ _MAX_HONBA = 1024
 @jit
 def dora_indicator(wall: I16, i: int) -> int:
     """Return the tile id of the dora indicator ``i`` (0-4)."""
-    return wall[DORA - 2 * i]
+    return wall[DORA_POSITIONS[i]]
 
 
 @jit
 def dora_kind(wall: I16, i: int) -> int:
     """Return the kind that the dora indicator ``i`` makes dora."""
-    return dora_of_indicator(int(wall[DORA - 2 * i]) >> 2)
+    return dora_of_indicator(int(wall[DORA_POSITIONS[i]]) >> 2)
 
 
 @jit
 def ura_kind(wall: I16, i: int) -> int:
     """Return the kind that the ura indicator under the dora indicator ``i`` makes dora."""
-    return dora_of_indicator(int(wall[URA - 2 * i]) >> 2)
+    return dora_of_indicator(int(wall[URA_POSITIONS[i]]) >> 2)
 
 
 @jit

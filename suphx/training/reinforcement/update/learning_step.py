@@ -51,7 +51,7 @@ class LearningStep:
         """``actors``: the nets by head name, which are moved to ``device``.
 
         ``is_distributed``: ``torch.distributed`` is set up, and every process makes the same steps, each from its part
-        of every batch. Whoever calls ``loss`` then takes the mean of the gradients.
+        of every batch. The caller of ``loss`` then takes the mean of the gradients.
         """
         self._config = config
         self._is_distributed = is_distributed

@@ -7,7 +7,7 @@ import numpy as np
 from suphx.games.riichi.table.rules import apply_rules, tenhou
 from suphx.games.riichi.table.table import CLAIM, OWN_TURN, PON_MELD, TABLE
 from suphx.games.riichi.table.tile import parse_kinds
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 
 
 def table_with(tiles: str, indicator: str = "9s", kyoku: int = 0, seat: int = 1, pon: str = "") -> np.void:
@@ -15,7 +15,7 @@ def table_with(tiles: str, indicator: str = "9s", kyoku: int = 0, seat: int = 1,
     table: np.void = np.zeros(1, TABLE)[0]
     kinds = parse_kinds(tiles)
     np.add.at(table["hand"][seat], kinds, 1)
-    table["wall"][DORA] = 4 * parse_kinds(indicator)[0]
+    table["wall"][DORA_POSITIONS[0]] = 4 * parse_kinds(indicator)[0]
     apply_rules(table, tenhou())
     table["num_dora"], table["kyoku"], table["actor"] = 1, kyoku, seat
     table["drawn"] = table["claimed_face"] = -1

@@ -30,7 +30,7 @@ from suphx.games.riichi.table.table import (
     TABLE,
 )
 from suphx.games.riichi.table.tile import face_of_id, kind_of_face, parse_faces, parse_kinds
-from suphx.games.riichi.table.wall import DORA, LAST_DRAW, RINSHAN, URA
+from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS
 from suphx.kernel.record import I8, I16
 
 MELD_TYPES = {"chi": CHI_MELD, "pon": PON_MELD, "ankan": ANKAN_MELD, "minkan": MINKAN_MELD, "kakan": KAKAN_MELD}
@@ -167,8 +167,8 @@ def make_wall(
     # The dealer's draw, then those after it.
     wanted.update(zip([52, *range(LAST_DRAW - left, LAST_DRAW)], parse_faces(draws), strict=False))
     wanted.update(zip(RINSHAN, parse_faces(rinshan), strict=False))
-    wanted.update((DORA - 2 * i, face) for i, face in enumerate(parse_faces(dora)))
-    wanted.update((URA - 2 * i, face) for i, face in enumerate(parse_faces(ura)))
+    wanted.update((DORA_POSITIONS[i], face) for i, face in enumerate(parse_faces(dora)))
+    wanted.update((URA_POSITIONS[i], face) for i, face in enumerate(parse_faces(ura)))
     free = list(_SPREAD)
     wall = np.full(136, -1, np.int16)
     for place, face in wanted.items():

@@ -11,7 +11,7 @@ from suphx.games.riichi.engine.simulator import Simulator
 from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, OWN_TURN
 from suphx.games.riichi.table.tile import face_of_id
-from suphx.games.riichi.table.wall import DEALT, DORA, LAST_DRAW, NUM_DRAWS, RINSHAN, shuffle_wall
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, NUM_DRAWS, RINSHAN, shuffle_wall
 from suphx.selfplay.agents.agent import BaselineAgent
 from tests.games.riichi.builders.table_choice import choose
 
@@ -54,7 +54,7 @@ def draws_with_lanes() -> list[Draw]:
 def draw_of(t: Any) -> Draw:
     place = int(t["next_draw"]) - 1
     kans = int(t["num_kans"])
-    gone = [*range(place), *RINSHAN[:kans], *(DORA - 2 * i for i in range(int(t["num_dora"])))]
+    gone = [*range(place), *RINSHAN[:kans], *(DORA_POSITIONS[i] for i in range(int(t["num_dora"])))]
     return Draw(
         deal=(int(t["wall_seed"]), int(t["kyoku"]), int(t["honba"])),
         seat=int(t["actor"]),

@@ -28,7 +28,7 @@ from suphx.games.riichi.table.rule_flag import OPEN_TANYAO
 from suphx.games.riichi.table.rules import Rules, rule_flags
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS, dora_of_indicator
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import U8
 
 MAX_NEW = 3
@@ -98,7 +98,7 @@ def hand_at(table: np.void, seat: int, action: int = -1) -> Hand:
 
 
 def indicators(table: np.void) -> list[int]:
-    return [int(table["wall"][DORA - 2 * i]) // 4 for i in range(table["num_dora"])]
+    return [int(table["wall"][DORA_POSITIONS[i]]) // 4 for i in range(table["num_dora"])]
 
 
 def unseen_by(table: np.void, seat: int) -> Tiles:

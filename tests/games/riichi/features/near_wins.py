@@ -18,7 +18,7 @@ from suphx.games.riichi.table.table import (
     TABLE,
 )
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import Records
 
 FORMS = (
@@ -43,7 +43,7 @@ def fill(table: np.void, rng: np.random.Generator) -> None:
     table["drawn"] = table["claimed_face"] = table["meld_tile"] = -1
     table["wall"] = rng.permutation(136)
     table["num_dora"] = rng.integers(1, 6)
-    used = Counter(int(table["wall"][DORA - 2 * i]) // 4 for i in range(table["num_dora"]))
+    used = Counter(int(table["wall"][DORA_POSITIONS[i]]) // 4 for i in range(table["num_dora"]))
     tiles, melds = complete_hand(rng, used)
     seat = int(table["actor"])
     for i, (meld_type, kind) in enumerate(melds):

@@ -27,7 +27,7 @@ from suphx.games.riichi.records.log.kyoku_playback import (
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.table.rules import Rules
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, PON_MELD
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 
 RED_TILES = (16, 52, 88)
 
@@ -96,7 +96,7 @@ class PublicHistory:
             hand = [wall[16 * block + first + i] for block in range(3) for i in range(4)] + [wall[48 + first // 4]]
             self.seats.append(Seat(log.scores[seat], hand))
         self.kyotaku = log.kyotaku
-        self.indicators = [wall[DORA]]
+        self.indicators = [wall[DORA_POSITIONS[0]]]
         self.num_draws = 0
         self.turn, self.stage = self.dealer, "draw"
         self.drawn: int | None = None

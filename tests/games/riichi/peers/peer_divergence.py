@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suphx.games.riichi.table.table import ANKAN_MELD, ROB_KAN, WIN_RESULT
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from tests.games.riichi.peers.peer_action import FACES
 
 TENHOU, KOKUSHI, KOKUSHI_13_WAITS, SUUANKOU, CHANKAN, DORA_YAKU = 37, 47, 48, 40, 3, 52
@@ -71,7 +71,7 @@ def is_dora_due_while_robbing(what: str, ours: Any, theirs: Any, t: np.void) -> 
     """The peer turns over the dora of an earlier open kan before the next, added kan can be robbed; Tenhou after it."""
     if what != "table" or t["phase"] != ROB_KAN or not t["pending_dora"]:
         return False
-    due = FACES[t["wall"][DORA - 2 * int(t["num_dora"])]]
+    due = FACES[t["wall"][DORA_POSITIONS[int(t["num_dora"])]]]
     return bool(theirs == ours | {"dora": [*ours["dora"], due]})
 
 

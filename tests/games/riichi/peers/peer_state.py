@@ -12,7 +12,7 @@ from riichienv import MeldType, get_yaku_by_id
 from suphx.games.riichi.engine.legal import tiles_left
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD
 from suphx.games.riichi.table.tile import RED_IDS
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from tests.games.riichi.peers.peer_action import FACES
 
 View = dict[str, Any]
@@ -59,7 +59,7 @@ def our_view(t: Any) -> View:
     """Return everything that both engines show between two decisions."""
     return our_round(t) | {
         "left": int(tiles_left(t)),
-        "dora": [FACES[t["wall"][DORA - 2 * i]] for i in range(t["num_dora"])],
+        "dora": [FACES[t["wall"][DORA_POSITIONS[i]]] for i in range(t["num_dora"])],
         "riichi": (t["riichi"] != 0).tolist(),
         "hands": [_our_hand(t["hand"][seat], int(t["red"][seat])) for seat in range(4)],
         "rivers": [t["river"][seat, : t["river_length"][seat]].tolist() for seat in range(4)],

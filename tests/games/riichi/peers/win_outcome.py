@@ -11,7 +11,7 @@ from suphx.games.riichi.engine.legal import score_win
 from suphx.games.riichi.table.rules import Rules, apply_rules
 from suphx.games.riichi.table.table import CLAIM, OWN_TURN, ROB_KAN, TABLE
 from suphx.games.riichi.table.tile import ALL_RED_FIVES, face_of_id
-from suphx.games.riichi.table.wall import DORA, LAST_DRAW, URA
+from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW, URA_POSITIONS
 from tests.games.riichi.peers.generated_win import Win
 
 Outcome = tuple[frozenset[int], int, int, list[int]]
@@ -41,7 +41,7 @@ def outcome_of(win: Win, rules: Rules) -> Outcome | None:
         t["meld_red"][win.seat, i] = sum(face_of_id(tile, ALL_RED_FIVES) >= 34 for tile in ids)
     t["num_dora"] = len(win.dora)
     for i, (indicator, ura) in enumerate(zip(win.dora, win.ura, strict=True)):
-        t["wall"][DORA - 2 * i], t["wall"][URA - 2 * i] = indicator, ura
+        t["wall"][DORA_POSITIONS[i]], t["wall"][URA_POSITIONS[i]] = indicator, ura
     t["riichi"][win.seat], t["ippatsu"][win.seat] = win.riichi, win.has_ippatsu
     t["is_rinshan"], t["is_first_turn"][win.seat] = win.is_rinshan, win.is_first_turn
     t["next_draw"] = LAST_DRAW if win.is_last_tile else 60

@@ -28,7 +28,7 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
-from suphx.games.riichi.table.wall import DORA, URA
+from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 from suphx.selfplay.agents.agent import Agent
 
 SEATS = "ABCD"
@@ -73,7 +73,7 @@ def _deal(table: Any, red_fives: int) -> Iterator[str]:
     names = [face_name(face_of_id(int(tile), red_fives)) for tile in table["wall"]]
     yield f"\n{WINDS[kyoku // 4]} {kyoku % 4 + 1}, honba {table['honba']}, {table['kyotaku']} sticks"
     yield from (f"wall {' '.join(names[first : first + 34])}" for first in range(0, 136, 34))
-    yield f"dora indicator {names[DORA]}"
+    yield f"dora indicator {names[DORA_POSITIONS[0]]}"
     for seat in range(4):
         drawn = [] if int(table["actor"]) != seat else [int(table["drawn"])]
         yield f"{SEATS[seat]} {WINDS[(seat - kyoku) % 4]:5} {table['scores'][seat]:6}  {hand_text(table, seat)}" + (
@@ -107,7 +107,7 @@ def _changes(before: Any, table: Any, red_fives: int) -> Iterator[str]:
             changed = int(np.flatnonzero(before["meld_type"][seat] != table["meld_type"][seat])[0])
             yield f"  {SEATS[seat]} {_meld(table, seat, changed)}: {hand_text(table, seat)}"
     for i in range(int(before["num_dora"]), int(table["num_dora"])):
-        yield f"  dora indicator {face_name(face_of_id(int(table['wall'][DORA - 2 * i]), red_fives))}"
+        yield f"  dora indicator {face_name(face_of_id(int(table['wall'][DORA_POSITIONS[i]]), red_fives))}"
 
 
 def _meld(table: Any, seat: int, place: int) -> str:
@@ -145,7 +145,7 @@ def _win(table: Any, w: int, red_fives: int) -> str:
         if table[f"win_{name}"][w]:
             yaku.append(f"{name} {table[f'win_{name}'][w]}")
     if table["riichi"][seat]:
-        ura = [face_of_id(int(table["wall"][URA - 2 * i]), red_fives) for i in range(int(table["num_dora"]))]
+        ura = [face_of_id(int(table["wall"][URA_POSITIONS[i]]), red_fives) for i in range(int(table["num_dora"]))]
         yaku.append(f"ura indicators {' '.join(map(face_name, ura))}")
     value = f"{table['win_yakuman'][w]} yakuman" if table["win_yakuman"][w] else f"{table['win_han'][w]} han"
     value += f" {table['win_fu'][w]} fu" if table["win_fu"][w] else ""

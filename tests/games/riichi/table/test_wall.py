@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suphx.games.riichi.table.wall import DEALT, DORA, LAST_DRAW, RINSHAN, URA, shuffle_wall
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS, shuffle_wall
 from suphx.kernel.record import I16
 
 
@@ -50,6 +50,6 @@ def test_neighbouring_deals_are_independent() -> None:
 
 
 def test_draws_and_dead_wall_do_not_overlap() -> None:
-    dead = [*RINSHAN, *(DORA - 2 * i for i in range(5)), *(URA - 2 * i for i in range(5))]
+    dead = [*RINSHAN, *(DORA_POSITIONS[i] for i in range(5)), *(URA_POSITIONS[i] for i in range(5))]
     assert sorted(dead) == list(range(LAST_DRAW, 136))
     assert LAST_DRAW - DEALT == 70

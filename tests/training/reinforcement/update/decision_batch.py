@@ -12,7 +12,7 @@ from suphx.experience.sparse_rows import SparseRows
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi.features.encoder import find_encoder
 from suphx.games.riichi.features.head import CHOW_HEAD, DISCARD_HEAD
-from suphx.games.riichi.features.oracle_row import wide_row_bytes
+from suphx.games.riichi.features.oracle_row import oracle_row
 from suphx.models.nets.net_config import NetConfig
 from suphx.models.nets.policy import PolicyNet
 from suphx.training.reinforcement.critic_warmup_config import CriticWarmupConfig
@@ -49,7 +49,7 @@ def decisions(
     num_actions = 34 if head == DISCARD_HEAD else 2
     actions = rng.integers(num_actions, size=n)
     row_bytes = find_encoder("mini").layout(head).row_bytes
-    rows = rng.random((n, wide_row_bytes(row_bytes) if sees_hidden else row_bytes)) < 0.1
+    rows = rng.random((n, oracle_row(row_bytes).itemsize if sees_hidden else row_bytes)) < 0.1
     return Decisions(
         head=head,
         rows=SparseRows.of(rows.astype(np.uint8)),

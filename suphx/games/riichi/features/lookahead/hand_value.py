@@ -18,17 +18,14 @@ from suphx.games.riichi.features.layout.planes import count_bits
 from suphx.games.riichi.features.lookahead.hand_summary import HandSummary
 from suphx.games.riichi.hand.score import base_points, pay_win
 from suphx.games.riichi.table.rules import rule_flags, tenhou
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.riichi.table.tile import GREEN_BITS, HONOUR_BITS, TERMINAL_AND_HONOUR_BITS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I32, U8, Records, field, record_dtype
 
 MAX_HAN = 13
 MAX_FU = 200
 _YAKUMAN = 100  # as han: more than everything else together
-_HONOURS = 0x7F << 27
-ENDS = sum(1 << kind for kind in TERMINALS_AND_HONOURS)
-_TERMINALS = ENDS & ~_HONOURS
-_GREEN = (1 << 19) | (1 << 20) | (1 << 21) | (1 << 23) | (1 << 25) | (1 << 32)
+_TERMINAL_BITS = TERMINAL_AND_HONOUR_BITS & ~HONOUR_BITS
 _LOWEST_RUNS = 1 | 1 << 9 | 1 << 18  # 123, whose edge wait is 3
 _HIGHEST_RUNS = _LOWEST_RUNS << 6  # 789, whose edge wait is 7
 
@@ -89,15 +86,15 @@ def _level(table: WinLevels, summary: HandSummary, is_tsumo: int, han: int, dora
 def kinds_han(kinds: int, open_tanyao: int) -> tuple[int, int]:
     """Return the han, closed and open, that depend on which kinds there are alone."""
     suits = (kinds & 0x1FF != 0) + (kinds >> 9 & 0x1FF != 0) + (kinds >> 18 & 0x1FF != 0)
-    if suits == 0 or kinds & ~_TERMINALS == 0 or kinds & ~_GREEN == 0:
+    if suits == 0 or kinds & ~_TERMINAL_BITS == 0 or kinds & ~GREEN_BITS == 0:
         return _YAKUMAN, _YAKUMAN
     closed = open_ = 0
-    if kinds & ENDS == 0:
+    if kinds & TERMINAL_AND_HONOUR_BITS == 0:
         closed, open_ = 1, open_tanyao
-    elif kinds & ~ENDS == 0:
+    elif kinds & ~TERMINAL_AND_HONOUR_BITS == 0:
         closed = open_ = 2
     if suits == 1:
-        flush = 3 if kinds & _HONOURS else 6
+        flush = 3 if kinds & HONOUR_BITS else 6
         return closed + flush, open_ + flush - 1
     return closed, open_
 
@@ -144,7 +141,11 @@ def _runs_han(runs: int) -> int:
 @jit
 def _is_outside(runs: int, sets: int, pair: int) -> bool:
     """Tell whether every set and the pair hold a terminal or an honour, with a run among them."""
-    return runs != 0 and runs & ~(_LOWEST_RUNS | _HIGHEST_RUNS) == 0 and (sets | 1 << pair) & ~ENDS == 0
+    return (
+        runs != 0
+        and runs & ~(_LOWEST_RUNS | _HIGHEST_RUNS) == 0
+        and (sets | 1 << pair) & ~TERMINAL_AND_HONOUR_BITS == 0
+    )
 
 
 @jit
@@ -177,8 +178,8 @@ def _shape_han(summary: HandSummary, reading: Reading) -> tuple[int, int]:
     both = _honours_han(summary, sets, reading.pair) + _sets_han(summary, sets)
     of_runs = _runs_han(runs)
     closed, open_ = kinds_han(kinds, summary.open_tanyao)
-    if kinds & ~ENDS and _is_outside(runs, sets, reading.pair):
-        of_outside = 2 if kinds & _HONOURS else 3
+    if kinds & ~TERMINAL_AND_HONOUR_BITS and _is_outside(runs, sets, reading.pair):
+        of_outside = 2 if kinds & HONOUR_BITS else 3
         closed += of_outside
         open_ += of_outside - 1
     closed += both + 2 * of_runs + _equal_runs_han(summary, reading)
@@ -191,7 +192,7 @@ def _shape_han(summary: HandSummary, reading: Reading) -> tuple[int, int]:
 def _common_fu(summary: HandSummary, reading: Reading) -> int:
     """Return the fu without those of the last tile, all concealed triplets taken as such."""
     pair = reading.pair
-    fu = 20 + summary.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & ENDS)
+    fu = 20 + summary.meld_fu + 4 * count_bits(reading.sets) + 4 * count_bits(reading.sets & TERMINAL_AND_HONOUR_BITS)
     return fu + 2 * ((pair == summary.seat_wind) + (pair == summary.round_wind) + (pair >= 31))
 
 
@@ -261,7 +262,7 @@ def _ron_level(
     concealed = count_bits(reading.sets) + summary.num_ankan
     if last_set:
         concealed -= 1
-        fu -= 4 if last_set & ENDS else 2
+        fu -= 4 if last_set & TERMINAL_AND_HONOUR_BITS else 2
     if summary.is_closed and num_missing > 1:
         callable_runs = reading.runs & (others | others >> 1 | others >> 2) & ~(last_run & ~reading.doubles)
         if callable_runs == 0:
@@ -269,7 +270,7 @@ def _ron_level(
             if callable_sets == 0:
                 return 0
             concealed -= 1
-            fu -= 2 if callable_sets & ~ENDS else 4
+            fu -= 2 if callable_sets & ~TERMINAL_AND_HONOUR_BITS else 4
     if concealed == 3:
         han += 2
     elif concealed == 4:

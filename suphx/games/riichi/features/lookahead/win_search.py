@@ -12,7 +12,7 @@ import numpy as np
 from suphx.games.riichi.features.layout.lookahead_layout import HIGH_LEVEL, MAX_CHANGED, NUM_LEVELS
 from suphx.games.riichi.features.layout.planes import count_bits
 from suphx.games.riichi.features.lookahead.hand_summary import HandSummary
-from suphx.games.riichi.features.lookahead.hand_value import ENDS, Reading, pairs_levels, win_levels
+from suphx.games.riichi.features.lookahead.hand_value import Reading, pairs_levels, win_levels
 from suphx.games.riichi.features.lookahead.lookup import Lookup
 from suphx.games.riichi.features.lookahead.suit_targets import (
     DOUBLES_SHIFT,
@@ -38,7 +38,7 @@ from suphx.games.riichi.hand.shanten import (
     thirteen_orphans_shanten,
 )
 from suphx.games.riichi.hand.suit_table import CLASS_MASK
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.riichi.table.tile import TERMINAL_AND_HONOUR_BITS, TERMINALS_AND_HONOURS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I16, I64, field, record_dtype
 
@@ -399,7 +399,7 @@ def _changes(search: Search, once: int, twice: int) -> tuple[int, int, int, int,
 def _search_orphans(search: Search) -> None:
     """Find the wins with one of each terminal and honour and one more."""
     for pair in TERMINALS_AND_HONOURS:
-        missing, num_missing, ways, given, _ = _changes(search, ENDS, 1 << pair)
+        missing, num_missing, ways, given, _ = _changes(search, TERMINAL_AND_HONOUR_BITS, 1 << pair)
         if 0 < num_missing <= MAX_CHANGED and ways > 0:
             called = NUM_LEVELS if num_missing == 1 else 0
             _note(search, _unpack(missing), num_missing, ways, given, NUM_LEVELS, called)

@@ -19,7 +19,7 @@ from suphx.games.riichi.hand.suit_table import (
     POWERS_OF_5,
     Suits,
 )
-from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
+from suphx.games.riichi.table.tile import TERMINAL_AND_HONOUR_BITS
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64
 
@@ -27,8 +27,6 @@ NO_DISCARD = 34
 """Index of the hand as it is: of 13 tiles (melds counted as three), nothing to discard."""
 
 FAR = 99
-
-_ORPHANS = sum(1 << kind for kind in TERMINALS_AND_HONOURS)
 
 
 @jit
@@ -192,7 +190,7 @@ def _special_helps(masks: CountMasks, counts: int, now: int) -> int:
         if counts & KINDS_MASK < 7:
             kinds |= ALL_KINDS & ~masks[0]
     if thirteen_orphans_shanten(counts) <= now:
-        kinds |= _ORPHANS & ~masks[0]
+        kinds |= TERMINAL_AND_HONOUR_BITS & ~masks[0]
         if counts >> END_PAIRS_SHIFT & END_PAIRS_MASK == 0:
-            kinds |= _ORPHANS & masks[0]
+            kinds |= TERMINAL_AND_HONOUR_BITS & masks[0]
     return kinds

@@ -24,7 +24,7 @@ from suphx.games.riichi.table.red_five import is_red
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import KYOKU_END, OWN_TURN, TABLE, Table
 from suphx.games.riichi.table.tile import NUM_FACES, face_of_id, kind_of_face
-from suphx.games.riichi.table.wall import DORA, NUM_DRAWS, dora_kind
+from suphx.games.riichi.table.wall import NUM_DRAWS, dora_kind
 from suphx.kernel.jit import jit
 from suphx.kernel.record import I8, I64, U8, U16
 
@@ -131,7 +131,7 @@ def _state(level: int, num_dora: int) -> int:
 def _state_without(t: Table, suits: Suits, seat: int, face: int, dora: I8) -> int:
     """Return the state of a seat's concealed hand at the start of the deal without a tile of ``face``."""
     hand = t.hand[seat]
-    num_dora = count_dora(t, seat, _NO_TILE, DORA) + count_red(t, seat, _NO_TILE)
+    num_dora = count_dora(t, seat, _NO_TILE) + count_red(t, seat, _NO_TILE)
     if face == _NO_TILE:
         return _state(shanten(suits, hand, 0), num_dora)
     hand[kind_of_face(face)] -= 1
@@ -144,7 +144,7 @@ def _state_without(t: Table, suits: Suits, seat: int, face: int, dora: I8) -> in
 def _fill_draw(t: Table, suits: Suits, undrawn: I8, dora: I8, draw: U8) -> None:
     """Describe the draw that the actor has just made; ``undrawn`` are the tiles that are left after it."""
     hand, num_melds = t.hand[t.actor], t.num_melds[t.actor]
-    num_dora = count_dora(t, t.actor, _NO_TILE, DORA) + count_red(t, t.actor, _NO_TILE)
+    num_dora = count_dora(t, t.actor, _NO_TILE) + count_red(t, t.actor, _NO_TILE)
     draw[DrawColumn.SEAT] = t.actor
     draw[DrawColumn.TILES_LEFT] = tiles_left(t)
     draw[DrawColumn.STATE] = _state(shanten(suits, hand, num_melds), num_dora)

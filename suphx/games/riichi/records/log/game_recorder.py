@@ -116,7 +116,7 @@ def _add_claims(t: Table, moves: U16, n: int) -> int:
             moves[n] = t.win_seat[w] << ACTION_BITS | RON
             n += 1
     elif t.result == 0 and t.turn == t.actor and PON <= t.answers[t.actor] < PASS:
-        # Whoever was granted a pon, kan or chi has the turn now; the others' answers are void.
+        # The seat that got its pon, kan or chi has the turn now; the others' answers are void.
         moves[n] = t.actor << ACTION_BITS | t.answers[t.actor]
         n += 1
     return n

@@ -30,14 +30,11 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import NUM_TILES, RED_IDS
-from suphx.games.riichi.table.wall import DEALT, DORA, LAST_DRAW, RINSHAN, URA
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN, URA_POSITIONS
 from suphx.kernel.record import U8
 
 FACE_OF_ID = tuple(34 + tile // 36 if tile in RED_IDS else tile >> 2 for tile in range(NUM_TILES))
 """Face of each tile id, red fives in play."""
-
-INDICATOR_POSITIONS = tuple(DORA - 2 * i for i in range(5))
-URA_POSITIONS = tuple(URA - 2 * i for i in range(5))
 
 STICK = 1000
 
@@ -202,7 +199,7 @@ class KyokuBuilder:
 
     def reveal(self, tile: int) -> None:
         """Record a dora indicator that is turned over."""
-        if len(self.indicators) == len(INDICATOR_POSITIONS):
+        if len(self.indicators) == len(DORA_POSITIONS):
             raise ValueError(f"tile {tile} is the sixth dora indicator: there are five")
         self._take_unseen(tile, _ON_TABLE)
         self.indicators.append(tile)
@@ -361,7 +358,7 @@ class KyokuBuilder:
         wall[DEALT : DEALT + len(self._live)] = self._live
         for places, tiles in (
             (RINSHAN, self._rinshan),
-            (INDICATOR_POSITIONS, self.indicators),
+            (DORA_POSITIONS, self.indicators),
             (URA_POSITIONS, self.ura_indicators),
         ):
             for place, tile in zip(places, tiles, strict=False):

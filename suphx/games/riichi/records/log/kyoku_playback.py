@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from suphx.games.riichi.records.log.gamelog import ACTION_BITS, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_POSITIONS, STICK
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, STICK
 from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.table.action import (
     ANKAN,
@@ -44,7 +44,7 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
-from suphx.games.riichi.table.wall import DEALT, LAST_DRAW, RINSHAN
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, LAST_DRAW, RINSHAN
 
 
 class Drew(NamedTuple):
@@ -204,7 +204,7 @@ class _Playback:
         yield Ended(
             hands=tuple(tuple(sorted(hand)) for hand in self._hands),
             melds=tuple(tuple(melds) for melds in self._melds),
-            indicators=tuple(self._wall[position] for position in INDICATOR_POSITIONS[: self._num_dora]),
+            indicators=tuple(self._wall[position] for position in DORA_POSITIONS[: self._num_dora]),
             winning_tile=self._last,
             turn=self._turn,
             riichi_seats=frozenset(self._riichi),
@@ -334,7 +334,7 @@ class _Playback:
     def _turn_over(self, count: int) -> Iterator[Event]:
         for _ in range(count):
             self._num_dora += 1
-            yield TurnedDora(self._wall[INDICATOR_POSITIONS[self._num_dora - 1]])
+            yield TurnedDora(self._wall[DORA_POSITIONS[self._num_dora - 1]])
 
     def _pick(self, seat: int, action: int, faces: list[int]) -> list[int]:
         """Return one held id for each face, never the tile just drawn."""

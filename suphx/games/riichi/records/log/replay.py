@@ -1,6 +1,6 @@
 """Play a recorded game through the rules engine: every move must be legal, every draw, win and payment the same.
 
-A record shows no passes. Whoever is asked and has no move in the record passed; a seat whose wish may have been
+A record shows no passes. A seat that had a choice and has no move in the record passed; a seat whose wish may have been
 overruled (a pon while somebody won, a chi while somebody else called pon) has no known answer: ``is_answer_known``.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from suphx.games.riichi.records.log.gamelog import NO_SEED
 from suphx.games.riichi.records.log.tenhou_wall import HEX_SEED_PREFIX, Deal, kyoku_deal, tenhou_deals
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 from suphx.kernel.record import U8
 
 UNREADABLE_SEED = "the seed cannot be read"
@@ -69,7 +69,7 @@ class SeededWalls:
             deal = next(self._deals)
         if deal is None:
             return None
-        if self._has_unknown_pairs and deal.wall[DORA] != indicator:
+        if self._has_unknown_pairs and deal.wall[DORA_POSITIONS[0]] != indicator:
             deal = deal.with_turned_pairs()
         if not self._is_fitting and not np.array_equal(deal.wall[: len(dealt)], dealt):
             self._give_up(OTHER_SEED)

@@ -27,7 +27,7 @@ from suphx.games.riichi.table.red_five import is_red, red_bit
 from suphx.games.riichi.table.rules import Rules, apply_rules, tenhou, tonpuu
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
 from suphx.games.riichi.table.tile import HAKU, RED_IDS, kind_of_face
-from suphx.games.riichi.table.wall import DEALT, DORA, RINSHAN
+from suphx.games.riichi.table.wall import DEALT, DORA_POSITIONS, RINSHAN
 from suphx.kernel.record import Records
 
 JsonObject = Mapping[str, Any]
@@ -115,7 +115,7 @@ class MjaiTable:
             table["scores"] = event["scores"]
         table["num_kyoku"] += 1
         table["wall"] = 0
-        table["wall"][DORA] = _id(face_of_name(event["dora_marker"]))
+        table["wall"][DORA_POSITIONS[0]] = _id(face_of_name(event["dora_marker"]))
         dealer = int(table["kyoku"]) % 4
         own = [_id(face_of_name(name)) for name in event["tehais"][self.seat]]
         table["wall"][_dealt_places(self.seat, dealer)] = own
@@ -127,7 +127,7 @@ class MjaiTable:
         self._is_running = False
 
     def _turn_dora(self, event: JsonObject) -> None:
-        self._tables[0]["wall"][DORA - 2 * self._num_dora] = _id(face_of_name(event["dora_marker"]))
+        self._tables[0]["wall"][DORA_POSITIONS[self._num_dora]] = _id(face_of_name(event["dora_marker"]))
         self._num_dora += 1
         self._tables[0]["num_dora"] = self._num_dora
 

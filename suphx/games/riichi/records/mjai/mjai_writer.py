@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, assert_never
 
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID, INDICATOR_POSITIONS, URA_POSITIONS
+from suphx.games.riichi.records.log.kyoku_builder import FACE_OF_ID
 from suphx.games.riichi.records.log.kyoku_playback import (
     Called,
     CameBack,
@@ -30,6 +30,7 @@ from suphx.games.riichi.records.log.mjlog_meld import Meld
 from suphx.games.riichi.records.mjai.mjai import EAST_ONLY, REASONS, TILE_NAMES
 from suphx.games.riichi.table.rules import refuse_untold_rules
 from suphx.games.riichi.table.table import ANKAN_MELD, CHI_MELD, KAKAN_MELD, MINKAN_MELD, PON_MELD, WIN_RESULT
+from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 
 _REASON_OF_RESULT = {result: reason for reason, result in REASONS.items()}
 _CALL_NAMES = {CHI_MELD: "chi", PON_MELD: "pon", MINKAN_MELD: "daiminkan", ANKAN_MELD: "ankan", KAKAN_MELD: "kakan"}
@@ -96,7 +97,7 @@ def _start(kyoku: KyokuLog) -> _JsonObject:
     return {
         "type": "start_kyoku",
         "bakaze": "ESW"[kyoku.kyoku // 4],
-        "dora_marker": _name(wall[INDICATOR_POSITIONS[0]]),
+        "dora_marker": _name(wall[DORA_POSITIONS[0]]),
         "kyoku": kyoku.kyoku % 4 + 1,
         "honba": kyoku.honba,
         "kyotaku": kyoku.kyotaku,

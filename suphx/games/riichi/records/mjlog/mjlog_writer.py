@@ -14,7 +14,6 @@ import numpy as np
 
 from suphx.games.riichi.hand import yaku_number
 from suphx.games.riichi.records.log.gamelog import GameLog, KyokuLog
-from suphx.games.riichi.records.log.kyoku_builder import INDICATOR_POSITIONS, URA_POSITIONS
 from suphx.games.riichi.records.log.kyoku_playback import (
     Called,
     CameBack,
@@ -49,6 +48,7 @@ from suphx.games.riichi.table.table import (
     TRIPLE_RON_DRAW,
     WIN_RESULT,
 )
+from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 
 _PLAYED_BY_HUMANS = 0x01
 _RESULT_NAMES = {result: name for name, result in DRAW_TYPES.items()}
@@ -146,7 +146,7 @@ class _KyokuWriter:
             first = 4 * ((seat - kyoku.kyoku) % 4)
             blocks = [wall[start + first : start + first + 4] for start in (0, 16, 32)]
             hands.append([*blocks[0], *blocks[1], *blocks[2], wall[48 + first // 4]])
-        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[INDICATOR_POSITIONS[0]]))
+        seed = _join((kyoku.kyoku, kyoku.honba, kyoku.kyotaku, *kyoku.dice, wall[DORA_POSITIONS[0]]))
         text = " ".join(f'hai{seat}="{_join(hand)}"' for seat, hand in enumerate(hands))
         return f'<INIT seed="{seed}" ten="{_hundreds(kyoku.scores)}" oya="{kyoku.kyoku % 4}" {text}/>'
 

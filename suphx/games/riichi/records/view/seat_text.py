@@ -8,7 +8,7 @@ from suphx.games.riichi.records.view.game_text import hand_text, kyoku_name
 from suphx.games.riichi.records.view.shown_tiles import SEATS, shown_meld
 from suphx.games.riichi.table.table import GAME_END
 from suphx.games.riichi.table.tile import face_name, face_of_id, format_faces
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 
 
 def seat_text(table: Any, seat: int) -> str:
@@ -17,7 +17,8 @@ def seat_text(table: Any, seat: int) -> str:
         places = ", ".join(f"seat {s} {table['placement'][s]} ({table['scores'][s]:,} points)" for s in range(SEATS))
         return f"The game is over. Places: {places}\n"
     red = int(table["red_fives"])
-    indicators = [face_of_id(int(table["wall"][DORA - 2 * i]), red) for i in range(int(table["num_dora"]))]
+    shown = DORA_POSITIONS[: int(table["num_dora"])]
+    indicators = [face_of_id(int(table["wall"][position]), red) for position in shown]
     start = kyoku_name(int(table["kyoku"]), int(table["honba"]))
     lines = [f"{start}, {table['kyotaku']} sticks, dora indicators {' '.join(map(face_name, indicators))}"]
     for other in range(SEATS):

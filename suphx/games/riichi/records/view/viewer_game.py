@@ -23,7 +23,7 @@ from suphx.games.riichi.records.view.viewer_result import viewer_result
 from suphx.games.riichi.records.view.viewer_steps import UNKNOWN, ViewerSteps
 from suphx.games.riichi.table.table import GAME_END
 from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
-from suphx.games.riichi.table.wall import DORA, RINSHAN, URA
+from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS
 
 
 def viewer_game(game: GameLog, opinions: Opinions | None = None) -> dict[str, Any]:
@@ -121,9 +121,9 @@ def _wall(log: KyokuLog, table: Any, red_fives: int) -> list[int]:
     faces = [face_of_id(int(tile), red_fives) for tile in log.wall]
     if log.is_wall_from_seed:
         return faces
-    indicators = range(int(table["num_dora"]))
+    num_dora = int(table["num_dora"])
     known = set(range(int(table["next_draw"]))) | set(RINSHAN[: int(table["num_kans"])])
-    known |= {DORA - 2 * i for i in indicators}
+    known |= set(DORA_POSITIONS[:num_dora])
     if any(table["riichi"][int(table["win_seat"][w])] for w in range(int(table["num_wins"]))):
-        known |= {URA - 2 * i for i in indicators}
+        known |= set(URA_POSITIONS[:num_dora])
     return [face if place in known else UNKNOWN for place, face in zip(range(NUM_TILES), faces, strict=True)]

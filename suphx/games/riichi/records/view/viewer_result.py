@@ -19,7 +19,7 @@ from suphx.games.riichi.table.table import (
     WIN_RESULT,
 )
 from suphx.games.riichi.table.tile import face_of_id
-from suphx.games.riichi.table.wall import URA
+from suphx.games.riichi.table.wall import URA_POSITIONS
 
 RESULT_NAMES = {
     WIN_RESULT: "win",
@@ -43,12 +43,12 @@ def viewer_result(table: Any, red_fives: int) -> dict[str, Any]:
     """
     wins = [_win(table, w) for w in range(int(table["num_wins"]))]
     has_ura = any(table["riichi"][win["seat"]] for win in wins)
-    indicators = range(int(table["num_dora"]) if has_ura else 0)
+    num_ura = int(table["num_dora"]) if has_ura else 0
     return {
         "kind": RESULT_NAMES[int(table["result"])],
         "wins": wins,
         "tenpai": [seat for seat in range(SEATS) if table["tenpai"][seat]],
-        "ura": [face_of_id(int(table["wall"][URA - 2 * i]), red_fives) for i in indicators],
+        "ura": [face_of_id(int(table["wall"][position]), red_fives) for position in URA_POSITIONS[:num_ura]],
         "deltas": [int(delta) for delta in table["deltas"]],
     }
 

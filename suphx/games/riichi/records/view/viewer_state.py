@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
 from suphx.games.riichi.table.table import EXHAUSTIVE_DRAW, KYOKU_END, OWN_TURN, RIICHI_DISCARD
 from suphx.games.riichi.table.tile import NUM_KINDS, face_of_id
-from suphx.games.riichi.table.wall import DORA, LAST_DRAW
+from suphx.games.riichi.table.wall import DORA_POSITIONS, LAST_DRAW
 
 State: TypeAlias = dict[str, Any]
 
@@ -35,13 +35,14 @@ def viewer_state(table: Any, red_fives: int) -> State:
     state: State = {"drawn": drawn}
     for seat in range(SEATS):
         state |= _seat_state(table, seat, drawn)
+    shown = DORA_POSITIONS[: int(table["num_dora"])]
     num_kans, next_draw = int(table["num_kans"]), int(table["next_draw"])
     return state | {
         "turn": int(table["turn"]),
         "scores": [int(score) for score in table["scores"]],
         "sticks": int(table["kyotaku"]),
         "riichi": [int(riichi) for riichi in table["riichi"]],
-        "dora": [face_of_id(int(table["wall"][DORA - 2 * i]), red_fives) for i in range(int(table["num_dora"]))],
+        "dora": [face_of_id(int(table["wall"][position]), red_fives) for position in shown],
         "next": next_draw,
         "rinshan": num_kans,
         "left": LAST_DRAW - num_kans - next_draw,

@@ -12,7 +12,7 @@ from suphx.games.riichi.records.log.replay import Replayer
 from suphx.games.riichi.records.log.seeded_wall import FROM_THE_MIDDLE, OTHER_SEED, UNREADABLE_SEED, SeededWalls
 from suphx.games.riichi.records.log.tenhou_wall import Deal, kyoku_deal, tenhou_deals
 from suphx.games.riichi.records.mjlog.mjlog import NO_RED, parse_mjlog
-from suphx.games.riichi.table.wall import DORA
+from suphx.games.riichi.table.wall import DORA_POSITIONS
 
 SEED = "mt19937ar-sha512-n288,1,2,3"
 SHUFFLES = ("mt19937ar,1,2", "mt19937ar,3,4")
@@ -21,7 +21,7 @@ SHUFFLES = ("mt19937ar,1,2", "mt19937ar,3,4")
 def play(walls: SeededWalls, deal: Deal, *, is_start_of_game: bool = False, shuffle: str = "") -> bool:
     """Show a recorded deal and return whether its wall is known."""
     walls.start_kyoku(is_start_of_game=is_start_of_game, shuffle=shuffle)
-    wall = walls.finish_kyoku(deal.wall[:52].tolist(), int(deal.wall[DORA]))
+    wall = walls.finish_kyoku(deal.wall[:52].tolist(), int(deal.wall[DORA_POSITIONS[0]]))
     return wall is not None and wall.tolist() == deal.wall.tolist()
 
 
