@@ -100,7 +100,8 @@ def kill(number: int, by: int = signal.SIGKILL) -> Act:
 def test_killed_workers_cost_only_what_they_had_begun(tmp_path: Path, expected: dict[str, bytes], number: int) -> None:
     said: list[str] = []
     with closing(RayGameWorkers(4, say=said.append)) as workers:
-        assert play(tmp_path, workers, act=kill(number)) == expected
+        play(tmp_path / "before", workers, load=load_agent)  # all processes have begun before one is killed
+        assert play(tmp_path / "killed", workers, act=kill(number)) == expected
     lost = [line for line in said if "was lost: " in line]
     assert len(lost) == number
     assert all("that it had begun" in line for line in lost)
