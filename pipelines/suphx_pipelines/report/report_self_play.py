@@ -21,8 +21,10 @@ Result = Mapping[str, Any]
 
 START = "start"
 _MATCHES = (
-    "Average placement of the nets minus that of three opponents; lower is better. All matches of this run are played "
-    "on the same walls, so that the change since the match before is not the luck of other walls."
+    "Average placement of the nets minus that of three opponents; lower is better. Change: the difference of this match "
+    "minus that of the match before against the same opponent, only over the hanchans on walls that both matches "
+    "played, with its 95 % interval. The match at the end has more hanchans, so its change is less exact than its "
+    "difference."
 )
 _ENDS = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
 _SAMPLED = ", both sampled"
@@ -178,17 +180,25 @@ def _matches_table(result: Result) -> str:
     has_many = len(_by_baseline(result)) > 1
     rows = [
         (number(match["updates"]), *([_opponent(match)] if has_many else []), difference(match["difference"], 2),
-         interval(match["interval"]), _change(match), number(match["hanchans"]))
+         interval(match["interval"]), number(match["hanchans"]), *_change(match, result["matches"]))
         for match in reversed(result["matches"])
     ]  # fmt: skip
-    columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "change", "hanchans")
+    columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "hanchans",
+               "change since the match before", "shared hanchans")  # fmt: skip
     return report_page.table(columns, rows, about=_MATCHES) if rows else ""
 
 
-def _change(match: Mapping[str, Any]) -> str:
-    """Return the difference to the match before, with its interval."""
+def _change(match: Mapping[str, Any], matches: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return the difference to the match before with what its interval shows, and over how many shared hanchans."""
     change = match.get("change")
-    return f"{difference(change['difference'], 2)} ({interval(change['interval'])})" if change else "–"
+    if not change:
+        return "–", "–"
+    opponent = _opponent(match)
+    before = next(each for each in matches if each["updates"] == change["since"] and _opponent(each) == opponent)
+    low, high = change["interval"]
+    shown = "stronger" if high < 0 else "weaker" if low > 0 else "no clear change"
+    text = f"{difference(change['difference'], 2)} ({interval(change['interval'])}), {shown}"
+    return text, number(min(match["hanchans"], before["hanchans"]))
 
 
 def _deals_chart(result: Result) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -95,7 +96,18 @@ def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
     page = section(SECTION, {})
     assert "All checkpoints play on the same walls." in page
     assert "start, both sampled" in page
-    assert "−0.15 (" in page, "the change since the match before"
+
+
+def test_the_change_names_its_interval_and_its_shared_hanchans_and_what_they_show() -> None:
+    clear = SECTION["matches"][1]
+    assert "−0.15 (−0.22\u00a0to\u00a0−0.08), stronger" in section(SECTION, {})
+    open_change = {"since": 20, "difference": 0.03, "interval": [-0.07, 0.13]}
+    matches = [match(20, -0.14, hanchans=200), clear | {"hanchans": 2000, "change": open_change}]
+    page = section(SECTION | {"matches": matches}, {})
+    assert "+0.03 (−0.07\u00a0to\u00a00.13), no clear change" in page
+    assert re.search(r"shared hanchans</th>.*no clear change</td>\s*<td[^>]*>200<", page, re.DOTALL), "not 2,000"
+    worse = open_change | {"interval": [0.01, 0.13]}
+    assert "), weaker" in section(SECTION | {"matches": [matches[0], clear | {"change": worse}]}, {})
 
 
 def test_points_per_kyoku_have_a_curve_of_their_own() -> None:
