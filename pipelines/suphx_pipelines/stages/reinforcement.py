@@ -22,6 +22,7 @@ from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text
@@ -231,9 +232,9 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
-                f"after {count_text(match['updates'], 'update')} against {opponent}: average placement "
-                f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
-                f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
+                f"after {count_text(match['updates'], 'update')} against {opponent}: "
+                + difference_text(match["difference"], low, high, match["hanchans"])
+                + few_games_note(match["hanchans"])
             )
 
 
