@@ -98,9 +98,7 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
         )
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
-    context.console.say(
-        f"{STAGE_NAME}: the nets against the supervised nets: {shown}{few_games_note(match.hanchans)}"
-    )
+    context.console.say(f"{STAGE_NAME}: the nets against the supervised nets: {shown}{few_games_note(match.hanchans)}")
     return {
         "start_difference": match.difference.mean,
         "start_difference_low": match.difference.interval.low,

@@ -107,7 +107,7 @@ def play_and_learn(
         )
         if controller.updates:
             say(f"{context.folder.name}: continuing from update {controller.updates:,}")
-            progress.resume(PERCENT * min(1.0, controller.share_done))
+            progress.resume(PERCENT * controller.time_share)
         result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)
     _say_end(result, config, context.console)
@@ -171,9 +171,9 @@ class _Report:
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])
 
-    def show(self, share_done: float, note: str) -> None:
-        """Show how much is done; ``note``: what is going on if that is not learning."""
-        self._progress.reach(PERCENT * share_done, note or self._note)
+    def show(self, time_share: float, note: str) -> None:
+        """Show how much of the time is over; ``note``: what is going on if that is not learning."""
+        self._progress.reach(PERCENT * time_share, note or self._note)
 
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:

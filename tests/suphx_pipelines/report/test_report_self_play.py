@@ -7,6 +7,7 @@ import pytest
 
 from suphx_pipelines.report.report_self_play import (
     entropy_chart,
+    entropy_comment,
     largest_distance,
     last_entropy,
     learned_heads,
@@ -41,6 +42,29 @@ def test_a_target_that_falls_is_a_curve_beside_the_entropy() -> None:
     absolute = entropy_chart({"history": history, "updates": 3}, "discard", {"discard": 0.5})
     assert "target</span>" not in absolute
     assert "Target 0.50 (dashed)" in absolute
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        (0.28, " At the end the entropy is 0.28, near its target 0.28."),
+        (0.16, "0.28 (alpha 0.0000), 0.12 above its target 0.16. Alpha is never negative"),
+        (0.40, "0.28 (alpha 0.0000), 0.12 below its target 0.40. The control raises alpha"),
+    ],
+)
+def test_an_entropy_away_from_its_target_is_explained(target: float, text: str) -> None:
+    falling = [{"updates": n, "discard_entropy_target": target + 0.2 - n / 10} for n in range(1, 3)]
+    history = [point | {"discard_entropy": 0.28, "discard_alpha": 0.0} for point in falling]
+    assert text in entropy_comment({"history": history}, "discard", {})
+    assert text in entropy_comment({"history": history}, "discard", {"discard": target})
+    page = section(SECTION | {"history": history, "heads": ["discard"]}, {})
+    assert text.strip() in page.replace("\u00a0", " ")
+    assert f"(nats; target {target:.2f})" in page
+
+
+def test_without_a_target_there_is_nothing_to_say_about_it() -> None:
+    assert entropy_comment(RESULT, "discard", {}) == ""
+    assert entropy_comment(RESULT, "chow", {"chow": 0.3}) == ""
 
 
 def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:
