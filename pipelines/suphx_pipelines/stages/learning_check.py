@@ -63,7 +63,8 @@ def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
         return f"stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
     if share and last["seconds"] >= share and last["step"] >= config.min_steps:
         if last["step"] == config.min_steps:
-            return f"stopped by min_steps ({config.min_steps:,}); its share of total_minutes was {duration_text(share)}"
+            took = f"which took longer than its share of total_minutes ({duration_text(share)})"
+            return f"stopped after min_steps ({config.min_steps:,}), {took}"
         return f"stopped by its share of total_minutes ({duration_text(share)})"
     if config.patience and num_worse >= config.patience:
         return f"stopped by patience: no lower validation loss in {count_text(num_worse, 'validation')}"

@@ -58,7 +58,7 @@ def trained(step: int, seconds: float, epochs: float = 1.0, worse: int = 0) -> d
         (trained(600, 20, epochs=4.0), "stopped by max_epochs: 4 passes over the training games"),
         (trained(600, 121), "stopped by max_minutes (2 min 0 s)"),
         (trained(600, 31), "stopped by its share of total_minutes (30 s)"),
-        (trained(300, 45), "stopped by min_steps (300); its share of total_minutes was 30 s"),
+        (trained(300, 45), "stopped after min_steps (300), which took longer than its share of total_minutes (30 s)"),
         (trained(280, 20, worse=3), "stopped by patience: no lower validation loss in 3 validations"),
     ],
 )
