@@ -251,7 +251,7 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
     learned = ""
     if f"{head}_entropy" in point:
         target = point.get(f"{head}_entropy_target")
-        of_target = f" of {target:.2f}" if target else ""
+        of_target = f" (target {target:.2f})" if target else ""
         learned = f"entropy {point[f'{head}_entropy']:.2f}{of_target}, alpha {point[f'{head}_alpha']:.4f}, "
         if f"{head}_kl_to_start" in point:
             learned += f"KL to start {point[f'{head}_kl_to_start']:.3f}, "
@@ -259,7 +259,6 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
             learned += f"critic explains {point[f'{head}_explained_variance']:.0%}, "
     return (
         f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
-        f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "
-        f"staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
+        f"{point['hanchans_per_second']:.1f} hanchans/s, staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )
