@@ -259,6 +259,7 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
             learned += f"critic explains {point[f'{head}_explained_variance']:.0%}, "
     return (
         f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
-        f"{point['hanchans_per_second']:.1f} hanchans/s, staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
+        f"{point['hanchans_per_second']:.1f} hanchans/s, staleness {point['staleness']:.1f}, "
+        f"simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )
