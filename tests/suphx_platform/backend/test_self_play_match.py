@@ -76,7 +76,7 @@ def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_bef
 
     told: list[tuple[str, float]] = []
     matches = SelfPlayMatches(CONFIG, Path("run"), Player(), has_weak=True, seed=3)
-    matches.begin(10, tell=lambda *what: told.append(what))
+    matches.begin(10, tell=lambda text, hanchans: told.append((text, hanchans)))
     assert told == [
         ("match after 10 updates (start): 30 of 40 hanchans", 30),
         ("match after 10 updates (start): 40 of 40 hanchans", 10),

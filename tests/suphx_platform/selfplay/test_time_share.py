@@ -35,7 +35,7 @@ def play(times: TimeShare, clock: Clock, hanchans: int, seconds: float) -> None:
 
 
 def new_share(clock: Clock, config: ReinforcementConfig = CONFIG, **changes: Any) -> TimeShare:
-    sizes = {"evaluation_hanchans": 300, "final_hanchans": 4100, "starts_with_match": True} | changes
+    sizes: dict[str, Any] = {"evaluation_hanchans": 300, "final_hanchans": 4100, "starts_with_match": True} | changes
     return TimeShare(config, clock=clock, **sizes)
 
 
