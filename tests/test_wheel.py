@@ -48,7 +48,7 @@ def test_recipes_come_with_it(installed: Path, tmp_path: Path) -> None:
 def test_its_python_api_plays_and_its_viewer_shows_the_game(installed: Path, tmp_path: Path) -> None:
     program = "import suphx; print(suphx.__file__, suphx.save_games(suphx.simulate('tsumogiri'), 'records'))"
     assert run(installed, tmp_path, "-c", program).split() == [str(installed / "suphx" / "__init__.py"), "1"]
-    run(installed, tmp_path, "-m", "suphx_cli.cli", "view", "records", "--no-open", "--out", "game.html")
+    run(installed, tmp_path, "-m", "suphx_cli.cli", "view", "records", "--no-browser", "--out", "game.html")
     assert (tmp_path / "game.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 

@@ -45,7 +45,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
         with console.activity("starting MLflow"):
             wait_for_ui(process, args.port)
         console.result({"url": address})
-        console.say("Press Ctrl-C to stop.")
+        console.say("The page is served to this machine only. Press Ctrl-C to stop.")
         exit_code = process.wait()
     raise ChildProcessError(f"the MLflow server ended with exit code {exit_code}; its error is printed above")
 

@@ -20,7 +20,7 @@ from suphx_pipelines.viewer.page_parts import (
 from suphx_pipelines.viewer.viewer_page import viewer_script, viewer_style
 
 PLAY = "suphx_pipelines.play"
-SHARED_SCRIPTS = ("tiles", "table", "step_text", "result", "opinion", "settings")
+SHARED_SCRIPTS = ("names", "tiles", "table", "step_text", "result", "opinion", "settings")
 """Scripts of the viewer that the page has, too, beside ``dom`` and ``words``."""
 SCRIPTS = ("hand", "moves", "panels", "pace", "socket", "controls", "main")
 """The page's own, beside ``seat``, which has the place of the viewer's ``game``."""

@@ -106,7 +106,7 @@ class TerminalGame:
             self._show_all(self._text.hint(hint))
 
     def _show_steps(self, steps: Sequence[Mapping[str, Any]]) -> None:
-        view = {"names": self._session.names}
+        view = self._session.view()
         self._show_all([line for step in steps if (line := self._text.step(view, step)) is not None])
 
     def _show_all(self, lines: Sequence[Text]) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 
 from rich.text import Text
 
-from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG, face_name
+from suphx.games.riichi import CALLED_FLAG, RIICHI_FLAG, TSUMOGIRI_FLAG, face_name, has_namesake
 from suphx_pipelines.play.play_page import play_words
 
 _FLAG_STEP = 64  # above all faces
 _SUIT_STYLES = {"m": "red", "p": "blue", "s": "green", "z": "bold"}
 _NAME_WIDTH = 18
+_NAME_IN_DEAL_WIDTH = 26
 _QUIET_STEPS = ("draw", "end")
 
 
@@ -49,11 +50,18 @@ class TerminalText:
         name = self.word("deal_name", wind=self.word(f"wind{deal['kyoku'] // 4}"), number=deal["kyoku"] % 4 + 1)
         return f"{name} · {self.word('honba', count=deal['honba'])}" if deal["honba"] else name
 
+    def seat_name(self, view: Mapping[str, Any], seat: int) -> str:
+        """Return the name of a seat, with its wind if another seat has the same name."""
+        name = view["names"][seat]
+        if not has_namesake(view["names"], seat):
+            return str(name)
+        return self.word("name_in_deal", name=name, wind=self.word(f"wind{(seat - view['deal']['dealer']) % 4}"))
+
     def step(self, view: Mapping[str, Any], step: Mapping[str, Any]) -> Text | None:
         """Return what happened in a step, None for what needs no line: draws, and the end of the deal."""
         if step["kind"] in _QUIET_STEPS:
             return None
-        name, faces = view["names"][step["seat"]], [face_name(face) for face in step["faces"]]
+        name, faces = self.seat_name(view, step["seat"]), [face_name(face) for face in step["faces"]]
         tile = faces[0] if faces else ""
         return Text("  " + self.word(f"does {step['kind']}", name=name, tile=tile, tiles=" ".join(faces)))
 
@@ -82,7 +90,7 @@ class TerminalText:
 
     def result(self, view: Mapping[str, Any]) -> list[Text]:
         """Return how the deal ended; after the last one also the places."""
-        deal, names = view["deal"], view["names"]
+        deal, names = view["deal"], [self.seat_name(view, seat) for seat in range(4)]
         result = deal["result"]
         lines = [Text("")]
         for win in result["wins"]:
@@ -95,7 +103,7 @@ class TerminalText:
             tenpai = ", ".join(names[seat] for seat in result["tenpai"])
             lines.append(Text("  " + self.word("tenpai_seats", names=tenpai)))
         for seat, (before, after) in enumerate(zip(deal["scores"], deal["after"], strict=True)):
-            lines.append(Text(f"  {names[seat]:{_NAME_WIDTH}} {after:>8,}  {after - before:+,}"))
+            lines.append(Text(f"  {names[seat]:{_NAME_IN_DEAL_WIDTH}} {after:>8,}  {after - before:+,}"))
         if view["is_over"]:
             order = sorted(range(4), key=lambda seat: view["placement"][seat])
             shown = "  ".join(f"{view['placement'][seat]}. {names[seat]} {view['final'][seat]:,}" for seat in order)

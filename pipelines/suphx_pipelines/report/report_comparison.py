@@ -17,11 +17,14 @@ def curve(curves: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
     if not curves:
         return ""
     sizes = sorted({point["games"] for points in curves.values() for point in points})
-    columns = ("net", *(f"{number(games)} games" for games in sizes), "paper")
+    columns = ("net", *(f"{number(games)} games" for games in sizes), "most frequent answer", "paper")
     lines, rows, gains = [], [], []
     for colour, (head, points) in enumerate(curves.items()):
         accuracies = {point["games"]: point["accuracy"] for point in points if point["accuracy"] is not None}
-        rows.append((head, *(percent(accuracies.get(games)) for games in sizes), percent(PAPER_TABLE_3[head][1])))
+        rows.append(
+            (head, *(percent(accuracies.get(games)) for games in sizes), percent(points[-1].get("majority_accuracy")),
+             percent(PAPER_TABLE_3[head][1]))
+        )  # fmt: skip
         lines.append(Curve(name=head, points=sorted(accuracies.items()), colour=colour, has_dots=True))
         if len(accuracies) > 1:
             gains.append(f"{head} {difference(100 * (accuracies[max(accuracies)] - accuracies[min(accuracies)]), 1)}")

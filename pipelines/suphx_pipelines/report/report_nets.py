@@ -45,6 +45,7 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
     columns = (
         "net",
         "ours",
+        "most frequent answer",
         *paper,
         "balanced accuracy",
         "yes answers found",
@@ -54,6 +55,7 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
     )
     rows = [_accuracy_row(head, metrics, has_paper=not is_played) for head, metrics in nets.items()]
     note = (
+        "Most frequent answer: the accuracy of a net that always gives it; only what is above has been learned. "
         "Balanced accuracy is the mean of the accuracies for yes and for no: a net that always answers no has 50 %. "
         "Yes answers found: the share of the yes answers in the records that the net also gives."
     )
@@ -63,7 +65,7 @@ def accuracies(nets: Nets, *, is_played: bool) -> str:
 def _accuracy_row(head: str, metrics: Mapping[str, Any], *, has_paper: bool) -> list[str]:
     millions, accuracy, previous = PAPER_TABLE_3[head]
     test = metrics["test"]
-    row = [head, percent(test.get("accuracy"))]
+    row = [head, percent(test.get("accuracy")), percent(test.get("majority_accuracy"))]
     if has_paper:
         row += [f"{percent(accuracy)} ({millions}M)", percent(previous)]
     row += [percent(test.get(key)) for key in ("balanced_accuracy", "recall_yes")]

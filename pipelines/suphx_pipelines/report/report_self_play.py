@@ -21,11 +21,22 @@ Result = Mapping[str, Any]
 
 START = "start"
 _MATCHES = (
-    "Average placement of the nets minus that of three opponents; lower is better. All matches of this run are played "
-    "on the same walls, so that the change since the match before is not the luck of other walls."
+    "Average placement of the nets minus that of three opponents; lower is better. Change: this match minus the match "
+    "before against the same opponent, with its 95 % interval, over the hanchans on walls that both matches played. "
+    "Where these are fewer than the hanchans of the match, the difference is more exact than the change."
 )
 _ENDS = "Matches on shared walls: average placement of the nets minus that of three opponents; lower is better."
 _SAMPLED = ", both sampled"
+_NEAR_TARGET = 0.1
+"""Share of the target within which an entropy follows it."""
+_ABOVE = (
+    "Alpha is never negative: the control keeps the entropy from falling below the target, and only the rewards can "
+    "bring it down to it. The net explores more than the target asks for."
+)
+_BELOW = (
+    "The control raises alpha as long as this lasts. If the entropy stays below, the net explores too little: raise "
+    "learner.entropy.rate, gain or max_alpha, or lower the target."
+)
 _MEMORY = "_memory_bytes"
 _MIB = 2**20
 _COLOURS = 6
@@ -38,7 +49,7 @@ def section(result: Result, targets: Mapping[str, float]) -> str:
     body = report_page.paragraph(strength(result))
     body += report_page.side_by_side(report_page.figure(*strength_figure(result)), _deals_chart(result))
     body += _matches_table(result)
-    body += report_page.tiles(_figures(result))
+    body += report_page.tiles(_figures(result, targets))
     for head in learned_heads(result):
         body += report_page.heading(f"The {head} net during self-play")
         body += report_page.side_by_side(*_head_charts(result, head, targets))
@@ -121,6 +132,27 @@ def last_entropy(result: Result, head: str) -> float | None:
     return known[-1] if known else None
 
 
+def last_target(result: Result, head: str, targets: Mapping[str, float]) -> float | None:
+    """Return the target of the last entropy; None if there is none. ``targets``: those that do not change."""
+    known = [point[f"{head}_entropy_target"] for point in result["history"] if point.get(f"{head}_entropy_target")]
+    return targets.get(head) or (known[-1] if known else None)
+
+
+def entropy_comment(result: Result, head: str, targets: Mapping[str, float]) -> str:
+    """Return a sentence on where the entropy ended, beside its target; empty without either."""
+    entropy, target = last_entropy(result, head), last_target(result, head, targets)
+    if entropy is None or target is None:
+        return ""
+    gap = entropy - target
+    end = f"At the end the entropy is {decimal(entropy)}"
+    if abs(gap) <= _NEAR_TARGET * target:
+        return f" {end}, near its target {decimal(target)}."
+    alpha = [point[f"{head}_alpha"] for point in result["history"] if f"{head}_alpha" in point]
+    of_alpha = f" (alpha {decimal(alpha[-1], 4)})" if alpha else ""
+    where = f"{end}{of_alpha}, {decimal(abs(gap))} {'above' if gap > 0 else 'below'} its target {decimal(target)}."
+    return f" {where} {_ABOVE if gap > 0 else _BELOW}"
+
+
 def largest_distance(result: Result, head: str, target: float) -> float | None:
     """Return how far the entropy went from its target in the last half of the run, as a share of it."""
     known = _entropies(result, head, result["updates"] / 2)
@@ -178,17 +210,25 @@ def _matches_table(result: Result) -> str:
     has_many = len(_by_baseline(result)) > 1
     rows = [
         (number(match["updates"]), *([_opponent(match)] if has_many else []), difference(match["difference"], 2),
-         interval(match["interval"]), _change(match), number(match["hanchans"]))
+         interval(match["interval"]), number(match["hanchans"]), *_change(match, result["matches"]))
         for match in reversed(result["matches"])
     ]  # fmt: skip
-    columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "change", "hanchans")
+    columns = ("updates", *(["opponent"] if has_many else []), "difference", "95 % interval", "hanchans",
+               "change since the match before", "shared hanchans")  # fmt: skip
     return report_page.table(columns, rows, about=_MATCHES) if rows else ""
 
 
-def _change(match: Mapping[str, Any]) -> str:
-    """Return the difference to the match before, with its interval."""
+def _change(match: Mapping[str, Any], matches: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return the difference to the match before with what its interval shows, and over how many shared hanchans."""
     change = match.get("change")
-    return f"{difference(change['difference'], 2)} ({interval(change['interval'])})" if change else "–"
+    if not change:
+        return "–", "–"
+    opponent = _opponent(match)
+    before = next(each for each in matches if each["updates"] == change["since"] and _opponent(each) == opponent)
+    low, high = change["interval"]
+    shown = "stronger" if high < 0 else "weaker" if low > 0 else "no clear change"
+    text = f"{difference(change['difference'], 2)} ({interval(change['interval'])}), {shown}"
+    return text, number(min(match["hanchans"], before["hanchans"]))
 
 
 def _deals_chart(result: Result) -> str:
@@ -213,7 +253,7 @@ def _deals_chart(result: Result) -> str:
     )
 
 
-def _figures(result: Result) -> list[tuple[str, str]]:
+def _figures(result: Result, targets: Mapping[str, float]) -> list[tuple[str, str]]:
     figures = [(number(result["updates"]), "updates"), (number(result["hanchans"]), "hanchans finished"),
                (number(result["decisions"]), "decisions played"),
                (duration(result["seconds"]), "of self-play")]  # fmt: skip
@@ -221,7 +261,10 @@ def _figures(result: Result) -> list[tuple[str, str]]:
     if stale:
         figures.append((decimal(stale[-1], 1), "versions behind at the end (staleness)"))
     figures += [
-        (decimal(last_entropy(result, head)), f"entropy of the {head} net at the end (nats)")
+        (
+            decimal(last_entropy(result, head)),
+            f"entropy of the {head} net at the end (nats{_of_target(last_target(result, head, targets))})",
+        )
         for head in learned_heads(result)
     ]
     return figures
@@ -274,6 +317,7 @@ def entropy_chart(result: Result, head: str, targets: Mapping[str, float]) -> st
     if head not in targets and any(point.get(f"{head}_entropy_target") for point in history):
         curves.append(curve_of("target", history, "updates", f"{head}_entropy_target", 4))
         note = "The target is a share of the entropy of the initial net."
+    note = (note + entropy_comment(result, head, targets)).strip()
     picture = line_chart(
         curves, f"{title} of the {head} net over the updates", x_title="updates", levels=_levels(targets, head)
     )
@@ -321,6 +365,10 @@ def _followed(result: Result, head: str, targets: Mapping[str, float]) -> str:
         return ""
     distance = percent(largest_distance(result, head, targets[head]))
     return f"Target {decimal(targets[head])} (dashed); deviates from the target by up to {distance} over the last half."
+
+
+def _of_target(target: float | None) -> str:
+    return "" if target is None else f"; target {decimal(target)}"
 
 
 def _levels(targets: Mapping[str, float], head: str) -> tuple[float, ...]:

@@ -97,9 +97,16 @@ def main_figures(results: Any) -> list[tuple[str, str]]:
     for player in [] if results.self_play else results.match.get("players", [])[:1]:
         figures.append((decimal(player.get("average_placement"), 2), "average placement in the match (2.50 is equal)"))
     figures += [
-        (percent(net["test"].get("accuracy")), f"{head}: test accuracy") for head, net in results.supervised.items()
+        (percent(net["test"].get("accuracy")), f"{head}: test accuracy{_majority(net['test'])}")
+        for head, net in results.supervised.items()
     ]
     return figures
+
+
+def _majority(test: Mapping[str, Any]) -> str:
+    """Return what the most frequent answer alone reaches, in brackets; empty if that is not known."""
+    share = test.get("majority_accuracy")
+    return "" if share is None else f" (most frequent answer: {percent(share)})"
 
 
 def verdict_figure(verdict: Verdict) -> Figure:

@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.match_config import few_games_note
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
@@ -16,6 +17,7 @@ from suphx.games.riichi import HEAD_NAMES
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.evaluation.match_workers import match_workers
 
 AGENT_NAME = "our agent"
@@ -63,7 +65,9 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     index_records(context.folder / RECORDS_FOLDER)
     seconds = time.monotonic() - start
     write_json(context.folder / "match.json", match_json(match, seconds))
-    context.console.detail(match.verdict())
+    difference = match.difference
+    shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
+    context.console.say(f"the supervised nets against {config.baseline}: {shown}{few_games_note(match.hanchans)}")
     figures = {
         "average_placement": match.statistics.average_placement,
         "stable_rank": match.statistics.stable_rank,

@@ -1,9 +1,12 @@
-"""Whether a net has learned anything: what its training must show before anybody trusts it."""
+"""Whether a net has learned anything, and what ended its training: what to know before anybody trusts it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx_platform.console.table_text import count_text, duration_text
 
 FEW_SAMPLES = 500
 FEW_STEPS = 100
@@ -45,3 +48,24 @@ def training_warnings(head: str, metrics: Mapping[str, Any]) -> list[str]:
             "records"
         )
     return warnings
+
+
+def training_end(config: SupervisedConfig, metrics: Mapping[str, Any]) -> str:
+    """Return which limit of ``config`` ended a training that left ``metrics`` (metrics.json)."""
+    history = metrics["history"]
+    last, share = history[-1], 60 * config.total_minutes
+    num_worse = sum(entry["step"] > metrics["best_step"] for entry in history)
+    if config.max_steps and last["step"] >= config.max_steps:
+        return f"stopped by max_steps ({config.max_steps:,})"
+    if metrics["max_epochs"] and metrics["epochs"] >= metrics["max_epochs"]:
+        return f"stopped by max_epochs: {metrics['max_epochs']:g} passes over the training games"
+    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
+        return f"stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
+    if share and last["seconds"] >= share and last["step"] >= config.min_steps:
+        if last["step"] == config.min_steps:
+            took = f"which took longer than its share of total_minutes ({duration_text(share)})"
+            return f"stopped after min_steps ({config.min_steps:,}), {took}"
+        return f"stopped by its share of total_minutes ({duration_text(share)})"
+    if config.patience and num_worse >= config.patience:
+        return f"stopped by patience: no lower validation loss in {count_text(num_worse, 'validation')}"
+    return "stopped before its limits"

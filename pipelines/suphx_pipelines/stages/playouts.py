@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from suphx.evaluation.match import play_match
+from suphx.evaluation.match_config import few_games_note
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
 from suphx.games.riichi import HEAD_NAMES, find_encoder
@@ -20,6 +21,7 @@ from suphx.training.playouts.playout_run import PlayoutJob, PlayoutRun
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.stop_request import StopRequest
 
 STAGE_NAME = "playouts"
@@ -94,7 +96,9 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
             progress=progress.advance,
             kept=KeptResults(context.folder / GAMES_FOLDER),
         )
-    context.console.say(f"{STAGE_NAME}: {match.verdict()}")
+    difference = match.difference
+    shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
+    context.console.say(f"{STAGE_NAME}: the nets against the supervised nets: {shown}{few_games_note(match.hanchans)}")
     return {
         "start_difference": match.difference.mean,
         "start_difference_low": match.difference.interval.low,
@@ -110,4 +114,7 @@ def _note(point: Mapping[str, float]) -> str:
         for head in HEAD_NAMES
         if f"{head}_gain" in point
     ]
-    return f"{point['decisions']:,.0f} decisions; points a decision against the supervised nets: {', '.join(gains)}"
+    return (
+        f"{point['decisions']:,.0f} decisions; points per decision against the supervised nets (± 95 % interval): "
+        f"{', '.join(gains)}"
+    )

@@ -22,6 +22,7 @@ from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts, reward_predictor
 from suphx_pipelines.stages.supervised import PERCENT, RULES_VERSION
+from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.backend.self_play_match import match_figures
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.table_text import count_text
@@ -106,7 +107,7 @@ def play_and_learn(
         )
         if controller.updates:
             say(f"{context.folder.name}: continuing from update {controller.updates:,}")
-            progress.resume(PERCENT * min(1.0, controller.share_done))
+            progress.resume(PERCENT * controller.time_share)
         result = _run_controller(controller, context.folder.name)
         progress.reach(PERCENT)
     _say_end(result, config, context.console)
@@ -170,9 +171,9 @@ class _Report:
         if "seconds" in point:
             self._note = progress_note(point, self._config.heads[0])
 
-    def show(self, share_done: float, note: str) -> None:
-        """Show how much is done; ``note``: what is going on if that is not learning."""
-        self._progress.reach(PERCENT * share_done, note or self._note)
+    def show(self, time_share: float, note: str) -> None:
+        """Show how much of the time is over; ``note``: what is going on if that is not learning."""
+        self._progress.reach(PERCENT * time_share, note or self._note)
 
 
 def first_policy_sets(context: StageContext[Recipe]) -> tuple[PolicySet, PolicySet]:
@@ -231,9 +232,9 @@ def _say_end(metrics: Mapping[str, Any], config: ReinforcementConfig, console: C
             opponent = _BASELINE_NAMES.get(match["baseline"], match["baseline"])
             opponent += ", both sampled" if match["policy"] == "sampled" else ""
             console.say(
-                f"after {count_text(match['updates'], 'update')} against {opponent}: average placement "
-                f"{match['difference']:+.2f} (95 % interval {low:+.2f} to {high:+.2f}, lower is better), "
-                f"{match['hanchans']:,} hanchans" + few_games_note(match["hanchans"])
+                f"after {count_text(match['updates'], 'update')} against {opponent}: "
+                + difference_text(match["difference"], low, high, match["hanchans"])
+                + few_games_note(match["hanchans"])
             )
 
 
@@ -250,7 +251,7 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
     learned = ""
     if f"{head}_entropy" in point:
         target = point.get(f"{head}_entropy_target")
-        of_target = f" of {target:.2f}" if target else ""
+        of_target = f" (target {target:.2f})" if target else ""
         learned = f"entropy {point[f'{head}_entropy']:.2f}{of_target}, alpha {point[f'{head}_alpha']:.4f}, "
         if f"{head}_kl_to_start" in point:
             learned += f"KL to start {point[f'{head}_kl_to_start']:.3f}, "
@@ -258,7 +259,7 @@ def progress_note(point: Mapping[str, float], head: str) -> str:
             learned += f"critic explains {point[f'{head}_explained_variance']:.0%}, "
     return (
         f"update {point['updates']:,.0f}, {point['hanchans']:,.0f} hanchans, {learned}"
-        f"{point['hanchans_per_second']:.1f} hanchans/s, version {point['version']:.0f}, "
-        f"staleness {point['staleness']:.1f}, simulator waits {point['simulator_waiting_share']:.0%}, "
+        f"{point['hanchans_per_second']:.1f} hanchans/s, staleness {point['staleness']:.1f}, "
+        f"simulator waits {point['simulator_waiting_share']:.0%}, "
         f"learning {point['learning_share']:.0%}"
     )

@@ -7,7 +7,7 @@ Reads the game store in the folder ``store`` of the stage ``records``. Leaves wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,11 +24,10 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage import Interrupted, Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.curve_file import CurveFile
-from suphx_pipelines.stages.learning_check import training_warnings
+from suphx_pipelines.stages.learning_check import training_end, training_warnings
 from suphx_pipelines.stages.records import STORE_FOLDER
 from suphx_platform.console.console import Console, Progress
 from suphx_platform.console.stop_request import StopRequest
-from suphx_platform.console.table_text import duration_text
 from suphx_platform.supervised.data_parallel import checkpoint_location, train_on_workers
 
 RECIPE_KEYS = ("encoder", "net", "split", "stream", "supervised")
@@ -39,6 +38,7 @@ TRAINING_ORDER = ("kong", "riichi", "chow", "pong", "discard")
 _WEIGHTS = {"kong": 1.0, "riichi": 1.0, "chow": 1.5, "pong": 1.5, "discard": 5.0}
 """Shares of the time that is left."""
 _LEAST_MINUTES = 0.05
+_TEST_FIGURES = ("accuracy", "majority_accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")
 
 
 def supervised_stages(recipe: Recipe) -> list[Stage[Recipe]]:
@@ -83,7 +83,7 @@ def train(context: StageContext[Recipe], head: str, num_games: int = 0) -> dict[
 
         metrics = _train(context, _job(context, head, num_games, config), report, watch)
     _print_end(context, head, config, metrics)
-    figures = {name: metrics["test"][name] for name in ("accuracy", "balanced_accuracy", "recall_yes", "loss", "ece")}
+    figures = {name: metrics["test"][name] for name in _TEST_FIGURES}
     figures |= {name: metrics[name] for name in ("rows_per_second", "waiting_share", "train_samples")}
     figures["steps"] = metrics["history"][-1]["step"]
     return {name: float(value) for name, value in figures.items() if value is not None}
@@ -160,25 +160,16 @@ class _Watch(TrainingWatch):
 
 
 def _print_end(context: StageContext[Recipe], head: str, config: SupervisedConfig, metrics: dict[str, Any]) -> None:
-    """Print the test accuracy, and warnings if the net has not learned."""
+    """Print the test accuracy and what ended the training, and warnings if the net has not learned."""
     last, test = metrics["history"][-1], metrics["test"]
-    accuracy = "no test samples" if test["accuracy"] is None else f"test accuracy {test['accuracy']:.1%}"
-    limit = _time_limit(config, last)
-    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples{limit}")
+    accuracy = "no test samples"
+    if test["accuracy"] is not None:
+        majority = f"always the most frequent answer: {test['majority_accuracy']:.1%}"
+        accuracy = f"test accuracy {test['accuracy']:.1%} ({majority})"
+    end = training_end(config, metrics)
+    context.console.say(f"{head}: {accuracy} after {last['step']:,} steps with {last['rows']:,} samples; {end}")
     for warning in training_warnings(head, metrics):
         context.warn(warning)
-
-
-def _time_limit(config: SupervisedConfig, last: Mapping[str, Any]) -> str:
-    """Return what the limit of time did to a net whose last point is ``last``; empty if it did nothing."""
-    if config.max_minutes and last["seconds"] >= 60 * config.max_minutes:
-        return f"; stopped by max_minutes ({duration_text(60 * config.max_minutes)})"
-    share = 60 * config.total_minutes
-    if not share or last["seconds"] < share:
-        return ""
-    if last["step"] <= config.min_steps:
-        return f"; its share of total_minutes was {duration_text(share)}, but every net makes {config.min_steps} steps"
-    return f"; stopped by its share of total_minutes ({duration_text(share)})"
 
 
 def _curve_points(state: HeadProgress) -> dict[str, float]:

@@ -7,7 +7,7 @@ the reward predictor against naive predictions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,7 @@ from suphx.selfplay.agents.choice import BASELINES
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.stage_folder import DONE
 from suphx_pipelines.recipe.recipe import AGENT_TITLES, Recipe
+from suphx_pipelines.summary.difference_text import difference_text
 from suphx_platform.console.table_text import count_text
 
 Outcome = Literal["better", "worse", "undecided", "none"]
@@ -61,7 +62,7 @@ def find_verdict(recipe: Recipe, metrics: Metrics) -> Verdict:
         figures = metrics.get(stage, {})
         if "start_difference_low" in figures:
             is_both = stage == "reinforcement" and PLAYOUTS_STAGE in metrics
-            return _against_start("Playouts and self-play" if is_both else name, figures)
+            return _against_start("Playouts and self-play" if is_both else name, figures, _supervised(recipe, metrics))
     evaluation = metrics.get("evaluation", {})
     if "paired_difference_low" in evaluation:
         return _match(recipe, evaluation, has_own_games=bool(metrics.get("records", {}).get("played", 0.0)))
@@ -75,20 +76,17 @@ def stage_metrics(folders: Mapping[str, Path]) -> dict[str, Mapping[str, float]]
 
 def compared(difference: float, low: float, high: float, hanchans: int, better: str, equal: str, worse: str) -> Verdict:
     """Return the verdict on a match; ``better``, ``equal``, ``worse``: what each outcome means, without a full stop."""
-    games = f"{hanchans:,} hanchans"
-    signed = f"average placement {difference:+.2f} (95 % interval {low:+.2f} to {high:+.2f}; lower is better), {games}"
+    signed = difference_text(difference, low, high, hanchans)
     outcome: Outcome = "undecided"
     if hanchans < SEATS * MIN_CLUSTERS:
         least = SEATS * MIN_CLUSTERS
         sentence = f"Too few games to decide who is stronger: {signed}; play at least {least}."
     elif high < 0:
         outcome = "better"
-        figures = f"lower by {-difference:.2f} (95 % interval {-high:.2f} to {-low:.2f})"
-        sentence = f"{better}: average placement {figures}, {games}."
+        sentence = f"{better}: {signed}."
     elif low > 0:
         outcome = "worse"
-        figures = f"higher by {difference:.2f} (95 % interval {low:.2f} to {high:.2f})"
-        sentence = f"{worse}: average placement {figures}, {games}."
+        sentence = f"{worse}: {signed}."
     elif max(-low, high) <= _ABOUT_EQUAL:
         sentence = f"{equal}: {signed}."
     else:
@@ -113,7 +111,16 @@ def _match(recipe: Recipe, figures: Mapping[str, float], *, has_own_games: bool)
     )
 
 
-def _against_start(name: str, figures: Mapping[str, float]) -> Verdict:
+def _supervised(recipe: Recipe, metrics: Metrics) -> list[str]:
+    """Return a sentence on the match of the supervised nets; none if they played none."""
+    evaluation = metrics.get("evaluation", {})
+    if "paired_difference_low" not in evaluation:
+        return []
+    return [_other_match(f"The supervised nets against {recipe.evaluation.baseline}", "paired", evaluation)]
+
+
+def _against_start(name: str, figures: Mapping[str, float], supervised: Sequence[str]) -> Verdict:
+    """Return the verdict on the nets of a stage; ``supervised``: sentences on the nets before it."""
     unit = next((unit for unit in ("update", "decision") if f"{unit}s" in figures), "")
     amount = count_text(figures[f"{unit}s"], unit) if unit else "its updates"
     verdict = compared(
@@ -128,7 +135,7 @@ def _against_start(name: str, figures: Mapping[str, float]) -> Verdict:
     titles = {name: f"Against the baseline {name}" for name in BASELINES}
     titles["start_sampled"] = "With sampled answers on both sides"
     others = [_other_match(title, name, figures) for name, title in titles.items() if f"{name}_difference" in figures]
-    return replace(verdict, sentence=" ".join([verdict.sentence, *others]))
+    return replace(verdict, sentence=" ".join([verdict.sentence, *others, *supervised]))
 
 
 def _other_match(title: str, name: str, figures: Mapping[str, float]) -> str:

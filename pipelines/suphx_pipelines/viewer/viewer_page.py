@@ -21,7 +21,7 @@ from suphx_pipelines.viewer.page_parts import (
 )
 
 SCRIPTS = (
-    *("dom", "words", "game", "tiles", "table", "step_text", "result", "opinion", "settings"),
+    *("dom", "words", "game", "names", "tiles", "table", "step_text", "result", "opinion", "settings"),
     *("panels", "lists", "controls", "main"),
 )
 """Names of the page's scripts; each uses those before it."""

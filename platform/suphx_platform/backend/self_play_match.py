@@ -33,8 +33,8 @@ from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 START_FOLDER = "start"
 Policy = Literal["argmax", "sampled"]
 """How both sides of a match answer: the most probable action, or one that is drawn as in self-play."""
-Tell = Callable[[str], None]
-"""Gets a short text about the match that is played."""
+Tell = Callable[[str, float], None]
+"""Gets a short text about the match that is played, and how many hanchans were played since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,10 @@ class SelfPlayMatches:
             entries.append(entry | _change(entry, [*earlier, *entries]))
         return entries
 
+    def num_hanchans(self, *, is_final: bool) -> int:
+        """Return how many hanchans the matches of ``begin`` have together, those of their deals included."""
+        return sum(map(_num_hanchans, self._orders(is_final=is_final)))
+
     def _orders(self, *, is_final: bool) -> list[MatchOrder]:
         config = self._config
         last = config.final_hanchans or config.evaluation_hanchans
@@ -196,16 +200,26 @@ class SelfPlayMatches:
         return orders
 
 
+def _num_hanchans(order: MatchOrder) -> int:
+    return order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
+
+
 def _progress(order: MatchOrder, updates: int, tell: Tell) -> Callable[[float], None]:
-    """Return what tells how many games of a match are over."""
+    """Return what tells how many hanchans of a match are over, and then how many of its paired deals."""
     played = 0.0
-    games = order.num_hanchans + (hanchans_of(order.num_deals) if order.num_deals else 0)
     opponent = order.baseline if order.policy == "argmax" else f"sampled {order.baseline}"
+    about = f"after {count_text(updates, 'update')} ({opponent})"
 
     def add(hanchans: float) -> None:
         nonlocal played
         played += hanchans
-        tell(f"match after {count_text(updates, 'update')} ({opponent}): {played:,.0f} of {games:,} hanchans")
+        of_deals = played - order.num_hanchans
+        if of_deals <= 0 or not order.num_deals:
+            text = f"match {about}: {played:,.0f} of {order.num_hanchans:,} hanchans"
+        else:
+            deals = order.num_deals * of_deals / hanchans_of(order.num_deals)
+            text = f"paired deals {about}: {deals:,.0f} of about {order.num_deals:,} deals"
+        tell(text, hanchans)
 
     return add
 

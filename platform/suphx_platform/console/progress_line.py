@@ -9,6 +9,10 @@ from suphx_platform.console.table_text import duration_text
 PERCENT_UNIT = "%"
 _ROUNDING = 1e-6
 """Parts of a unit are summed: a thousand games may be 999.999999."""
+_KNOWN_SHARE = 0.05
+"""Of the work of this sitting: before it is done, start-up costs make an estimate of the time left useless."""
+_KNOWN_SECONDS = 60.0
+"""After this time even less work gives an estimate: that of a run of days."""
 
 
 @dataclass(slots=True)
@@ -34,15 +38,17 @@ class ProgressState:
         return min(1.0, self.done / self.total) if self.total else None
 
     def seconds_left(self, elapsed: float) -> float | None:
-        """Return the time that the rest takes at the speed so far; None if that is unknown."""
+        """Return the time that the rest takes at the speed so far; None as long as too little is done to know it."""
         done_now = self.done - self.done_before
         if self.total is None or done_now <= 0 or elapsed <= 0:
+            return None
+        if elapsed < _KNOWN_SECONDS and done_now < _KNOWN_SHARE * (self.total - self.done_before):
             return None
         return max(0.0, self.total - self.done) * elapsed / done_now
 
 
 def plain_line(state: ProgressState, elapsed: float, *, is_finished: bool = False) -> str:
-    """Return the progress as one line of a log, however long."""
+    """Return the progress as one line of a log, however long; at the end without the note, which is over then."""
     head = f"{state.name}: " if state.name else ""
     return head + ", ".join(_items(state, elapsed, is_finished=is_finished))
 
@@ -61,12 +67,10 @@ def fitting_items(state: ProgressState, elapsed: float, columns: int) -> str:
 
 def _items(state: ProgressState, elapsed: float, *, is_finished: bool = False) -> list[str]:
     """Return what there is to show, the most important item first."""
-    items = [_count(state)]
+    count = _count(state)
     if is_finished:
-        items[0] += f" in {duration_text(round(elapsed))}"
-    else:
-        items.append(_time(state, elapsed))
-    return [item for item in [*items, *state.note.split(", ")] if item]
+        return [f"{count} in {duration_text(round(elapsed))}"]
+    return [item for item in (count, _time(state, elapsed), *state.note.split(", ")) if item]
 
 
 def _count(state: ProgressState) -> str:
@@ -81,4 +85,6 @@ def _count(state: ProgressState) -> str:
 
 def _time(state: ProgressState, elapsed: float) -> str:
     left = state.seconds_left(elapsed)
-    return duration_text(round(elapsed)) if left is None else f"{duration_text(round(left))} left"
+    if left is not None:
+        return f"{duration_text(round(left))} left"
+    return duration_text(round(elapsed)) + (" elapsed" if state.unit else "")

@@ -40,6 +40,7 @@ from suphx_platform.parts.reinforcement_config import FREE_KEYS, ReinforcementCo
 from suphx_platform.parts.self_play_simulator import Played
 from suphx_platform.selfplay.measured_nets import KeepBest, MeasuredNets
 from suphx_platform.selfplay.run_backend import NewBackend
+from suphx_platform.selfplay.time_share import TimeShare
 
 if TYPE_CHECKING:
     from suphx_platform.selfplay.metrics import RunMetrics
@@ -70,8 +71,8 @@ class Controller:
         ``new_backend`` makes the backend (``run_backend`` chooses it by the settings); ``metrics``: for Prometheus.
         ``report`` gets a point of the curves every ``report_every`` updates; ``keep`` is called with the number of
         updates whenever a state was written; ``keep_best`` gets the nets of each match against the start; ``say`` gets
-        a line for whatever breaks; ``progress`` gets the share that is done, 0 to 1, and what is going on if that is
-        not learning. Raises ValueError if the state belongs to another run.
+        a line for whatever breaks; ``progress`` gets the share of the time that is over, matches included, 0 to 1, and
+        what is going on if that is not learning. Raises ValueError if the state belongs to another run.
         """
         folder.mkdir(parents=True, exist_ok=True)
         has_weak = play.weak is not play.start
@@ -94,6 +95,14 @@ class Controller:
         self._metrics = metrics
         self._matches = SelfPlayMatches(config, folder, self._backend, has_weak=has_weak, seed=play.seed)
         self._measured = None if keep_best is None else MeasuredNets(folder, keep_best)
+        self._times = TimeShare(
+            config,
+            evaluation_hanchans=self._matches.num_hanchans(is_final=False),
+            final_hanchans=self._matches.num_hanchans(is_final=True),
+            starts_with_match=play.opponent is not None,
+        )
+        for entry in self._progress.matches:
+            self._times.add_match(entry)
         self._saved_at = self._ticked_at = time.monotonic()
 
     def run(self) -> dict[str, Any]:
@@ -123,8 +132,13 @@ class Controller:
 
     @property
     def share_done(self) -> float:
-        """How much of the run is done, 0 to 1 and more."""
+        """How much of the updates is done, 0 to 1 and more."""
         return self._config.share_done(self._progress.updates, self._progress.seconds)
+
+    @property
+    def time_share(self) -> float:
+        """How much of the time of the run is over, its matches included: 0 to 1."""
+        return self._times.after(self._progress.updates, self._progress.seconds)
 
     @property
     def updates(self) -> int:
@@ -221,7 +235,11 @@ class Controller:
 
     def _show_note(self, note: str) -> None:
         if self._show_progress is not None:
-            self._show_progress(min(1.0, self.share_done), note)
+            self._show_progress(self.time_share, note)
+
+    def _show_match(self, note: str, hanchans: float) -> None:
+        self._times.add_hanchans(hanchans)
+        self._show_note(note)
 
     def _show(self, point: Mapping[str, float]) -> None:
         """Send a point of the curves to Prometheus and to ``report``."""
@@ -250,12 +268,14 @@ class Controller:
         self._write_newest(self._backend.weights())
         if self._measured is not None:
             self._measured.note(self._progress.updates)
-        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_note)
+        self._times.begin_match()
+        self._matches.begin(self._progress.updates, is_final=is_final, tell=self._show_match)
         self._ticked_at = time.monotonic()  # what a match takes here is no time of the run
 
     def _add_matches(self, *, waits: bool = False) -> None:
         for entry in self._matches.ended(self._progress.matches, waits=waits):
             self._progress.matches.append(entry)
+            self._times.add_match(entry)
             if self._measured is not None:
                 self._measured.add(entry)
             self._show({"updates": entry["updates"], **match_figures(entry)})
@@ -271,6 +291,7 @@ class Controller:
             self._evaluate(is_final=True)
             self._add_matches(waits=True)
         self._save()
+        self._show_note("")
         metrics = {
             **{name: getattr(self._progress, name) for name in (*_COUNTS, "faults", "history", "matches")},
             "version": self._backend.version,

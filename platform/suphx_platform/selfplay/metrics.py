@@ -39,7 +39,7 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "suphx_reward": ("Mean reward of a batch, in reward units", ("head",)),
     "suphx_buffer_bytes": ("Decisions that wait in all shards of the replay buffer", ()),
     "suphx_memory_bytes": ("Private memory of the largest process of a kind", ("part",)),
-    "suphx_done_share": ("How much of the run is done, 0 to 1", ()),
+    "suphx_done_share": ("How much of the updates is done, 0 to 1; without matches", ()),
     "suphx_match_difference": ("Paired difference of the average placement to a baseline; below 0 is better",
                                ("baseline",)),
     "suphx_uploads_waiting": ("Saves that are not in the storage yet", ()),

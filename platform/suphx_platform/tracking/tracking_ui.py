@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -19,6 +21,8 @@ from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180
 _POLL_SECONDS = 0.1
+_SECURITY_NOTICE = "[MLflow] Security middleware enabled"
+"""Begins a line that advises to open the server to other hosts; ``suphx ui`` says who can open the page."""
 _PAGES = "?workflowType=machine_learning"
 """MLflow's pages for training and models; the others are for generative applications."""
 
@@ -44,13 +48,26 @@ def serve_ui(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "-m", "mlflow", "ui", *options]
     # In its own session: Ctrl-C reaches only this process, which then ends the server without tracebacks.
     environment = {"PYTHONWARNINGS": "ignore", "MLFLOW_LOGGING_LEVEL": "WARNING", **quiet_environment()}
-    process = subprocess.Popen(command, env=environment, start_new_session=True)
+    process = subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    printer = threading.Thread(target=_print_errors, args=(process.stderr,), daemon=True, name="mlflow errors")
+    printer.start()
     try:
         yield process
     finally:
         with suppress(ProcessLookupError):  # it may have ended by itself
             os.killpg(process.pid, signal.SIGTERM)  # its worker processes too
         process.wait()
+        printer.join()
+
+
+def _print_errors(lines: IO[bytes]) -> None:
+    """Print what the server prints to stderr, without its notice that other machines cannot open it."""
+    with lines:
+        for line in lines:
+            text = line.decode(errors="replace")
+            if not text.startswith(_SECURITY_NOTICE):
+                print(text, end="", file=sys.stderr, flush=True)
 
 
 def wait_for_ui(process: subprocess.Popen[bytes], port: int) -> None:

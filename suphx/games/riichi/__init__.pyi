@@ -73,6 +73,7 @@ from .records.view.recorded_decisions import (
     RecordedDecisions as RecordedDecisions,
     recorded_decisions as recorded_decisions,
 )
+from .records.view.seat_name import has_namesake as has_namesake
 from .records.view.viewer_game import viewer_game as viewer_game
 from .records.mjai.mjai_action import action_of_reply as action_of_reply
 from .records.mjai.mjai_reply import reply_of_action as reply_of_action

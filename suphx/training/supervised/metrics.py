@@ -68,6 +68,15 @@ def balanced_accuracy(confusion: NDArray[np.int64]) -> float:
     return _mean(present[~np.isnan(present)])
 
 
+def majority_accuracy(confusion: NDArray[np.int64]) -> float:
+    """Return the accuracy of always giving the most frequent label; NaN without samples.
+
+    An accuracy means something only above it (DummyClassifier of scikit-learn, ``most_frequent``).
+    """
+    labels = confusion.sum(axis=1)
+    return float(labels.max() / labels.sum()) if labels.any() else float("nan")
+
+
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
     """Samples whose confidence (largest probability) falls into one of equally wide bins."""
@@ -128,6 +137,7 @@ def classification_report(logits: Floats, labels: Labels) -> dict[str, Any]:
         "samples": len(labels),
         "loss": _json(cross_entropy(logits, labels)),
         "accuracy": _json(accuracy(logits, labels)),
+        "majority_accuracy": _json(majority_accuracy(confusion)),
         "balanced_accuracy": _json(balanced_accuracy(confusion)),
         "recall_yes": _json(recalls(confusion)[1]) if is_yes_no else None,
         "precision_yes": _json(precisions(confusion)[1]) if is_yes_no else None,

@@ -167,3 +167,13 @@ def test_no_color_is_respected(value: str, has_colours: bool, monkeypatch: pytes
     screen.print(tiles([0, 9, 18, 34]))
     assert isinstance(screen.file, StringIO)
     assert bool(re.search(r"\x1b\[[0-9;]*3[0-7]m", screen.file.getvalue())) is has_colours
+
+
+def test_agents_of_the_same_name_are_told_apart_by_their_winds() -> None:
+    text = TerminalText("en")
+    view = {"names": ("net 1", "Anna", "net 2", "net 3"), "deal": {"dealer": 2}}
+    step = text.step(view, {"kind": "discard", "seat": 0, "faces": [0]})
+    assert step is not None
+    assert step.plain == "  net 1 (West) discards 1m"
+    assert text.seat_name(view, 1) == "Anna"
+    assert TerminalText("ja").seat_name(view, 2) == "net 2（東）"

@@ -81,6 +81,7 @@ def net_metrics(head: str) -> dict[str, Any]:
             "samples": 5000,
             "loss": 1.01,
             "accuracy": 0.6123,
+            "majority_accuracy": 0.5432,
             "balanced_accuracy": 0.58,
             "recall_yes": None if head == "discard" else 0.41,
             "calibration": [[0.05 + 0.1 * n, 0.03 + 0.1 * n, 40 * n] for n in range(10)],
@@ -149,7 +150,7 @@ RECORDS: dict[str, Any] = {
 }
 
 CURVE = {
-    "discard": [{"games": 100, "accuracy": 0.5512}, {"games": 930, "accuracy": 0.6123}],
+    "discard": [{"games": 100, "accuracy": 0.5512}, {"games": 930, "accuracy": 0.6123, "majority_accuracy": 0.087}],
     "kong": [{"games": 100, "accuracy": None}, {"games": 930, "accuracy": 0.9}],
 }
 
@@ -387,6 +388,8 @@ def test_the_papers_columns_are_there_for_real_records_only(results: Results) ->
     text = text_of(render(RUN, results))
     for part in ("76.7 % (15M)", "68.8 %", "61.2 %", "94.0 % (4M)"):
         assert part in text
+    assert "8.7 %" in text, "the most frequent answer, beside the learning curve"
+    assert "test accuracy (most frequent answer: 54.3 %)" in text
     played = replace(results, records=RECORDS | {"source": "played"}, curve={})
     text = text_of(render(RUN, played))
     assert "61.2 %" in text

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 
@@ -56,6 +57,14 @@ def test_the_report_draws_every_deal_and_names_the_seats() -> None:
     assert page.count('<div class="seat">') == 4 * len(game["deals"])
     for name in NAMES:
         assert page.count(f"<h4>{name} ") == len(game["deals"])
+
+
+def test_results_say_where_seats_of_the_same_name_sit() -> None:
+    game = sample_game(played(1)[0], ("our agent", *["ukeire"] * 3))
+    results = " ".join(deal["result"] for deal in game["deals"])
+    assert re.search(r"ukeire \((East|South|West|North)\) wins by", results)
+    assert not re.search(r"ukeire(?! \()", results)
+    assert "our agent (" not in results
 
 
 def test_no_game_gives_no_section() -> None:

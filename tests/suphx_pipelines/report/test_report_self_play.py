@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from suphx_pipelines.report.report_self_play import (
     entropy_chart,
+    entropy_comment,
     largest_distance,
     last_entropy,
     learned_heads,
@@ -40,6 +42,29 @@ def test_a_target_that_falls_is_a_curve_beside_the_entropy() -> None:
     absolute = entropy_chart({"history": history, "updates": 3}, "discard", {"discard": 0.5})
     assert "target</span>" not in absolute
     assert "Target 0.50 (dashed)" in absolute
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        (0.28, " At the end the entropy is 0.28, near its target 0.28."),
+        (0.16, "0.28 (alpha 0.0000), 0.12 above its target 0.16. Alpha is never negative"),
+        (0.40, "0.28 (alpha 0.0000), 0.12 below its target 0.40. The control raises alpha"),
+    ],
+)
+def test_an_entropy_away_from_its_target_is_explained(target: float, text: str) -> None:
+    falling = [{"updates": n, "discard_entropy_target": target + 0.2 - n / 10} for n in range(1, 3)]
+    history = [point | {"discard_entropy": 0.28, "discard_alpha": 0.0} for point in falling]
+    assert text in entropy_comment({"history": history}, "discard", {})
+    assert text in entropy_comment({"history": history}, "discard", {"discard": target})
+    page = section(SECTION | {"history": history, "heads": ["discard"]}, {})
+    assert text.strip() in page.replace("\u00a0", " ")
+    assert f"(nats; target {target:.2f})" in page
+
+
+def test_without_a_target_there_is_nothing_to_say_about_it() -> None:
+    assert entropy_comment(RESULT, "discard", {}) == ""
+    assert entropy_comment(RESULT, "chow", {"chow": 0.3}) == ""
 
 
 def test_the_distance_from_the_target_is_that_of_the_worst_point_of_the_last_half() -> None:
@@ -95,7 +120,18 @@ def test_the_curve_says_that_all_checkpoints_play_on_the_same_walls() -> None:
     page = section(SECTION, {})
     assert "All checkpoints play on the same walls." in page
     assert "start, both sampled" in page
-    assert "−0.15 (" in page, "the change since the match before"
+
+
+def test_the_change_names_its_interval_and_its_shared_hanchans_and_what_they_show() -> None:
+    clear = SECTION["matches"][1]
+    assert "−0.15 (−0.22\u00a0to\u00a0−0.08), stronger" in section(SECTION, {})
+    open_change = {"since": 20, "difference": 0.03, "interval": [-0.07, 0.13]}
+    matches = [match(20, -0.14, hanchans=200), clear | {"hanchans": 2000, "change": open_change}]
+    page = section(SECTION | {"matches": matches}, {})
+    assert "+0.03 (−0.07\u00a0to\u00a00.13), no clear change" in page
+    assert re.search(r"shared hanchans</th>.*no clear change</td>\s*<td[^>]*>200<", page, re.DOTALL), "not 2,000"
+    worse = open_change | {"interval": [0.01, 0.13]}
+    assert "), weaker" in section(SECTION | {"matches": [matches[0], clear | {"change": worse}]}, {})
 
 
 def test_points_per_kyoku_have_a_curve_of_their_own() -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from suphx_pipelines.stages.learning_check import training_warnings
+from suphx.training.supervised.supervised_config import SupervisedConfig
+from suphx_pipelines.stages.learning_check import training_end, training_warnings
 
 
 def metrics(**changes: Any) -> dict[str, Any]:
@@ -40,3 +41,26 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], text: str) -> None:
 def test_a_head_whose_samples_all_have_one_answer_may_be_right_at_once() -> None:
     assert training_warnings("riichi", metrics(test={"loss": 0.001, "prior_loss": 0.0})) == []
     assert len(training_warnings("riichi", metrics(test={"loss": 0.3, "prior_loss": 0.0}))) == 1
+
+
+LIMITS = SupervisedConfig(max_epochs=4, min_steps=300, max_steps=900, max_minutes=2, total_minutes=0.5, patience=3)
+
+
+def trained(step: int, seconds: float, epochs: float = 1.0, worse: int = 0) -> dict[str, Any]:
+    history = [{"step": step - 10 * left, "seconds": seconds} for left in range(worse, -1, -1)]
+    return {"history": history, "best_step": history[0]["step"], "epochs": epochs, "max_epochs": 4.0}
+
+
+@pytest.mark.parametrize(
+    ("left", "text"),
+    [
+        (trained(900, 20), "stopped by max_steps (900)"),
+        (trained(600, 20, epochs=4.0), "stopped by max_epochs: 4 passes over the training games"),
+        (trained(600, 121), "stopped by max_minutes (2 min 0 s)"),
+        (trained(600, 31), "stopped by its share of total_minutes (30 s)"),
+        (trained(300, 45), "stopped after min_steps (300), which took longer than its share of total_minutes (30 s)"),
+        (trained(280, 20, worse=3), "stopped by patience: no lower validation loss in 3 validations"),
+    ],
+)
+def test_what_ended_a_training_is_named(left: dict[str, Any], text: str) -> None:
+    assert training_end(LIMITS, left) == text

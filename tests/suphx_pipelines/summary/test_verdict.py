@@ -29,14 +29,14 @@ def evaluation(mean: float, low: float, high: float, hanchans: int = 1000) -> di
         (
             evaluation(-0.292, -0.37, -0.21),
             "better",
-            "The nets play better than the baseline ukeire: average placement lower by 0.29 "
-            "(95 % interval 0.21 to 0.37), 1,000 hanchans.",
+            "The nets play better than the baseline ukeire: average placement -0.29 "
+            "(95 % interval -0.37 to -0.21; lower is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.66, 0.55, 0.77),
             "worse",
-            "The nets play worse than the baseline ukeire: average placement higher by 0.66 "
-            "(95 % interval 0.55 to 0.77), 1,000 hanchans.",
+            "The nets play worse than the baseline ukeire: average placement +0.66 "
+            "(95 % interval +0.55 to +0.77; lower is better), 1,000 hanchans.",
         ),
         (
             evaluation(0.01, -0.05, 0.07),
@@ -98,9 +98,12 @@ def test_self_play_is_compared_with_its_own_start() -> None:
     verdict = find_verdict(RECIPE, {"evaluation": evaluation(0, -0.1, 0.1), "reinforcement": played})
     assert verdict.outcome == "better"
     assert verdict.sentence == (
-        "Self-play made the nets stronger than their start after 300 updates: average placement lower by 0.40 "
-        "(95 % interval 0.30 to 0.50), 200 hanchans."
+        "Self-play made the nets stronger than their start after 300 updates: average placement -0.40 "
+        "(95 % interval -0.50 to -0.30; lower is better), 200 hanchans. The supervised nets against ukeire: +0.00 "
+        "(-0.10 to +0.10)."
     )
+    verdict = find_verdict(RECIPE, {"reinforcement": played})
+    assert verdict.sentence.endswith("200 hanchans.")
     sampled = {
         "start_sampled_difference": -0.2,
         "start_sampled_difference_low": -0.3,

@@ -133,6 +133,19 @@ def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
 
 @pytest.mark.slow
 @needs_chromium
+def test_seats_of_the_same_name_are_told_apart_by_their_winds(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(page_of(("ukeire", "ukeire", "net 1", "net 2"), "title"), encoding="utf-8")
+    texts = Elements(screenshot.page_content(page)).texts
+    moves = [data for tag, data in texts if tag == "button" and re.search(r"draws|discards", data)]
+    assert moves
+    assert all(re.match(r"(ukeire|net [12]) \((East|South|West|North)\) ", move) for move in moves)
+    columns = [data for tag, data in texts if tag == "th" and "at the start" in data]
+    assert columns == ["ukeire (East at the start)", "ukeire (South at the start)"]
+
+
+@pytest.mark.slow
+@needs_chromium
 def test_a_browser_shows_the_game_and_runs_nothing_that_a_name_contains(tmp_path: Path) -> None:
     names = ("<img src=x onerror=document.title=1>", "</script><script>document.title=2</script>", "Cleo", "Dora")
     page = tmp_path / "page.html"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -62,6 +63,29 @@ def test_the_last_match_is_played_with_the_most_probable_and_with_sampled_answer
     played = [(each.baseline, each.policy, each.num_hanchans) for each in orders(is_final=True)]
     assert played == [("start", "argmax", 400), ("weak", "argmax", 40), ("start", "sampled", 400)]
     assert [each.policy for each in orders(is_final=True, has_weak=False)] == ["argmax", "sampled"]
+
+
+def test_what_is_told_counts_hanchans_and_deals_apart_and_their_sum_is_known_before() -> None:
+    class Player(Orders):
+        def play_match(self, order: MatchOrder, progress: Callable[[float], None]) -> Future[MatchOutcome]:  # type: ignore[override]
+            progress(30)
+            progress(10)
+            if order.num_deals:
+                progress(2.5)
+            return super().play_match(order, progress)
+
+    told: list[tuple[str, float]] = []
+    matches = SelfPlayMatches(CONFIG, Path("run"), Player(), has_weak=True, seed=3)
+    matches.begin(10, tell=lambda text, hanchans: told.append((text, hanchans)))
+    assert told == [
+        ("match after 10 updates (start): 30 of 40 hanchans", 30),
+        ("match after 10 updates (start): 40 of 40 hanchans", 10),
+        ("paired deals after 10 updates (start): 25 of about 100 deals", 2.5),
+        ("match after 10 updates (weak): 30 of 40 hanchans", 30),
+        ("match after 10 updates (weak): 40 of 40 hanchans", 10),
+    ]
+    assert matches.num_hanchans(is_final=False) == 40 + 10 + 40
+    assert matches.num_hanchans(is_final=True) == 400 + 10 + 40 + 400
 
 
 def test_a_baseline_is_an_opponent_at_the_end_only_and_the_weak_nets_can_be_left_out() -> None:

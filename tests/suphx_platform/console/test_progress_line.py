@@ -19,11 +19,27 @@ def test_counted_progress_shows_the_count_and_the_time_left() -> None:
 
 
 def test_before_the_first_unit_and_without_a_total_the_elapsed_time_is_shown() -> None:
-    assert plain_line(ProgressState(unit="games", total=10), elapsed=5) == "0 of 10 games, 5 s"
-    assert plain_line(ProgressState(unit="games", done=7), elapsed=5) == "7 games, 5 s"
-    assert plain_line(ProgressState(unit="games", done=1), elapsed=5) == "1 game, 5 s"
-    assert plain_line(ProgressState(unit="games", total=1), elapsed=5) == "0 of 1 game, 5 s"
+    assert plain_line(ProgressState(unit="games", total=10), elapsed=5) == "0 of 10 games, 5 s elapsed"
+    assert plain_line(ProgressState(unit="games", done=7), elapsed=5) == "7 games, 5 s elapsed"
+    assert plain_line(ProgressState(unit="games", done=1), elapsed=5) == "1 game, 5 s elapsed"
+    assert plain_line(ProgressState(unit="games", total=1), elapsed=5) == "0 of 1 game, 5 s elapsed"
     assert plain_line(ProgressState(unit="", name="importing"), elapsed=5) == "importing: 5 s"
+
+
+def test_no_time_left_is_estimated_from_the_first_moments() -> None:
+    match = ProgressState(unit="hanchans", total=1000, done=2, name="match")
+    assert plain_line(match, elapsed=2.5) == "match: 2 of 1,000 hanchans, 2 s elapsed"
+    assert ProgressState(unit="%", total=100, done=5).seconds_left(elapsed=3) == 57
+    days = ProgressState(unit="%", total=100, done=0.01)
+    assert days.seconds_left(elapsed=59) is None
+    assert days.seconds_left(elapsed=60) == pytest.approx(599_940)
+    resumed = ProgressState(unit="%", total=100, done=91, done_before=90)
+    assert resumed.seconds_left(elapsed=5) == 45, "a tenth of what is left"
+
+
+def test_the_last_line_has_no_note() -> None:
+    state = ProgressState(unit="%", total=100, done=100, name="self-play", note=NOTE)
+    assert plain_line(state, elapsed=61, is_finished=True) == "self-play: 100 % in 61 s"
 
 
 def test_parts_of_units_that_are_summed_are_rounded() -> None:

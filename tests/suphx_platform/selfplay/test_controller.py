@@ -93,9 +93,12 @@ def test_a_run_that_is_asked_to_stop_saves_its_state_first(unbroken: Run, tmp_pa
     shares: list[tuple[float, str]] = []
     controller = new_controller(tmp_path, report=points.append, progress=lambda *now: shares.append(now))
     assert controller.updates == 6
-    first = controller.share_done
+    first = controller.time_share
+    assert 0 < first < controller.share_done, "the matches at the end are still to come"
     resumed = controller.run()
     assert first <= shares[0][0] <= shares[-1][0] == 1.0
+    assert [share for share, _ in shares] == sorted(share for share, _ in shares)
+    assert shares[[note.startswith("match after") for _, note in shares].index(True)][0] < 1.0
     assert any(note.startswith("match after") for _, note in shares)
     assert points[0]["updates"] == 9
     assert numbers(resumed) == numbers(unbroken.metrics)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -14,7 +15,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_ui import page_address, serve_ui
+from suphx_platform.tracking.tracking_ui import _print_errors, page_address, serve_ui
 from tests.free_port import free_port
 
 
@@ -45,6 +46,14 @@ def test_a_mistyped_run_is_one_line(runs: Path, capfd: pytest.CaptureFixture[str
     assert "did you mean laptop-1?" in capfd.readouterr().err.splitlines()[-1]
 
 
+def test_errors_of_the_server_are_printed_and_its_security_notice_is_not(capfd: pytest.CaptureFixture[str]) -> None:
+    lines = BytesIO(
+        b"[MLflow] Security middleware enabled with default settings (localhost-only).\nport in use\n\xff\n"
+    )
+    _print_errors(lines)
+    assert capfd.readouterr().err == "port in use\n\ufffd\n"
+
+
 @pytest.mark.slow
 def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Path) -> None:
     run = TrackingStore(runs).start("laptop-1", key="laptop-1").run_id
@@ -52,8 +61,11 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
     suphx = [sys.executable, "-m", "suphx_cli.cli"]
     command = [*suphx, "ui", "laptop-1", "--runs", str(runs), "--port", port, "--json"]
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         url = json.loads(process.stdout.readline())["url"]
         server = url.partition("/#/")[0]
         with urlopen(f"{server}/ajax-api/2.0/mlflow/runs/get?run_id={run}", timeout=300) as answer:
@@ -62,4 +74,7 @@ def test_the_command_serves_the_pages_that_its_link_names_until_ctrl_c(runs: Pat
             assert json.load(answer)["disable_ui_telemetry"] is True
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
+        told = process.stderr.read()
     assert run in url
+    assert "The page is served to this machine only. Press Ctrl-C to stop." in told
+    assert "[MLflow]" not in told

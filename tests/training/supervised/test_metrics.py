@@ -16,6 +16,7 @@ from suphx.training.supervised.metrics import (
     confusion_matrix,
     cross_entropy,
     expected_calibration_error,
+    majority_accuracy,
     precisions,
     prior_loss,
     recalls,
@@ -102,6 +103,15 @@ def test_the_confusion_matrix_has_labels_in_rows_and_predictions_in_columns() ->
     confusion = confusion_matrix(np.array([1, 1, 0]), np.array([0, 1, 0], np.int8), 2)
     assert confusion.tolist() == [[1, 1], [0, 1]]
     assert recalls(confusion).tolist() == [0.5, 1.0]
+
+
+def test_the_most_frequent_answer_is_right_as_often_as_its_label_is_there() -> None:
+    labels = np.array([1, 1, 1, 0], np.int8)
+    always_no = np.tile(np.array([1.0, 0.0], np.float32), (4, 1))
+    report = classification_report(always_no, labels)
+    assert (report["accuracy"], report["majority_accuracy"]) == (0.25, 0.75)
+    assert majority_accuracy(np.array([[0, 0], [0, 641]])) == 1.0
+    assert np.isnan(majority_accuracy(np.zeros((2, 2), np.int64)))
 
 
 def test_a_class_without_samples_does_not_count_for_balanced_accuracy() -> None:

@@ -36,7 +36,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         epilog=examples(
             "suphx view game.mjlog",
             "suphx view records/games.tsv.xz --game 12 --agent runs/RUN/supervised",
-            "suphx view game.mjai --player Anna --out anna.html --no-open",
+            "suphx view game.mjai --player Anna --out anna.html --no-browser",
         ),
     )
     parser.add_argument("record", type=Path, metavar="RECORD", help="a record file, an archive or a folder of records")
@@ -57,7 +57,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help="player at the bottom of the table: a name, or a seat from 1 to 4 (default: the first dealer)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page to write (default: the game's id and .html)")
-    parser.add_argument("--no-open", action="store_true", help="do not open the page in the browser")
+    parser.add_argument("--no-browser", action="store_true", help="write the page and do not open it")
     add_cost(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
@@ -81,7 +81,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("writing the page"):
         path = args.out or Path(re.sub(r"[^\w.-]+", "-", game.id) + ".html")
         write_atomically(path, [viewer_page(values, title=game.id, seat=seat).encode()])
-    if not args.no_open and not console.is_json and sys.stderr.isatty():
+    if not args.no_browser and not console.is_json and sys.stderr.isatty():
         _open(path, console)
     decisions, differences = values["num_decisions"], values["num_differences"]
     agreement = 1 - differences / decisions if decisions else None

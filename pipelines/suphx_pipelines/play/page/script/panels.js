@@ -33,7 +33,7 @@ function drawPlayers() {
 
 function drawDeals() {
   byId("deals-panel").hidden = !view.finished.length;
-  const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, GAME.names[seat])));
+  const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, columnName(seat))));
   const rows = view.finished.map((deal) => el("tr", {}, el("th", { scope: "row" }, dealName(deal), el("small", {}, endText(deal))),
     SEATS.map((seat) => {
       const delta = deal.after[seat] - deal.scores[seat];

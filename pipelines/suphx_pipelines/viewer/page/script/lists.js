@@ -25,7 +25,7 @@ function drawDifferences() {
   byId("difference-count").textContent = word("count_of", { count: found.length, total: countDecisions() });
   fill(byId("differences"), found.map(({ deal, step, decision }) => {
     const played = decision.moves[decision.played], wanted = decision.moves[decision.agent];
-    return jump({ deal, step }, el("span", { class: "where" }, dealName(GAME.deals[deal]), ` · ${word("turn", { number: decision.turn })}`, place.allHands ? ` · ${GAME.names[decision.seat]}` : ""),
+    return jump({ deal, step }, el("span", { class: "where" }, dealName(GAME.deals[deal]), ` · ${word("turn", { number: decision.turn })}`, place.allHands ? ` · ${seatName(decision.seat, GAME.deals[deal])}` : ""),
       el("span", { class: "pair" }, shortMove(played, "played"), "→", shortMove(wanted, "agent")));
   }));
 }
@@ -50,7 +50,7 @@ function drawMoves() {
 }
 
 function drawDeals() {
-  const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, GAME.names[seat])));
+  const head = el("tr", {}, el("th", {}, word("deal")), SEATS.map((seat) => el("th", { scope: "col" }, columnName(seat))));
   const rows = GAME.deals.map((deal, index) => {
     const button = el("button", { type: "button", "aria-current": index === place.deal ? "true" : null }, dealName(deal));
     button.addEventListener("click", () => go({ deal: index, step: 0 }));

@@ -4,7 +4,7 @@ function opinion(decision) {
   const isBarred = decision.moves.some((move) => move.p !== null);
   const rows = decision.moves.map((move, index) => ({ move, index }))
     .filter(({ index }) => isBarred || index === decision.played || index === decision.agent);
-  const heading = el("h3", {}, GAME.names[decision.seat], " ", el("span", { class: `verdict ${decision.differs ? "differs" : ""}` }, verdict(decision)));
+  const heading = el("h3", {}, seatName(decision.seat), " ", el("span", { class: `verdict ${decision.differs ? "differs" : ""}` }, verdict(decision)));
   return el("div", { class: "opinion" }, heading, cost(decision), bars(decision, rows));
 }
 

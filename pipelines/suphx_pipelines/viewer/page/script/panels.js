@@ -16,7 +16,7 @@ function drawPlayers(state) {
   fill(byId("players"), SEATS.map((seat) => {
     const waits = state[`waits${seat}`];
     const isOpen = isShown(seat, state);
-    const button = el("button", { type: "button", class: "player", "aria-pressed": String(seat === place.seat), title: word("view_from", { name: GAME.names[seat] }) },
+    const button = el("button", { type: "button", class: "player", "aria-pressed": String(seat === place.seat), title: word("view_from", { name: seatName(seat) }) },
       el("b", { class: windOf(seat) === 0 ? "wind dealer" : "wind" }, word(`wind_short${windOf(seat)}`)), el("span", { class: "who" }, GAME.names[seat]),
       el("span", { class: "badges" }, state.riichi[seat] ? el("em", {}, word(state.riichi[seat] === 2 ? "double_riichi" : "riichi")) : null),
       el("span", { class: "waits" }, isOpen && waits.length ? [word("waits"), " ", tiles(waits)] : null),

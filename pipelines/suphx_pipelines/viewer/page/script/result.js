@@ -4,32 +4,32 @@
 function resultContent(deal, isLast) {
   const result = deal.result;
   const title = result.wins.length ? word(result.wins[0].seat === result.wins[0].loser ? "tsumo" : "ron") : word(`draw ${result.kind}`);
-  const tenpai = result.tenpai.length ? el("p", {}, word("tenpai_seats", { names: result.tenpai.map((seat) => GAME.names[seat]).join(", ") })) : null;
-  return [el("h2", {}, `${dealName(deal)}: ${title}`), result.wins.map((win) => drawWin(win)),
+  const tenpai = result.tenpai.length ? el("p", {}, word("tenpai_seats", { names: result.tenpai.map((seat) => seatName(seat, deal)).join(", ") })) : null;
+  return [el("h2", {}, `${dealName(deal)}: ${title}`), result.wins.map((win) => drawWin(win, deal)),
     result.ura.length ? el("p", { class: "line" }, word("ura"), " ", tiles(result.ura)) : null, tenpai, drawChanges(deal),
-    isLast && GAME.placement ? el("p", { class: "final" }, finalText()) : null];
+    isLast && GAME.placement ? el("p", { class: "final" }, finalText(deal)) : null];
 }
 
-function drawWin(win) {
+function drawWin(win, deal) {
   const isTsumo = win.seat === win.loser;
-  const title = word(isTsumo ? "wins_tsumo" : "wins_ron", { name: GAME.names[win.seat], loser: GAME.names[win.loser] });
+  const title = word(isTsumo ? "wins_tsumo" : "wins_ron", { name: seatName(win.seat, deal), loser: seatName(win.loser, deal) });
   const value = win.yakuman ? word("yakuman_count", { count: win.yakuman }) : word("han_fu", { han: win.han, fu: win.fu });
   const limit = win.limit && !win.yakuman ? ` · ${word(win.limit)}` : "";
   const yaku = [...win.yaku.map((name) => yakuName(name)), ...win.bonus.map(([name, count]) => `${word(name)} ${count}`)];
   return el("div", { class: "win" }, el("p", { class: "line" }, el("b", {}, title), " ", tile(win.face)),
     el("p", {}, `${value}${limit} · `, el("b", {}, word("points", { count: points(win.points) }))),
     el("ul", { class: "yaku" }, yaku.map((name) => el("li", {}, name))),
-    win.liable === null ? null : el("p", { class: "soft" }, word("liable", { name: GAME.names[win.liable] })));
+    win.liable === null ? null : el("p", { class: "soft" }, word("liable", { name: seatName(win.liable, deal) })));
 }
 
 function drawChanges(deal) {
   return el("ul", { class: "changes" }, SEATS.map((seat) => {
     const delta = deal.after[seat] - deal.scores[seat];
-    return el("li", {}, el("span", {}, GAME.names[seat]), el("span", { class: delta > 0 ? "up" : delta < 0 ? "down" : "soft" }, change(delta)), el("b", {}, points(deal.after[seat])));
+    return el("li", {}, el("span", {}, seatName(seat, deal)), el("span", { class: delta > 0 ? "up" : delta < 0 ? "down" : "soft" }, change(delta)), el("b", {}, points(deal.after[seat])));
   }));
 }
 
-function finalText() {
+function finalText(deal) {
   const order = [...SEATS].sort((a, b) => GAME.placement[a] - GAME.placement[b]);
-  return word("final", { order: order.map((seat, index) => `${index + 1}. ${GAME.names[seat]} ${points(GAME.final[seat])}`).join("  ") });
+  return word("final", { order: order.map((seat, index) => `${index + 1}. ${seatName(seat, deal)} ${points(GAME.final[seat])}`).join("  ") });
 }

@@ -7,7 +7,7 @@ function isSeenStep(step) {
 
 function stepText(step) {
   if (!step) return word("dealt");
-  const name = GAME.names[step.seat];
+  const name = seatName(step.seat);
   if (step.kind === "end") return endText(currentDeal());
   const isHidden = !isSeenStep(step);
   const faces = isHidden ? [] : step.faces;
@@ -17,5 +17,5 @@ function stepText(step) {
 function endText(deal) {
   const result = deal.result;
   if (!result.wins.length) return word(`draw ${result.kind}`);
-  return result.wins.map((win) => word(win.seat === win.loser ? "wins_tsumo" : "wins_ron", { name: GAME.names[win.seat], loser: GAME.names[win.loser] })).join("; ");
+  return result.wins.map((win) => word(win.seat === win.loser ? "wins_tsumo" : "wins_ron", { name: seatName(win.seat, deal), loser: seatName(win.loser, deal) })).join("; ");
 }

@@ -15,13 +15,17 @@ from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.games.riichi.records.view.game_text import kyoku_name
 from suphx.games.riichi.records.view.kyoku_walk import KyokuWalk
 from suphx.games.riichi.records.view.result_text import DRAW_NAMES, win_value, win_yaku
+from suphx.games.riichi.records.view.seat_name import names_in_deal
 from suphx.games.riichi.records.view.shown_tiles import SEATS, hand_faces, shown_meld
 from suphx.games.riichi.table.tile import face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, URA_POSITIONS
 
 
 def sample_game(game: GameLog, names: Sequence[str]) -> dict[str, Any]:
-    """Return the game with its seats called ``names``; ValueError when its moves contradict the rules."""
+    """Return the game with its seats called ``names``; results add the wind of a seat that shares its name.
+
+    ValueError when its moves contradict the rules.
+    """
     deals = [_deal(game, index, names) for index in range(len(game.kyokus))]
     final = None if game.final_scores is None else [int(score) for score in game.final_scores]
     return {"names": list(names), "deals": deals, "final_scores": final}
@@ -43,7 +47,7 @@ def _deal(game: GameLog, index: int, names: Sequence[str]) -> dict[str, Any]:
         "ura": [face_of_id(int(log.wall[position]), red) for position in URA_POSITIONS[:num_dora]] if has_ura else [],
         "scores": [int(score) for score in log.scores],
         "deltas": [int(then) - int(now) for now, then in zip(log.scores, after, strict=True)],
-        "result": _result(table, names),
+        "result": _result(table, names_in_deal(names, log.kyoku % SEATS)),
         "seats": [_seat(table, seat) for seat in range(SEATS)],
     }
 

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from suphx_platform.parts.reinforcement_config import ReinforcementConfig
+from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
+from suphx_platform.selfplay.time_share import TimeShare
+
+CONFIG = ReinforcementConfig(
+    max_updates=100, evaluate_every=50, evaluation_deals=1000, buffer=ReplayBufferConfig(batch_size=8192)
+)
+START = {"hanchans": 200, "deals": {"number": 1040}}
+FINAL = {"hanchans": 2000, "deals": {"number": 1040}}
+
+
+class Clock:
+    """A time that goes on only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def play(times: TimeShare, clock: Clock, hanchans: int, seconds: float) -> None:
+    """Play a match in 10 parts."""
+    times.begin_match()
+    for _ in range(10):
+        clock.now += seconds / 10
+        times.add_hanchans(hanchans / 10)
+
+
+def new_share(clock: Clock, config: ReinforcementConfig = CONFIG, **changes: Any) -> TimeShare:
+    sizes: dict[str, Any] = {"evaluation_hanchans": 300, "final_hanchans": 4100, "starts_with_match": True} | changes
+    return TimeShare(config, clock=clock, **sizes)
+
+
+def test_a_run_is_over_after_its_last_match_and_not_after_its_last_update() -> None:
+    clock = Clock()
+    times = new_share(clock)
+    play(times, clock, 300, 30)
+    times.add_match(START)
+    assert times.after(50, 50.0) == pytest.approx(80 / (80 + 50 + 0.1 * 4400))
+    play(times, clock, 300, 10)
+    times.add_match(START)
+    before = times.after(100, 100.0)
+    assert before == pytest.approx(140 / (140 + 4100 * 40 / 600))
+    play(times, clock, 2100, 80)
+    assert before < times.after(100, 100.0) < 1
+    times.add_match(FINAL)
+    play(times, clock, 2000, 20)
+    times.add_match({"hanchans": 2000})
+    assert times.after(100, 100.0) == pytest.approx(1.0)
+
+
+def test_the_share_never_falls() -> None:
+    clock = Clock()
+    times = new_share(clock)
+    play(times, clock, 30, 0.3)
+    fast = times.after(0, 0.0)
+    play(times, clock, 30, 30.0)
+    assert times.after(1, 60.0) >= fast > 0
+
+
+def test_before_anything_is_measured_matches_already_count() -> None:
+    times = new_share(Clock(), starts_with_match=False)
+    assert times.after(0, 0.0) == 0
+    assert 0.25 < times.after(50, 50.0) < 0.35, "half of the updates, none of the matches"
+
+
+def test_a_run_with_a_limit_of_minutes_has_matches_at_the_end_too() -> None:
+    clock = Clock()
+    times = new_share(clock, replace(CONFIG, max_updates=0, max_minutes=2.0, evaluate_every=0), final_hanchans=400)
+    assert times.after(0, 0.0) == 0
+    play(times, clock, 40, 4)  # of a match that a later key asked for
+    assert times.after(60, 60.0) == pytest.approx(64 / (64 + 60 + 36))
+
+
+def test_matches_of_an_earlier_sitting_are_over() -> None:
+    times = new_share(Clock())
+    fresh = new_share(Clock()).after(50, 50.0)
+    times.add_match(START)
+    times.add_match(START)
+    assert times.after(50, 50.0) > fresh
