@@ -50,13 +50,22 @@ def test_there_is_a_run_for_every_preset(render: Render) -> None:
     assert template(render, preset="paper")["preset"] == "paper"
 
 
-def test_a_run_saves_before_its_head_ends(render: Render) -> None:
-    for name, group in groups(job(render, "small", "demo-1")):
-        (container,) = group["template"]["spec"]["containers"]
-        hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
-        assert hook == (["python", "-m", "suphx_platform.cluster.driver_end", "demo-1"] if name == "head" else None)
-        seconds = group["template"]["spec"]["terminationGracePeriodSeconds"]
-        assert seconds >= 120 if name == "head" else seconds <= 30, "the hook is killed after the grace period"
+def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> None:
+    values: dict[str, Any] = {"run": {"saveSeconds": 1_500_000}}  # a number that YAML may write as 1.5e+06
+    night = {"nightly": {**EVERYTHING["nightly"], "workers": 2}, "storage": {"address": "s3://bucket/runs"}}
+    tournament = parsed(
+        find(render({**EVERYTHING, **night, **values}), "ConfigMap", "suphx-run-template")["data"]["tournament.yaml"]
+    )
+    for found in (job(render, "small", "demo-1", **values), tournament):
+        for name, group in groups(found):
+            container = group["template"]["spec"]["containers"][0]
+            hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
+            own = ["python", "-m", "suphx_pipelines.runs.pre_stop", "/runs", "1500000"]
+            assert hook == (own if name == "head" else None)
+            seconds = group["template"]["spec"]["terminationGracePeriodSeconds"]
+            assert seconds == (1_500_030 if name == "head" else 30), "the hook is killed after the grace period"
+            variables = {one["name"]: one.get("value") for one in container["env"]}
+            assert variables.get("RAY_JOB_STOP_WAIT_TIME_S") == ("1500000" if name == "head" else None)
     long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
     assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
 
@@ -147,7 +156,7 @@ def test_a_failed_run_starts_again_and_ends_some_day(render: Render) -> None:
 def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> None:
     found = find(render(EVERYTHING), "RayJob", "first")
     args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
-    assert (args.run_id, str(args.stop_file)) == ("first", "/recipes/stop")
+    assert args.run_id == "first"
     assert find(render(EVERYTHING), "ConfigMap", "first-recipe")["data"]["recipe.toml"] == EVERYTHING["run"]["recipe"]
 
 

@@ -23,7 +23,8 @@ spec:
   serviceAccountName: {{ include "suphx.fullname" $root }}-{{ $account }}
   automountServiceAccountToken: {{ and $isHead $root.Values.autoscaling.enabled }}
   restartPolicy: Never
-  terminationGracePeriodSeconds: {{ ternary 120 30 $isHead }}
+  {{- /* A head saves first, and what it runs for that has its own time to end. */}}
+  terminationGracePeriodSeconds: {{ ternary (add 30 (int64 $root.Values.run.saveSeconds)) 30 $isHead }}
   {{- with include "suphx.placement" (dict "root" $root "role" .role "gpus" $gpus) | trim }}
   {{- . | nindent 2 }}
   {{- end }}
@@ -37,17 +38,21 @@ spec:
         {{- include "suphx.containerSecurity" $root | nindent 8 }}
       env:
         {{- include "suphx.environment" (dict "root" $root "role" .role "user" (ternary "nightly" .role (default false .isTournament))) | trim | nindent 8 }}
+        {{- if $isHead }}
+        {{- /* Ray's job API, by which the operator stops a RayJob that is deleted, kills a driver after 3 s by default. */}}
+        - {name: RAY_JOB_STOP_WAIT_TIME_S, value: {{ $root.Values.run.saveSeconds | int64 | quote }}}
+        {{- end }}
         {{- with include "suphx.extraEnv" (dict "root" $root "role" .role) }}
         {{- . | nindent 8 }}
         {{- end }}
       {{- include "suphx.rayPorts" $isHead | nindent 6 }}
       {{- include "suphx.rayResources" (dict "size" .size "gpus" $gpus) | nindent 6 }}
       {{- include "suphx.rayMounts" . | nindent 6 }}
-      {{- if and .recipe $isHead (not .isTournament) }}
+      {{- if and .recipe $isHead }}
       lifecycle:
-        # The driver saves the run before the head terminates, so that a drained node loses no training.
+        # The driver saves the run before the head terminates, whoever ends it: `suphx stop`, or a node that is drained.
         preStop:
-          exec: {command: [python, -m, suphx_platform.cluster.driver_end, {{ .run }}]}
+          exec: {command: [python, -m, suphx_pipelines.runs.pre_stop, /runs, {{ $root.Values.run.saveSeconds | int64 | quote }}]}
       {{- end }}
   {{- include "suphx.rayVolumes" . | nindent 2 }}
 {{- end -}}

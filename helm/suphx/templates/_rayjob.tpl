@@ -82,7 +82,7 @@ spec:
 {{- $words = concat $words $values.run.arguments -}}
 {{- /* What the launcher adds to its runs. */ -}}
 {{- if ne .run "RUN_ID" -}}
-{{- $words = concat $words (list "--run-id" .run "--stop-file" "/recipes/stop") -}}
+{{- $words = concat $words (list "--run-id" .run) -}}
 {{- end -}}
 {{- include "suphx.commandLine" $words -}}
 {{- end -}}

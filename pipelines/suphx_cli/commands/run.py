@@ -61,12 +61,6 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     add_code_change(parser)
     add_wait(parser)
-    parser.add_argument(
-        "--stop-file",
-        type=Path,
-        metavar="FILE",
-        help="save and pause while this file exists (on a cluster, `suphx stop` creates it)",
-    )
     parser.set_defaults(execute=execute)
 
 
@@ -83,25 +77,19 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object] | N
     if args.records is not None:
         check_records(args.records)
     from suphx_pipelines.summary.run_summary import command_line
-    from suphx_platform.console.stop_file import STORED, StopFile
     from suphx_platform.console.stop_request import TwoStepStop
     from suphx_platform.kernels.kernel_warmup import RunKernels
 
     plays_itself = bool(recipe.reinforcement.is_wanted or recipe.oracle.max_updates or recipe.agent_comparison.agents)
-    stop = StopFile(args.stop_file)
     next_step = f"Continue with: {shlex.join(command_line())}"
-    while True:
-        kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
-        try:
-            with TwoStepStop(next_step), stop, kernels:
-                result = _run(args, recipe, console, kernels)
-            return show(result, args.runs, console)
-        except KeyboardInterrupt as error:
-            if not stop.is_there:
-                console.error(f"{_saved(error, kernels)} {next_step}")
-                raise
-            console.error(f"suphx: {STORED}")
-            stop.wait_gone()
+    kernels = RunKernels(console, plays_itself=plays_itself, has_records=args.records is not None)
+    try:
+        with TwoStepStop(next_step), kernels:
+            result = _run(args, recipe, console, kernels)
+    except KeyboardInterrupt as error:
+        console.error(f"{_saved(error, kernels)} {next_step}")
+        raise
+    return show(result, args.runs, console)
 
 
 def _run(args: argparse.Namespace, recipe: Recipe, console: Console, kernels: RunKernels) -> PipelineResult:

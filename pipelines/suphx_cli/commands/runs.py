@@ -1,4 +1,4 @@
-"""``suphx runs list | show | compare | replay | delete``: the runs in the folder of runs."""
+"""``suphx runs list | show | compare | replay | stop | delete``: the runs in the folder of runs."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_cli.arguments.parsing import DEFAULT_RUNS, add_runs, examples
+from suphx_cli.arguments.parsing import DEFAULT_RUNS, add_runs, examples, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_pipelines.runs.run_list import RunEntry
+    from suphx_platform.cluster.stop_report import StopOutcome
     from suphx_platform.console.console import Console
 
 # The last one first.
 _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "oracle", "playouts", "supervised")
 _RUN_HELP = "id of a run, or its folder"
+_STOP_SECONDS = 600.0
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     """Add ``runs`` with its sub-commands."""
     parser = commands.add_parser(
         "runs",
-        help="list, show, compare or delete runs, or replay games of a tournament",
+        help="list, show, compare, stop or delete runs, or replay games of a tournament",
         epilog=examples(
             "suphx runs list",
             "suphx runs show laptop-1f2e3d4c5b",
             "suphx runs compare laptop-1f2e3d4c5b laptop-6a7b8c9d0e",
             "suphx runs replay nightly-4a5b6c7d8e --wall 3 --to games",
+            "suphx runs stop laptop-1f2e3d4c5b",
             "suphx runs delete laptop-1f2e3d4c5b",
         ),
     )
@@ -70,6 +73,20 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     )
     replay.set_defaults(execute=execute_replay)
 
+    stop = verbs.add_parser(
+        "stop",
+        parents=[options],
+        help="save a run on this machine and stop it",
+        description="Ask the process that works on a run to save and end (SIGTERM), and wait for that. The command "
+        "that started the run continues it. For runs on a cluster: `suphx stop`.",
+    )
+    stop.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    stop.add_argument(
+        "--wait", type=seconds, default=_STOP_SECONDS, metavar="SECONDS",
+        help=f"maximum time to wait (default: {_STOP_SECONDS:.0f})",
+    )  # fmt: skip
+    stop.set_defaults(execute=execute_stop)
+
     delete = verbs.add_parser(
         "delete",
         parents=[options],
@@ -80,7 +97,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
     delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
     delete.set_defaults(execute=execute_delete)
-    for each in (listing, show, compare, replay, delete):
+    for each in (listing, show, compare, replay, stop, delete):
         add_runs(each)
 
 
@@ -210,6 +227,36 @@ def _in_several(
     return common, [*lines, *(["--verbose shows them"] if lines else [])]
 
 
+def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
+    """Stop a run; ValueError if its process did not save: it failed, was killed, or takes longer than ``--wait``."""
+    from suphx_pipelines.runs.run_list import find_run
+    from suphx_pipelines.runs.run_stop import stop_run
+
+    entry = find_run(args.runs, args.run)
+    with console.activity(f"{entry.run_id} saves its state"):
+        outcome = stop_run(entry.folder, seconds=args.wait)
+    entry = find_run(args.runs, args.run)
+    if outcome is None and entry.state == "running":
+        raise ValueError(f"{entry.run_id} is running on another machine: stop it there")
+    if outcome in _NOT_SAVED:
+        raise ValueError(f"{entry.run_id} {_NOT_SAVED[outcome]}".replace("RUN", entry.run_id))
+    if console.is_json:
+        return {"run_id": entry.run_id, "state": entry.state, "outcome": outcome}
+    what = {None: f"does not run, it is {entry.state}", "saved": "is stopped and saved"}
+    console.line(f"{entry.run_id} {what.get(outcome, 'finished before it was stopped')}")
+    for line in _next_commands(entry, args.runs):
+        console.line(line)
+    return None
+
+
+_NOT_SAVED: Mapping[StopOutcome | None, str] = {
+    "failed": "ended with an error: see suphx runs show RUN",
+    "killed": "was killed before it had saved: it continues from its last save",
+    "unsaved": "is still saving: repeat the command to wait longer, or end it with kill -9, without saving",
+}
+"""How a request to stop can end without what was asked for."""
+
+
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:
     """Delete runs after a question; ValueError for a run that does not exist or is running, before any is deleted."""
     from suphx_pipelines.runs.run_deletion import delete_run, freed_bytes
@@ -219,7 +266,9 @@ def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, obje
     entries = [find_run(args.runs, name) for name in dict.fromkeys(args.runs_deleted)]
     for entry in entries:
         if entry.state == "running":
-            raise ValueError(f"{entry.run_id} is running: stop it first (Ctrl-C where it runs); nothing was deleted")
+            raise ValueError(
+                f"{entry.run_id} is running: stop it first (suphx runs stop {entry.run_id}); nothing was deleted"
+            )
     sizes = [freed_bytes(entry.folder) for entry in entries]
     for entry, size in zip(entries, sizes, strict=True):
         console.say(f"{entry.folder}: {entry.state}, started {_local(entry.started)}, {bytes_text(size)}")

@@ -47,18 +47,20 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     with console.activity("importing"):
         from suphx_pipelines.summary.run_summary import command_line
         from suphx_pipelines.tournament.tournament import run_tournament
+        from suphx_platform.console.stop_request import TwoStepStop
         from suphx_platform.kernels.kernel_warmup import compile_kernels
     compile_kernels(console, "engine", "encoder", "scripted games", "net games")
+    next_step = f"Continue with: {shlex.join(command_line())}"
     try:
-        result = run_tournament(
-            recipe,
-            runs=args.runs,
-            console=console,
-            on_code_change=args.on_code_change,
-            max_wait_hours=args.wait_hours,
-        )
-        return result.to_json()
+        with TwoStepStop(next_step):
+            result = run_tournament(
+                recipe,
+                runs=args.runs,
+                console=console,
+                on_code_change=args.on_code_change,
+                max_wait_hours=args.wait_hours,
+            )
     except KeyboardInterrupt:
-        again = shlex.join(command_line())
-        console.error(f"Finished stages and finished parts of a match are saved. Continue with: {again}")
+        console.error(f"Finished stages and finished parts of a match are saved. {next_step}")
         raise
+    return result.to_json()

@@ -34,10 +34,24 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_locked(folder: Path) -> bool:
     """Tell whether another process works on the run in ``folder``, without taking its lock."""
+    return _lock_of(folder) is not None
+
+
+def holder(folder: Path) -> int | None:
+    """Return the number of the process of this machine, or of this pod, that works on the run in ``folder``.
+
+    None if there is none: a process of another machine or pod, which the file system also knows, has no number here.
+    """
+    process = _lock_of(folder)
+    return process if process is not None and process > 0 else None
+
+
+def _lock_of(folder: Path) -> int | None:
+    """Return what the kernel says of who has the lock: a process, or a number below 1; None if nobody has it."""
     try:
         with (folder / LOCK_FILE).open("rb") as file:
             asked = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
-            answer = fcntl.fcntl(file, fcntl.F_GETLK, asked)
+            kind, _, _, _, process = struct.unpack(_FLOCK, fcntl.fcntl(file, fcntl.F_GETLK, asked))
     except FileNotFoundError:
-        return False
-    return int(struct.unpack(_FLOCK, answer)[0]) != fcntl.F_UNLCK
+        return None
+    return None if kind == fcntl.F_UNLCK else int(process)

@@ -126,16 +126,19 @@ class ClusterApi:
                 continue
         raise ClusterError(f"{_title(kind)} {name} keeps being changed by another client. Try again")
 
-    def delete(self, kind: str, name: str, *, uid: str | None = None) -> None:
+    def delete(self, kind: str, name: str, *, uid: str | None = None, grace: int | None = None) -> None:
         """Delete an object and, in the background, what it owns; do nothing if it does not exist.
 
-        ``uid``: raise ConflictError if the object of this name is another one.
+        ``uid``: raise ConflictError if the object of this name is another one. ``grace``: seconds that a pod has until
+        it is killed, by default what it asks for itself; a second deletion can only shorten them.
         """
-        body = {"propagationPolicy": "Background", **({"preconditions": {"uid": uid}} if uid else {})}
+        body: Object = {"propagationPolicy": "Background", **({"preconditions": {"uid": uid}} if uid else {})}
+        if grace is not None:
+            body["gracePeriodSeconds"] = grace
         self._call(kind, name, "delete", absent=True, name=name, body=body)
 
     def changes(self, kind: str, name: str, *, seconds: float) -> Iterator[Object | None]:
-        """Yield an object of ray.io now, and again whenever it changes, for so long; None: it does not exist.
+        """Yield an object now, and again whenever it changes, for so long; None: it does not exist.
 
         A watch that breaks, or whose resourceVersion is too old (410 Gone), starts again from the current object.
         """

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM, a closed terminal (SIGHUP): the first asks to stop where nothing is lost, the second ends at once.
+"""Ctrl-C, SIGTERM, a closed terminal (SIGHUP): the first asks to stop where nothing is lost; Ctrl-C again ends at once.
 
 >>> with StopRequest() as stop:
 ...     while not stop.is_made:
@@ -21,16 +21,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequest:
-    """Keeps the first Ctrl-C, SIGTERM or SIGHUP inside its block; the second one ends the process.
+    """Keeps the first Ctrl-C, SIGTERM or SIGHUP inside its block; a Ctrl-C after it ends the process.
 
-    A second SIGHUP does not: when a terminal closes, its shell and the kernel both send one. A process that ignores
-    SIGHUP (nohup) goes on ignoring it.
+    A second SIGTERM or SIGHUP does not: Ray's job API and the hook of a pod both send SIGTERM, and when a terminal
+    closes, its shell and the kernel both send SIGHUP. A process that ignores SIGHUP (nohup) goes on ignoring it.
 
     In another thread than the main one, which gets no signals, nothing is ever kept.
     """
 
     def __init__(self, next_step: str = "") -> None:
-        """``next_step``: a sentence for the second signal, printed after the message that the process has ended."""
+        """``next_step``: a sentence for the second Ctrl-C, printed after the message that the process has ended."""
         self.is_made = False
         """The process was asked to stop."""
         self._next_step = next_step
@@ -54,8 +54,8 @@ class StopRequest:
         _write("stopping: the state is being saved; a second Ctrl-C ends the command at once")
 
     def _is_second(self, number: int) -> bool:
-        """Return whether the process was asked before; end it if so, unless the terminal has only closed."""
-        if self.is_made and number != signal.SIGHUP:
+        """Return whether the process was asked before; end it if so and this is Ctrl-C."""
+        if self.is_made and number == signal.SIGINT:
             self._end_at_once()
         return self.is_made
 
@@ -72,9 +72,9 @@ class StopRequest:
 
 
 class TwoStepStop(StopRequest):
-    """Raises KeyboardInterrupt at the first such signal inside its block; the second one ends the process.
+    """Raises KeyboardInterrupt at the first such signal inside its block; a Ctrl-C after it ends the process.
 
-    A StopRequest inside the block keeps the first one; the second one still ends the process.
+    A StopRequest inside the block keeps the first one; a Ctrl-C after it still ends the process.
     """
 
     def _keep(self, number: int, frame: FrameType | None) -> None:

@@ -183,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
         uid = ((self.body or {}).get("preconditions") or {}).get("uid")
         if uid not in (None, self.cluster.found(kind, name)["metadata"]["uid"]):
             raise RefusedError(409, "Conflict", "Precondition failed: UID in precondition is another one")
-        self.cluster.delete(kind, name)
+        self.cluster.delete(kind, name, grace=(self.body or {}).get("gracePeriodSeconds"))
         self._answer({"kind": "Status", "status": "Success"})
 
     def _fits(self, one: Object) -> bool:

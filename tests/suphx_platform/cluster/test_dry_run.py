@@ -59,7 +59,6 @@ def test_a_recipe_of_another_game_gets_the_keys_and_the_pods_that_it_has(
     assert groups == {"simulator", "learner"}
     words = shlex.split(job["spec"]["entrypoint"])
     assert "--records" not in words
-    assert words[words.index("--stop-file") + 1] == "/recipes/stop"
     settings = [word.partition("=")[::2] for option, word in pairwise(words) if option == "--set"]
     assert dict(settings) == {
         "storage.address": "s3://bucket/runs",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
     """Run the recipe; ValueError for a bad one, and for an argument that it has no use for."""
     from suphx_pipelines.recipe.monte_carlo_recipe import load_monte_carlo_recipe
-    from suphx_platform.console.stop_file import STORED, StopFile
 
     recipe = load_monte_carlo_recipe(args.recipe, args.overrides)
     if args.records is not None:
@@ -25,18 +24,13 @@ def run(args: argparse.Namespace, console: Console) -> MonteCarloResult:
         from suphx_pipelines.summary.run_summary import command_line
         from suphx_platform.console.stop_request import TwoStepStop
     next_step = f"Continue with: {shlex.join(command_line())}"
-    stop = StopFile(args.stop_file)
-    while True:
-        try:
-            with TwoStepStop(next_step), stop:
-                return _run(args, recipe, console)
-        except KeyboardInterrupt as error:
-            if not stop.is_there:
-                saved = f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
-                console.error(f"{saved} {next_step}")
-                raise
-            console.error(f"suphx: {STORED}")
-            stop.wait_gone()
+    try:
+        with TwoStepStop(next_step):
+            return _run(args, recipe, console)
+    except KeyboardInterrupt as error:
+        saved = f"Saved at {error}." if isinstance(error, Interrupted) else "Finished stages are saved."
+        console.error(f"{saved} {next_step}")
+        raise
 
 
 def _run(args: argparse.Namespace, recipe: MonteCarloRecipe, console: Console) -> MonteCarloResult:

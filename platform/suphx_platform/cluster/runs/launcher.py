@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
@@ -25,23 +25,25 @@ from suphx_platform.cluster.runs.run_manifest import (
     job_text,
     recipe_name,
     setting,
-    stop_file_of,
     with_job,
 )
 from suphx_platform.cluster.runs.run_problems import RunObservation
 from suphx_platform.cluster.runs.run_resize import resized_group, resized_job
 from suphx_platform.cluster.runs.run_snapshot import AllRuns, OneRun, RunSource
 from suphx_platform.cluster.runs.run_status import (
-    QUEUE_LABEL,
     REJECTED,
     RunStatus,
     State,
+    is_active,
     is_ended,
+    is_stop_requested,
     pods_by_role,
+    role_of,
     state_of,
 )
-from suphx_platform.cluster.runs.run_store import is_kept, is_stop_requested
+from suphx_platform.cluster.runs.run_store import is_kept
 from suphx_platform.cluster.runs.run_wait import RunWait
+from suphx_platform.cluster.stop_report import StopOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +134,11 @@ class Launcher:
         return job_of(recipe) if recipe is not None and has_job(recipe) else job
 
     def stop(self, run: str, *, saves: bool, seconds: float) -> RunStatus:
-        """Let a run save its state, then end its pods; ClusterError if that takes longer than ``seconds``."""
+        """Let a run save its state, then end its pods and delete its RayJob; the recipe is kept, for ``resume``.
+
+        ``saves``: else the head is killed. Raises ClusterError if that takes longer than ``seconds``, and, when the run
+        is stopped, if it did not save although it was asked to.
+        """
         state, wait = self.status(run).state, RunWait(self._api, run, seconds=seconds)
         job = self._store.job(run)
         if is_ended(state) or state == "deleting":
@@ -141,14 +147,13 @@ class Launcher:
         if job is None:
             wait.until_no_pods()
             return self.status(run)
-        if saves and state == "running":
-            self._save(run, job, wait)
-        if QUEUE_LABEL in (job["metadata"].get("labels") or {}):  # the queue owns `suspend`
-            self._delete_job(run, job, wait)
-        else:
-            self._api.change("rayjobs", run, _suspending)
-            wait.until_stopped()
-        return self.status(run)
+        self._store.keep_recipe(run, job)  # an error comes before the first change
+        report = self._end_heads(run, wait, saves=saves)
+        if state_of(self._store.job(run)) == "succeeded":
+            self._say(f"{run} has succeeded before it was stopped")
+            return self.status(run)
+        self._delete_job(run, job, wait)
+        return self._stopped(run, report)
 
     def resume(self, run: str, *, seconds: float) -> RunStatus:
         """Continue a stopped or failed run from its last checkpoint; leave one that runs or has succeeded as it is."""
@@ -161,8 +166,10 @@ class Launcher:
         if state == "succeeded":
             self._say(f"{run} has succeeded: there is nothing to resume")
             return self.status(run)
-        if self._store.recipe(run) is not None:
-            self._store.set_stop(run, is_requested=False)
+        if is_stop_requested(job) and not is_ended(state):
+            self._say(f"{run} is stopping: it is resumed when it has saved its state")
+            self.stop(run, saves=True, seconds=wait.seconds_left)
+            return self.resume(run, seconds=wait.seconds_left)
         if state == "stopping":  # a new driver must never overlap the old one
             self._say(f"{run} is stopping: waiting until its pods have terminated")
             wait.until_stopped()
@@ -170,7 +177,7 @@ class Launcher:
         if not is_ended(state):
             self._say(f"{run} is {state}: there is nothing to resume")
             return self.status(run)
-        if job is not None and state == "stopped":
+        if job is not None and job["spec"].get("suspend"):
             self._api.change("rayjobs", run, lambda one: {"spec": {"suspend": False}})
         else:
             recipe = self._delete_job(run, job, wait)
@@ -246,7 +253,6 @@ class Launcher:
             pods=pods,
             events=source.warnings if is_wanted else [],
             roles=pods_by_role(state, spec, pods),
-            is_stop_requested=is_stop_requested(recipe),
         )
         labels = (job or recipe or {"metadata": {}})["metadata"].get("labels") or {}
         return RunStatus(
@@ -276,15 +282,31 @@ class Launcher:
         self._say(f"{objects.run_id} would be created in namespace {self._api.namespace}: the server accepts it")
         return RunStatus(run_id=objects.run_id, state="starting", pods={}, problems=[])
 
-    def _save(self, run: str, job: Object, wait: RunWait) -> None:
-        if not stop_file_of(job):
+    def _end_heads(self, run: str, wait: RunWait, *, saves: bool) -> dict[str, StopOutcome] | None:
+        """End the head pod, whose hook has the driver save, before other pods end; return what it reports."""
+        heads = [pod["metadata"]["name"] for pod in self._store.pods(run) if role_of(pod) == "head" and is_active(pod)]
+        if not heads:
+            return {}
+        self._store.request_stop(run)
+        if not saves:
+            for head in heads:
+                self._api.delete("pods", head, grace=_NOW_SECONDS)
+            return {}
+        self._say(f"Asked {run} to save its state")
+        reports = [wait.until_head_ended(head) for head in heads]
+        return next((report for report in reports if report is not None), None)
+
+    def _stopped(self, run: str, report: Mapping[str, StopOutcome] | None) -> RunStatus:
+        """Return the status of a run that is stopped; ClusterError if its driver did not save."""
+        if report is None:
+            self._say(f"The head of {run} ended without a report: suphx status {run} shows its last checkpoint")
+        outcome = next(iter((report or {}).values()), "")
+        if outcome in _LOSSES:
             raise ClusterError(
-                f"{run} cannot be asked to save: use --now. It was not created by suphx launch, or it is a tournament, "
-                "which stores finished games all the time"
+                f"{run} is stopped, but its driver {_LOSSES[outcome]}: training since its last checkpoint is lost. "
+                f"suphx resume {run} continues from there"
             )
-        self._store.set_stop(run, is_requested=True)
-        self._say(f"Asked {run} to save its state; its pod sees the request within a minute or two")
-        wait.until_saved()
+        return replace(self.status(run), outcome=outcome)
 
     def _delete_job(self, run: str, job: Object | None, wait: RunWait) -> Object:
         """Delete the RayJob, keep the recipe so that the run can be resumed, and wait until no pod is left."""
@@ -307,6 +329,13 @@ class Launcher:
         return f"there is no run {run} in namespace {self._api.namespace}: suphx jobs lists all"
 
 
+_NOW_SECONDS = 1
+"""How long a head pod may go on that is not to save. 0 would make Kubernetes forget it while it still runs."""
+_LOSSES: Mapping[str, str] = {
+    "failed": "ended with an error when it was asked to save",
+    "killed": "was killed before it had saved",
+    "unsaved": "had not saved its state within run.saveSeconds of the chart",
+}
 _HINTS: dict[State, str] = {
     "stopped": "suphx resume RUN continues it",
     "failed": "suphx status RUN shows the cause, suphx resume RUN continues from the last checkpoint",
@@ -342,7 +371,3 @@ def _leftover(run: str) -> str:
 
 def _is_rejected(job: Object | None) -> bool:
     return ((job or {}).get("status") or {}).get("jobDeploymentStatus") == REJECTED
-
-
-def _suspending(job: Object) -> Object:
-    return {} if job["spec"].get("suspend") else {"spec": {"suspend": True}}

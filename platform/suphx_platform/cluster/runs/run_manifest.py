@@ -28,9 +28,7 @@ DIGEST_NOTE = "suphx/recipe-digest"
 PLACEHOLDER = "RUN_ID"
 NIGHTLY = "nightly"
 """What the launcher calls the preset of a tournament: its size is in the chart's values of that name."""
-RECIPE_KEY, JOB_KEY, STOP_KEY = "recipe.toml", "rayjob.yaml", "stop"
-RECIPE_FOLDER = "/recipes"
-_STOP_OPTION = "--stop-file"
+RECIPE_KEY, JOB_KEY = "recipe.toml", "rayjob.yaml"
 _DIGEST_LENGTH = 10
 _TOURNAMENT_KEY = "tournament.yaml"
 _TEMPLATE_KEY = re.compile(r"rayjob-(.+)\.yaml")
@@ -97,8 +95,7 @@ def run_objects(
     spec = job.setdefault("spec", {})
     spec["entrypoint"] = _with_own_keys(str(spec.get("entrypoint", "")), needs)
     _remove_groups(spec, needs.unused_groups)
-    own = ("--run-id", run_id, _STOP_OPTION, f"{RECIPE_FOLDER}/{STOP_KEY}")
-    return _filled(job, preset, own, recipe=recipe, overrides=overrides)
+    return _filled(job, preset, ("--run-id", run_id), recipe=recipe, overrides=overrides)
 
 
 def tournament_objects(
@@ -209,12 +206,6 @@ def owner_of(job: Object) -> Object:
     """Return the owner reference by which Kubernetes deletes an object together with the RayJob."""
     metadata = job["metadata"]
     return {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": metadata["name"], "uid": metadata["uid"]}
-
-
-def stop_file_of(job: Object) -> str:
-    """Return the file that asks the run to stop when it appears; empty if there is none."""
-    words = shlex.split(str(job["spec"].get("entrypoint", "")))
-    return words[words.index(_STOP_OPTION) + 1] if _STOP_OPTION in words[:-1] else ""
 
 
 def setting(job: Object, key: str) -> str:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from suphx_platform.cluster.runs.run_status import REJECTED, Pods, State, is_active, is_ready, role_of
+from suphx_platform.cluster.runs.run_status import (
+    REJECTED,
+    Pods,
+    State,
+    is_active,
+    is_ready,
+    is_stop_requested,
+    role_of,
+)
 
 Object = Mapping[str, Any]
 
@@ -34,7 +42,6 @@ class RunObservation:
     events: Sequence[Object] = ()
     """Warnings of the namespace."""
     roles: Mapping[str, Pods]
-    is_stop_requested: bool = False
 
     def problems(self, now: datetime) -> list[str]:
         """Return one line for each problem, each once."""
@@ -64,8 +71,8 @@ class RunObservation:
             yield self._line(name, "AttemptFailed", str(status.get("message") or ""))
         elif self.state != "succeeded" and (status.get("reason") or status.get("jobStatus") == "FAILED"):
             yield self._line(name, str(status.get("reason") or "Failed"), str(status.get("message") or ""))
-        if self.is_stop_requested and self.state == "running":
-            yield self._line(f"run {self.run_id}", "StopRequested", "the driver saves, then waits for its end")
+        if is_stop_requested(self.job) and self.state == "running":
+            yield self._line(f"run {self.run_id}", "StopRequested", "the driver saves, then its head pod ends")
 
     def _relevant_events(self) -> Iterator[Object]:
         """Yield the newest event of each reason of objects that exist and lack something, none before this attempt."""
@@ -187,7 +194,7 @@ _ADVICE: Mapping[str, str] = {
     "JobDeploymentStatusTransitionGracePeriodExceeded": "see suphx logs RUN --role head",
     "NoOperator": "check that the KubeRay operator runs and watches this namespace: kubectl get pods -n kuberay-system",
     "DeletionPending": "check that the operator runs; suphx delete RUN --force removes the finalizer without it",
-    "StopRequested": "suphx stop RUN ends its pods, suphx resume RUN lets it continue",
+    "StopRequested": "suphx stop RUN waits for that and ends the other pods, suphx resume RUN lets it continue",
     REJECTED: (
         "the operator never looks at this RayJob again: run suphx delete RUN, correct the chart's values with helm "
         "upgrade, then launch the recipe again"

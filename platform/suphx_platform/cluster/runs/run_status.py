@@ -28,6 +28,8 @@ STATES: tuple[State, ...] = get_args(State)
 RUN_LABEL = "suphx/run"
 ROLE_LABEL = "suphx/role"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+STOP_NOTE = "suphx/stop-requested"
+"""Annotation of a RayJob that is to stop: since when."""
 ROLES = ("head", "simulator", "inference", "learner")
 REJECTED = "ValidationFailed"
 """``jobDeploymentStatus`` of a RayJob that the operator refuses; it never looks at that object again."""
@@ -58,6 +60,8 @@ class RunStatus:
     """Stage, number and time of the newest version in the storage; None if there is none, or it cannot be read."""
     progress: Mapping[str, float] = field(default_factory=dict)
     """The newest metrics in MLflow."""
+    outcome: str = ""
+    """Of ``suphx stop``: what the head reported of the driver's end; empty if there was no head, or no report."""
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
@@ -69,7 +73,7 @@ class RunStatus:
             "progress": dict(self.progress),
             "last_checkpoint": self.last_checkpoint,
             "problems": list(self.problems),
-        }
+        } | ({"outcome": self.outcome} if self.outcome else {})
 
     def to_text(self) -> dict[str, object]:
         """Return the same for a person, without empty entries."""
@@ -83,6 +87,7 @@ class RunStatus:
             "progress": progress,
             "last_checkpoint": self.last_checkpoint,
             "problems": {f"{number}": text for number, text in enumerate(self.problems, 1)},
+            "outcome": self.outcome,
         }
         return {name: value for name, value in lines.items() if value}
 
@@ -90,6 +95,11 @@ class RunStatus:
 def is_ended(state: State) -> bool:
     """Return whether nothing of the run is active, and nothing will be without a command."""
     return state in _ENDED
+
+
+def is_stop_requested(job: Object | None) -> bool:
+    """Return whether a RayJob is to stop."""
+    return STOP_NOTE in ((job or {}).get("metadata", {}).get("annotations") or {})
 
 
 def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:
@@ -104,7 +114,7 @@ def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:
     if deployment == REJECTED:  # before `suspend`: the operator ignores it from here on
         return "failed"
     if deployment in ("Complete", "Failed"):
-        return "succeeded" if ray == "SUCCEEDED" else "failed"
+        return "succeeded" if ray == "SUCCEEDED" else _unfinished_state(job, has_pods=has_pods)
     if (job.get("spec") or {}).get("suspend"):
         return _suspended_state(job, has_pods=has_pods)
     if deployment == "Retrying":
@@ -112,6 +122,13 @@ def state_of(job: Object | None, pods: Sequence[Object] = ()) -> State:
     if deployment in ("Running", "Waiting"):
         return _running_state(job, ray)
     return "starting"
+
+
+def _unfinished_state(job: Object, *, has_pods: bool) -> State:
+    """Return the state of a RayJob whose driver has ended too early, maybe because it was asked to."""
+    if not is_stop_requested(job):
+        return "failed"
+    return "stopping" if has_pods else "stopped"
 
 
 def _suspended_state(job: Object, *, has_pods: bool) -> State:
@@ -127,6 +144,8 @@ def _suspended_state(job: Object, *, has_pods: bool) -> State:
 
 def _running_state(job: Object, ray: str) -> State:
     """Return the state while the operator follows the driver; it notes a driver's end up to 300 s later."""
+    if ray == "FAILED" and is_stop_requested(job):
+        return "stopping"
     if ray == "FAILED":
         return "retrying" if _has_retries(job) else "failed"
     states: Mapping[str, State] = {"RUNNING": "running", "SUCCEEDED": "succeeded", "STOPPED": "stopping"}

@@ -7,18 +7,19 @@ and is owned by it, so that Kubernetes deletes both together.
 from __future__ import annotations
 
 import secrets
+from datetime import UTC, datetime
 
 from suphx_platform.cluster.cluster_api import ClusterApi, Object
 from suphx_platform.cluster.cluster_error import ClusterError, ExistsError
 from suphx_platform.cluster.runs.run_manifest import (
     JOB_KEY,
     RUN_LABEL,
-    STOP_KEY,
     has_job,
     job_text,
     owner_of,
     recipe_name,
 )
+from suphx_platform.cluster.runs.run_status import STOP_NOTE, is_stop_requested
 
 STOPPED_NOTE = "suphx/stopped"
 """Annotation of a recipe whose run was stopped by deleting its RayJob; the run can be resumed."""
@@ -82,7 +83,7 @@ class RunStore:
             except ExistsError:
                 if self._api.get("configmaps", name) is not None:
                     break
-        self._api.change("configmaps", name, lambda _: {"metadata": changed, "data": {STOP_KEY: None, **data}})
+        self._api.change("configmaps", name, lambda _: {"metadata": changed, "data": data})
 
     def _undo(self, name: str, error: ClusterError) -> None:
         try:
@@ -108,22 +109,16 @@ class RunStore:
             )
         return self._api.change("configmaps", recipe_name(run), make)
 
-    def set_stop(self, run: str, *, is_requested: bool) -> None:
-        """Write or remove the key by which the driver is asked to save and stop."""
+    def request_stop(self, run: str) -> None:
+        """Note on the RayJob that it is to stop, and that no attempt follows when its driver has ended."""
 
-        def make(recipe: Object) -> Object:
-            if is_stop_requested(recipe) == is_requested:
-                return {}
-            return {"data": {STOP_KEY: "yes\n" if is_requested else None}}
+        def make(job: Object) -> Object:
+            note = {"annotations": {STOP_NOTE: datetime.now(UTC).isoformat(timespec="seconds")}}
+            return {} if is_stop_requested(job) else {"metadata": note, "spec": {"backoffLimit": 0}}
 
-        self._api.change("configmaps", recipe_name(run), make)
+        self._api.change("rayjobs", run, make)
 
 
 def is_kept(recipe: Object | None) -> bool:
     """Return whether a recipe without RayJob is that of a stopped run, which can be resumed."""
     return STOPPED_NOTE in ((recipe or {}).get("metadata", {}).get("annotations") or {})
-
-
-def is_stop_requested(recipe: Object | None) -> bool:
-    """Return whether the driver is asked to save and stop."""
-    return STOP_KEY in ((recipe or {}).get("data") or {})

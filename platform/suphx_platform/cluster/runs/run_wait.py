@@ -6,8 +6,8 @@ import time
 
 from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.cluster_error import ClusterError
-from suphx_platform.cluster.runs.run_status import ROLE_LABEL, RUN_LABEL, is_active, is_ended, state_of
-from suphx_platform.console.stop_file import STORED
+from suphx_platform.cluster.runs.run_status import RUN_LABEL, is_active, is_ended, state_of
+from suphx_platform.cluster.stop_report import StopOutcome, read_report
 
 POLL_SECONDS = 2.0
 
@@ -24,20 +24,23 @@ class RunWait:
         """The rest of the time, at least one second: what is so already is seen in any case."""
         return max(1.0, self._ends_at - time.monotonic())
 
-    def until_saved(self) -> None:
-        """Wait until the driver prints that everything is stored, or has ended; ClusterError if it does neither."""
-        labels = f"{RUN_LABEL}={self._run},{ROLE_LABEL}=submitter"
-        while time.monotonic() < self._ends_at:
-            for pod in self._api.list("pods", labels=labels):
-                name, container = pod["metadata"]["name"], pod["spec"]["containers"][0]["name"]
-                if any(STORED in line for line in self._api.log(name, container, tail=200)):
-                    return
-            if state_of(self._api.get("rayjobs", self._run)) != "running":
-                return
-            time.sleep(POLL_SECONDS)
+    def until_head_ended(self, pod: str) -> dict[str, StopOutcome] | None:
+        """Have a head pod end as on a node that is drained, and wait until it has; return what it reports.
+
+        Its hook (``preStop``) has the driver save. None: it ended without a report. ClusterError if it takes too long.
+        """
+        changes = self._api.changes("pods", pod, seconds=self.seconds_left)
+        if next(changes) is None:
+            return None
+        self._api.delete("pods", pod)  # after the first look, from which the watch shows all changes
+        report: dict[str, StopOutcome] | None = None
+        for one in changes:
+            report = report if one is None else read_report(one) or report
+            if one is None or not is_active(one):
+                return report
         raise ClusterError(
-            f"{self._run} has not saved its state in time and still runs: see suphx logs {self._run}. Repeat the "
-            f"command to wait longer, use --now to stop without saving, or continue with suphx resume {self._run}"
+            f"{self._run} is still saving its state: see suphx logs {self._run}. Repeat the command to wait longer, or "
+            "use --now to end it without saving. The pod is killed after run.saveSeconds of the chart at the latest"
         )
 
     def until_stopped(self) -> None:

@@ -88,6 +88,8 @@ class Cluster:
     """At most so many objects of a kind."""
     keeps_pods: bool = False
     """Whether deleted pods terminate until ``end_pods``: a head runs its preStop hook."""
+    pre_stop: Callable[[Object], str] | None = None
+    """What the hook of a head does when its pod ends; returns the termination message that it writes."""
     reactions: list[Reaction] = field(default_factory=list)
     """Each happens once."""
     before_patch: list[Callable[[Object], None]] = field(default_factory=list)
@@ -132,13 +134,30 @@ class Cluster:
         elif self.operator is not None:
             self.operator(kind, body)
 
-    def delete(self, kind: str, name: str) -> None:
-        """Delete an object as the server does: finalizers come first, and pods terminate for a while."""
+    def delete(self, kind: str, name: str, *, grace: int | None = None) -> None:
+        """Delete an object as the server does: finalizers come first, and pods terminate for a while.
+
+        ``grace``: seconds after which a pod is killed, whatever its hook does; None: after its own, very long time.
+        """
         body = self.found(kind, name)
-        if body["metadata"].get("finalizers") or (kind == "pods" and self.keeps_pods):
+        if body["metadata"].get("finalizers") or (kind == "pods" and self.keeps_pods and grace is None):
             self.put(kind, {**body, "metadata": {**body["metadata"], "deletionTimestamp": now()}})
+        elif kind == "pods":
+            is_head = body["metadata"]["labels"].get("suphx/role") == "head"
+            has_hook = is_head and self.pre_stop is not None and grace is None
+            self.end_pod(name, self.pre_stop(body) if has_hook and self.pre_stop else "")
         else:
             self.remove(kind, name)
+
+    def end_pod(self, name: str, message: str) -> None:
+        """End a pod that is deleted; its status shows how before it is removed, as the kubelet has it."""
+        body = self.found("pods", name)
+        ended = [
+            {"name": one["name"], "state": {"terminated": {"exitCode": 0, "message": message}}}
+            for one in body["status"].get("containerStatuses") or ()
+        ]
+        self.put("pods", {**body, "status": {**body["status"], "phase": "Failed", "containerStatuses": ended}})
+        self.remove("pods", name)
 
     def end_pods(self) -> None:
         """Remove the pods that terminate; from now on deleted pods are removed at once."""

@@ -33,19 +33,3 @@ def put_pod(cluster: Cluster, run: str, role: str, number: int = 0, **status: An
     }
     cluster.put("pods", body)
     return name
-
-
-def suspending_operator(cluster: Cluster) -> Callable[[str, dict[str, Any]], None]:
-    """The operator as far as stopping and resuming is concerned."""
-
-    def act(kind: str, body: dict[str, Any]) -> None:
-        if kind != "rayjobs" or "status" not in body:
-            return
-        is_suspended = body["status"]["jobDeploymentStatus"] == "Suspended"
-        if bool(body["spec"].get("suspend")) != is_suspended:
-            name = body["metadata"]["name"]
-            for pod in [one for one in cluster.names("pods") if one.startswith(name)]:
-                cluster.remove("pods", pod)
-            set_status(cluster, name, "Initializing" if is_suspended else "Suspended")
-
-    return act

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import socket
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import yaml
 
 from suphx_cli import cli
 from suphx_pipelines.recipe.recipe import load_recipe
-from suphx_platform.console.stop_file import STORED
 from tests.suphx_platform.cluster.fake_api_server import Cluster, Fault, api_server, kubeconfig
 from tests.suphx_platform.cluster.runs.cluster_store import Reaction
-from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status, suspending_operator
+from tests.suphx_platform.cluster.runs.launched_run import RECIPE, Command, put_pod, set_status
 
 
 def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
@@ -29,7 +27,7 @@ def test_a_launched_run_is_the_charts_rayjob_with_the_recipe_as_it_was_resolved(
     assert f"suphx logs {run} -f" in err
     job, recipe = cluster.objects["rayjobs", run], cluster.objects["configmaps", f"{run}-recipe"]
     assert "RUN_ID" not in json.dumps(job)
-    assert f"--run-id {run} --stop-file /recipes/stop --set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
+    assert f"--run-id {run} --set reinforcement.max_updates=7" in job["spec"]["entrypoint"]
     assert recipe["metadata"]["ownerReferences"][0]["uid"] == job["metadata"]["uid"]
     (tmp_path / "recipe.toml").write_text(recipe["data"]["recipe.toml"])
     assert load_recipe(tmp_path / "recipe.toml") == load_recipe(RECIPE, [("reinforcement.max_updates", "7")])
@@ -41,7 +39,7 @@ def test_the_command_of_a_run_is_one_that_suphx_knows(cluster: Cluster, run_id: 
     command = cluster.objects["rayjobs", run_id]["spec"]["entrypoint"].split()
     assert command[0] == "suphx"
     args = cli.build_parser().parse_args(command[1:])
-    assert (args.run_id, str(args.stop_file)) == (run_id, "/recipes/stop")
+    assert args.run_id == run_id
 
 
 def test_the_same_recipe_is_never_launched_twice(cluster: Cluster, suphx: Command, run_id: str) -> None:
@@ -156,71 +154,6 @@ def test_what_is_wrong_with_a_pod_is_said_with_a_remedy(
     assert any(text in problem and "learner" in problem for problem in result["problems"])
 
 
-def test_stop_saves_first_and_resume_goes_on(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    set_status(cluster, run_id, "Running", "RUNNING")
-    submitter = put_pod(cluster, run_id, "submitter")
-    suspend = suspending_operator(cluster)
-    order: list[str] = []
-
-    def operator(kind: str, body: dict[str, Any]) -> None:
-        if kind == "configmaps" and body["data"].get("stop"):
-            order.append("asked")
-            cluster.logs[submitter] = [f"2026-11-21T10:00:00Z suphx: {STORED}"]
-        if kind == "rayjobs" and body["spec"].get("suspend") and "suspended" not in order:
-            order.append("suspended")
-        suspend(kind, body)
-
-    cluster.operator = operator
-    code, result, _ = suphx("stop", run_id, "--wait", "300")
-    assert (code, result["state"], order) == (0, "stopped", ["asked", "suspended"])
-    assert {pods["wanted"] for pods in result["pods"].values()} == {0}
-    code, result, _ = suphx("resume", run_id)
-    assert (code, result["state"]) == (0, "starting")
-    assert "stop" not in cluster.objects["configmaps", f"{run_id}-recipe"]["data"]
-    assert not cluster.objects["rayjobs", run_id]["spec"]["suspend"]
-
-
-def test_a_run_that_does_not_say_that_it_saved_is_not_ended(cluster: Cluster, suphx: Command, run_id: str) -> None:
-    set_status(cluster, run_id, "Running", "RUNNING")
-    code, _, err = suphx("stop", run_id, "--wait", "0.3")
-    assert code == 1
-    assert "use --now" in err
-    assert "suspend" not in cluster.objects["rayjobs", run_id]["spec"]
-    cluster.operator = suspending_operator(cluster)
-    code, result, _ = suphx("stop", run_id, "--now")
-    assert (code, result["state"]) == (0, "stopped")
-
-
-def test_stop_is_heard_although_watches_are_forgotten_and_somebody_else_writes(
-    cluster: Cluster, suphx: Command, run_id: str
-) -> None:
-    set_status(cluster, run_id, "Initializing")
-
-    def be_quicker(job: dict[str, Any]) -> None:
-        labels = {**job["metadata"]["labels"], "somebody": "else"}
-        cluster.put("rayjobs", {**job, "metadata": {**job["metadata"], "labels": labels}})
-
-    cluster.before_patch.append(be_quicker)
-    asked = 0
-
-    def slow_operator(kind: str, body: dict[str, Any]) -> None:
-        nonlocal asked
-        if kind == "rayjobs" and body["spec"].get("suspend") and asked == 0:
-            asked += 1
-            cluster.forget()
-            cluster.faults.append(Fault("GET", "watch=", 0))
-
-    cluster.operator = slow_operator
-    # The first watch breaks, the second one is told that its version is gone.
-    suspend = partial(set_status, cluster, run_id, "Suspended")
-    cluster.reactions.append(Reaction("GET", "watch=", suspend, after=2))
-    code, result, _ = suphx("stop", run_id, "--wait", "300")
-    assert (code, result["state"], asked) == (0, "stopped", 1)
-    assert (cluster.faults[-1].times, cluster.reactions) == (0, [])
-    job = cluster.objects["rayjobs", run_id]
-    assert job["metadata"]["labels"]["somebody"] == "else"
-
-
 def test_a_failed_run_is_made_anew_from_its_recipe(cluster: Cluster, suphx: Command, run_id: str) -> None:
     before = cluster.objects["rayjobs", run_id]
     recipe = cluster.objects["configmaps", f"{run_id}-recipe"]["data"]["recipe.toml"]
@@ -296,10 +229,6 @@ def test_people_get_one_line_a_thing(cluster: Cluster, run_id: str, capsys: pyte
     assert cli.main(["jobs"]) == 0
     listed = capsys.readouterr().out.splitlines()
     assert listed == ["runs:", f"  {run_id}: running, small, head 1/1, simulator 0/2, inference 0/2, learner 0/1"]
-    assert cli.main(["stop", run_id, "--now", "--wait", "1"]) == 1  # no operator: it stays as it is
-    assert "check that the KubeRay operator runs" in capsys.readouterr().err
-    assert cli.main(["status", run_id]) == 0
-    assert ["state:", "stopping"] in [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
 def test_logs_of_several_pods_say_whose_they_are(

@@ -126,3 +126,15 @@ def test_what_a_launch_of_a_tournament_cannot_have_is_refused(
         assert code == 1
         assert message in err
     assert cluster.names("rayjobs") == []
+
+
+def test_a_tournament_is_stopped_and_resumed_like_any_run(
+    cluster: Cluster, nightly: list[str], operator: Operator, suphx: Command
+) -> None:
+    run = suphx("launch", str(RECIPE))[1]["run_id"]
+    cluster.rules = None  # a person's rights, not those of the night's pod
+    cluster.pre_stop = lambda pod: '{"stopped": {"nightly-0123456789": "saved"}}'
+    code, result, err = suphx("stop", run)
+    assert (code, result["state"], result["outcome"], cluster.names("pods")) == (0, "stopped", "saved", []), err
+    code, result, err = suphx("resume", run)
+    assert (code, result["state"], cluster.names("rayjobs")) == (0, "running", [run]), err

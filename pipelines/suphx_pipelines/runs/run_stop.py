@@ -1,0 +1,54 @@
+"""Stopping a run that another process of this machine works on: SIGTERM to the holder of the run's lock.
+
+>>> stop_run(Path("runs/laptop-1f2e3d4c5b"), seconds=600)
+'saved'
+
+The process saves, stores, writes the state of the run into ``run.json`` and lets the lock go: nothing else is needed to
+know how it ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from suphx_pipelines.runs.run_lock import LOCK_FILE, holder
+from suphx_pipelines.summary.run_summary import RunState, RunSummary
+from suphx_platform.cluster.stop_report import StopOutcome
+
+_POLL_SECONDS = 0.1
+_OUTCOMES: Mapping[RunState, StopOutcome] = {
+    "interrupted": "saved",
+    "finished": "finished",
+    "failed": "failed",
+    "running": "killed",  # nobody has written how it ended
+}
+
+
+def stop_run(folder: Path, *, seconds: float) -> StopOutcome | None:
+    """Ask the process that works on the run in ``folder`` to save and end, and wait for that; None if there is none.
+
+    ``seconds``: how long it may take; ``unsaved`` is returned then, and the process goes on.
+    """
+    process = holder(folder)
+    if process is None:
+        return None
+    ends_at = time.monotonic() + seconds
+    with suppress(ProcessLookupError):  # it has ended by itself
+        os.kill(process, signal.SIGTERM)
+    while holder(folder) == process:
+        if time.monotonic() >= ends_at:
+            return "unsaved"
+        time.sleep(_POLL_SECONDS)
+    summary = RunSummary.read(folder)
+    return "killed" if summary is None else _OUTCOMES[summary.state]
+
+
+def held_runs(runs: Path) -> list[Path]:
+    """Return the folders of the runs in ``runs`` on which processes of this machine, or of this pod, work."""
+    folders = sorted(path.parent for path in runs.glob(f"*/{LOCK_FILE}"))
+    return [folder for folder in folders if holder(folder) is not None]

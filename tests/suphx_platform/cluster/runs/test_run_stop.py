@@ -1,0 +1,209 @@
+"""``suphx stop``: the head pod ends first and reports how its driver ended, then the RayJob goes."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+
+from suphx_cli import cli
+from suphx_platform.cluster.runs.run_status import STOP_NOTE
+from tests.suphx_platform.cluster.runs.cluster_store import Cluster, Fault, Object, Reaction
+from tests.suphx_platform.cluster.runs.fake_operator import FINALIZER, Operator
+from tests.suphx_platform.cluster.runs.launched_run import Command, put_pod, set_status
+
+
+def report(outcome: str, run: str = "a-run") -> str:
+    return json.dumps({"stopped": {run: outcome}})
+
+
+def heads(cluster: Cluster) -> list[str]:
+    return [name for name in cluster.names("pods") if "-head-" in name]
+
+
+def test_the_run_is_saved_while_all_other_pods_are_there_and_resume_goes_on(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    before = cluster.found("rayjobs", run_id)
+    seen: list[Any] = []
+
+    def save(pod: Object) -> str:
+        job = cluster.objects["rayjobs", run_id]
+        roles = [cluster.objects["pods", name]["metadata"]["labels"]["suphx/role"] for name in cluster.names("pods")]
+        seen.append((STOP_NOTE in job["metadata"]["annotations"], job["spec"]["backoffLimit"], sorted(set(roles))))
+        operator.report(run_id, "FAILED")  # the driver ends with exit code 130, and no attempt is to follow
+        return report("saved")
+
+    cluster.pre_stop = save
+    code, result, err = suphx("stop", run_id)
+    assert (code, result["state"], result["outcome"]) == (0, "stopped", "saved"), err
+    assert seen == [(True, 0, ["head", "inference", "learner", "simulator", "submitter"])]
+    assert {pods["wanted"] for pods in result["pods"].values()} <= {0}
+    assert [cluster.names(kind) for kind in ("rayjobs", "rayclusters", "pods")] == [[], [], []]
+    code, result, err = suphx("stop", run_id)  # again
+    assert (code, result["state"]) == (0, "stopped")
+    assert "does not run, it is stopped" in err
+    code, result, _ = suphx("resume", run_id)
+    after = cluster.objects["rayjobs", run_id]
+    assert (code, result["state"], after["spec"]) == (0, "running", before["spec"])
+    assert STOP_NOTE not in after["metadata"]["annotations"]
+
+
+def test_a_run_that_has_ended_is_left_as_it_is(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    operator.report(run_id, "SUCCEEDED")
+    before = cluster.found("rayjobs", run_id)
+    code, result, err = suphx("stop", run_id)
+    assert (code, result["state"]) == (0, "succeeded")
+    assert "does not run, it is succeeded" in err
+    assert cluster.found("rayjobs", run_id) == before
+
+
+def test_a_run_that_finishes_while_it_is_stopped_has_succeeded(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    def finish(pod: Object) -> str:
+        operator.report(run_id, "SUCCEEDED")
+        return report("finished")
+
+    cluster.pre_stop = finish
+    code, result, err = suphx("stop", run_id)
+    assert (code, result["state"]) == (0, "succeeded")
+    assert "has succeeded before it was stopped" in err
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        ("failed", "ended with an error when it was asked to save"),
+        ("killed", "was killed before it had saved"),
+        ("unsaved", "had not saved its state within run.saveSeconds"),
+    ],
+)
+def test_a_driver_that_does_not_save_is_an_error_and_the_run_is_stopped(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, outcome: str, text: str
+) -> None:
+    cluster.pre_stop = lambda pod: report(outcome)
+    code, _, err = suphx("stop", run_id)
+    assert code == 1
+    assert f"is stopped, but its driver {text}: training since its last checkpoint is lost" in err
+    assert suphx("status", run_id)[1]["state"] == "stopped"
+
+
+@pytest.mark.parametrize("message", ["", "[1]", '{"stopped": 3}', "Killed"])
+def test_a_head_without_a_report_is_not_called_saved(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str, message: str
+) -> None:
+    cluster.pre_stop = lambda pod: message
+    code, result, err = suphx("stop", run_id)
+    assert (code, result["state"]) == (0, "stopped")
+    assert "outcome" not in result
+    assert f"ended without a report: suphx status {run_id} shows its last checkpoint" in err
+
+
+def test_a_driver_that_takes_too_long_goes_on_saving_until_it_is_killed(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    code, _, err = suphx("stop", run_id, "--wait", "0.3")
+    assert code == 1
+    assert "is still saving its state" in err
+    assert "--now" in err
+    _, result, _ = suphx("status", run_id)
+    assert result["state"] == "running"
+    assert any("StopRequested" in problem and f"suphx stop {run_id}" in problem for problem in result["problems"])
+    (head,) = heads(cluster)
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
+    code, result, _ = suphx("stop", run_id, "--now", "--wait", "300")
+    assert (code, result["state"], head in cluster.names("pods")) == (0, "stopped", False)
+    assert "outcome" not in result
+
+
+def test_a_stop_that_was_interrupted_is_taken_up_by_the_next_one(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    assert suphx("stop", run_id, "--wait", "0.3")[0] == 1
+    (head,) = heads(cluster)
+    cluster.reactions.append(Reaction("GET", "watch=", partial(cluster.end_pod, head, report("saved"))))
+    cluster.reactions.append(Reaction("GET", "pods?labelSelector", cluster.end_pods, after=3))
+    code, result, err = suphx("stop", run_id, "--wait", "300")
+    assert (code, result["state"], result["outcome"]) == (0, "stopped", "saved"), err
+
+
+def test_a_run_whose_stop_was_interrupted_makes_no_further_attempt_and_can_be_resumed(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    assert suphx("stop", run_id, "--wait", "0.3")[0] == 1
+    cluster.end_pod(heads(cluster)[0], report("saved"))
+    operator.report(run_id, "FAILED")
+    assert suphx("status", run_id)[1]["state"] == "stopping"  # other pods are kept for run.ttlSecondsAfterFinished
+    cluster.keeps_pods = False
+    code, result, err = suphx("resume", run_id, "--wait", "300")
+    assert (code, result["state"]) == (0, "running"), err
+    assert cluster.objects["rayjobs", run_id]["spec"]["backoffLimit"] == 3
+
+
+def test_stop_waits_until_the_last_pod_has_ended_and_no_driver_overlaps_the_next_one(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.keeps_pods = True
+    code, _, err = suphx("stop", run_id, "--now", "--wait", "0.1")
+    assert code == 1
+    assert "are still terminating" in err
+    assert suphx("status", run_id)[1]["state"] == "stopping"
+    old = set(cluster.names("pods"))
+    cluster.reactions.append(Reaction("GET", "pods?", cluster.end_pods, after=2))
+    code, result, _ = suphx("resume", run_id, "--wait", "300")
+    assert (code, result["state"]) == (0, "running")
+    assert old
+    assert not old & set(cluster.names("pods"))
+
+
+def test_the_report_is_read_although_watches_break_and_somebody_else_writes(
+    cluster: Cluster, suphx: Command, run_id: str
+) -> None:
+    set_status(cluster, run_id, "Running", "RUNNING")
+    head = put_pod(cluster, run_id, "head")
+    cluster.keeps_pods = True
+    noticed: list[str] = []
+
+    def be_quicker(found: Object) -> None:
+        kind = {"RayJob": "rayjobs", "ConfigMap": "configmaps"}[found["kind"]]
+        noticed.append(kind)
+        labels = {**found["metadata"]["labels"], "somebody": "else"}
+        cluster.put(kind, {**found, "metadata": {**found["metadata"], "labels": labels}})
+
+    cluster.before_patch += [be_quicker] * 3
+    cluster.faults.append(Fault("GET", "watch=", 0))
+    # The first watch breaks, the second one is told that its version is gone, the third one sees the end.
+    cluster.reactions += [
+        Reaction("GET", "watch=", cluster.forget, after=1),
+        Reaction("GET", "watch=", partial(cluster.end_pod, head, report("saved")), after=2),
+    ]
+    code, result, err = suphx("stop", run_id, "--wait", "300")
+    assert (code, result["state"], result["outcome"]) == (0, "stopped", "saved"), err
+    assert set(noticed) == {"rayjobs", "configmaps"}
+
+
+def test_a_run_without_a_recipe_is_not_stopped_as_it_could_not_be_resumed(
+    cluster: Cluster, suphx: Command, operator: Operator, run_id: str
+) -> None:
+    cluster.remove("configmaps", f"{run_id}-recipe")
+    code, _, err = suphx("stop", run_id)
+    assert code == 1
+    assert "without which" in err
+    assert heads(cluster)
+    assert STOP_NOTE not in cluster.objects["rayjobs", run_id]["metadata"]["annotations"]
+
+
+def test_without_an_operator_stop_says_so(
+    cluster: Cluster, run_id: str, suphx: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.objects["rayjobs", run_id]["metadata"]["finalizers"] = [FINALIZER]
+    assert cli.main(["stop", run_id, "--now", "--wait", "0.1"]) == 1
+    assert "Check that the operator runs" in " ".join(capsys.readouterr().err.split())
