@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,9 +48,9 @@ def write_run(
 
 
 @contextmanager
-def running(folder: Path) -> Iterator[int]:
-    """Have another process work on the run in ``folder``, whose number is yielded."""
-    command = [sys.executable, "-c", HOLD, str(folder)]
+def running(folder: Path, *, ignores: Sequence[int] = ()) -> Iterator[int]:
+    """Have another process work on the run in ``folder``, whose number is yielded; ``ignores``: signals."""
+    command = [sys.executable, "-c", HOLD, str(folder), *map(str, map(int, ignores))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
@@ -58,9 +58,12 @@ def running(folder: Path) -> Iterator[int]:
 
 
 HOLD = """
+import signal
 import sys
 from pathlib import Path
 from suphx_pipelines.runs.run_lock import locked
+for number in sys.argv[2:]:
+    signal.signal(int(number), signal.SIG_IGN)
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

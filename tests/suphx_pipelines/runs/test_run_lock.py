@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_pipelines.runs.run_lock import LOCK_FILE, is_locked, locked
+from suphx_pipelines.runs.run_lock import LOCK_FILE, holder, is_locked, locked
 from tests.suphx_pipelines.runs.run_folder import HOLD
 
 
@@ -19,10 +19,12 @@ def test_a_lock_is_seen_only_while_another_process_holds_it(tmp_path: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         assert is_locked(tmp_path)
+        assert holder(tmp_path) == process.pid
         with pytest.raises(ValueError, match=f"is being run by process {process.pid}"), locked(tmp_path):
             pass
         process.kill()
     assert (tmp_path / LOCK_FILE).read_text() == str(process.pid)  # the file stays, the lock does not
     assert not is_locked(tmp_path)
+    assert holder(tmp_path) is None
     with locked(tmp_path):
         pass

@@ -12,7 +12,7 @@ from suphx_platform.cluster.cluster_api import ClusterApi
 from suphx_platform.cluster.cluster_error import ClusterError
 from suphx_platform.cluster.runs.launcher import Launcher
 from suphx_platform.cluster.runs.run_manifest import run_objects
-from suphx_platform.cluster.runs.run_status import QUEUE_LABEL, STATES, pods_by_role, state_of
+from suphx_platform.cluster.runs.run_status import QUEUE_LABEL, STATES, STOP_NOTE, pods_by_role, state_of
 from tests.repository import REPOSITORY
 from tests.suphx_platform.cluster.runs.cluster_store import Cluster
 from tests.suphx_platform.cluster.runs.fake_operator import Operator
@@ -187,6 +187,27 @@ def job(deployment: str, ray: str, *, suspend: bool = False, queue: str = "", **
 )
 def test_the_state_of_a_rayjob(deployment: str, ray: str, suspend: bool, queue: str, state: str) -> None:
     assert state_of(job(deployment, ray, suspend=suspend, queue=queue)) == state
+
+
+@pytest.mark.parametrize(
+    ("deployment", "ray", "state"),
+    [
+        ("Running", "RUNNING", "running"),
+        ("Running", "FAILED", "stopping"),
+        ("Running", "STOPPED", "stopping"),
+        ("Running", "SUCCEEDED", "succeeded"),
+        ("Failed", "FAILED", "stopped"),
+        ("Complete", "STOPPED", "stopped"),
+        ("Complete", "SUCCEEDED", "succeeded"),
+        ("ValidationFailed", "", "failed"),
+    ],
+)
+def test_a_run_that_is_to_stop_has_not_failed_when_its_driver_has_ended(deployment: str, ray: str, state: str) -> None:
+    asked = job(deployment, ray)
+    asked["metadata"]["annotations"] = {STOP_NOTE: "2026-01-01T00:00:00+00:00"}
+    assert state_of(asked) == state
+    pod = {"metadata": {"name": "a-simulator"}, "status": {"phase": "Running"}}
+    assert state_of(asked, [pod]) == ("stopping" if state == "stopped" else state)
 
 
 def test_the_last_failed_attempt_is_a_failed_run() -> None:

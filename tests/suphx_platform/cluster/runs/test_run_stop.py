@@ -80,7 +80,7 @@ def test_a_run_that_finishes_while_it_is_stopped_has_succeeded(
     [
         ("failed", "ended with an error when it was asked to save"),
         ("killed", "was killed before it had saved"),
-        ("unsaved", "had not saved its state within run.saveSeconds"),
+        ("unsaved", "had not saved its state within run.saveSeconds of the chart"),
     ],
 )
 def test_a_driver_that_does_not_save_is_an_error_and_the_run_is_stopped(
@@ -178,7 +178,7 @@ def test_the_report_is_read_although_watches_break_and_somebody_else_writes(
         labels = {**found["metadata"]["labels"], "somebody": "else"}
         cluster.put(kind, {**found, "metadata": {**found["metadata"], "labels": labels}})
 
-    cluster.before_patch += [be_quicker] * 3
+    cluster.before_patch += [be_quicker, lambda _: None, be_quicker]  # each before a first patch
     cluster.faults.append(Fault("GET", "watch=", 0))
     # The first watch breaks, the second one is told that its version is gone, the third one sees the end.
     cluster.reactions += [
