@@ -17,17 +17,17 @@ from suphx_cli import cli
 from suphx_pipelines.runs.pre_stop import stop_held_runs
 from suphx_pipelines.runs.run_stop import held_runs, stop_run
 from suphx_platform.cluster.stop_report import read_report
-from tests.suphx_pipelines.runs import stopped_run
+from tests.suphx_pipelines.runs.stopping import stopped_run
 from tests.suphx_pipelines.runs.run_folder import running, write_run
-from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
+from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
 
 Process = subprocess.Popen[str]
 
 
 @contextmanager
-def at_work(runs: Path, *, how: str = "saves") -> Iterator[Process]:
+def at_work(runs: Path, *, how: str = "saves", save_seconds: int = 0) -> Iterator[Process]:
     """Have another process work on the run RUN until it is asked to stop."""
-    command = [sys.executable, "-m", stopped_run.__name__, str(runs), "0", how]
+    command = [sys.executable, "-m", stopped_run.__name__, str(runs), str(save_seconds), how]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert WORKING in iter(lambda: process.stdout.readline().strip() if process.stdout else "", "")
@@ -45,7 +45,7 @@ def pod_with(report: Path) -> dict[str, object]:
 
 def test_the_hook_of_a_head_has_its_driver_save_and_reports_it(runs: Path) -> None:
     report = runs / "termination-log"
-    with at_work(runs) as process:
+    with at_work(runs, save_seconds=2) as process:
         assert held_runs(runs) == [runs / RUN]
         process.send_signal(signal.SIGTERM)  # Ray's job API asks too
         stop_held_runs(runs, seconds=60, report=report)

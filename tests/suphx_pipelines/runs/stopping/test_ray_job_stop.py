@@ -1,4 +1,4 @@
-"""Ray's job API, by which KubeRay's operator stops a RayJob that is deleted, lets a driver save for as long as it may."""
+"""Ray's job API, by which KubeRay's operator stops a RayJob that is deleted, lets a driver save first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ray.job_submission import JobStatus, JobSubmissionClient
 from suphx_pipelines.summary.run_summary import RunSummary
 from tests.free_port import free_port
 from tests.repository import REPOSITORY
-from tests.suphx_pipelines.runs import stopped_run
-from tests.suphx_pipelines.runs.stopped_run import RUN, STATE_FILE, WORKING
+from tests.suphx_pipelines.runs.stopping import stopped_run
+from tests.suphx_pipelines.runs.stopping.stopped_run import RUN, STATE_FILE, WORKING
 
 pytestmark = [pytest.mark.slow, pytest.mark.ray]
 
