@@ -35,8 +35,8 @@ _TEXTS = {
     ),
     "stop": (
         "save a run on a cluster and stop it",
-        "Save the state of a run, then delete its RayJob and its pods; its recipe is kept. The command returns when all "
-        "pods have terminated, and fails if the run did not save. `suphx resume` continues the run.",
+        "Save the state of a run, then delete its RayJob and its pods; its recipe is kept. The command returns when "
+        "all pods have terminated, and fails if the run did not save. `suphx resume` continues the run.",
     ),
     "resume": (
         "resume a stopped or failed run on a cluster",
