@@ -20,7 +20,7 @@ def test_the_only_role_is_the_launchers_and_it_has_no_wildcards(render: Render) 
         "rayjobs": READ | {"create", "patch", "delete"},
         "rayclusters": {"get", "list", "patch"},
         "configmaps": {"get", "list", "create", "patch", "delete"},
-        "pods": {"get", "list"},
+        "pods": READ | {"delete"},
         "events": {"list"},
         "pods/log": {"get"},
         "jobs": {"get", "list"},

@@ -158,7 +158,7 @@ def test_the_operator_takes_the_tournament(render: Render, kuberay: KubeRaySchem
     for name, group in groups(job):
         assert violations(group["template"]["spec"]) == [], name
     head = dict(groups(job))["head"]["template"]["spec"]["containers"][0]
-    assert "lifecycle" not in head, "finished games are stored all the time"
+    assert "lifecycle" in head, "a night that is stopped stores its state"
 
 
 def test_a_tournament_has_the_settings_of_all_pods(chart: Chart, render: Render) -> None:

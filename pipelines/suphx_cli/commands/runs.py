@@ -56,6 +56,22 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     compare.add_argument("runs_compared", nargs="+", metavar="RUN", help=f"{_RUN_HELP}; two or more")
     compare.set_defaults(execute=execute_compare)
 
+    replay, stop = _add_replay(verbs, options), _add_stop(verbs, options)
+    delete = verbs.add_parser(
+        "delete",
+        parents=[options],
+        help="delete runs: their folders and their metrics in MLflow",
+        description="Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other "
+        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted.",
+    )
+    delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
+    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
+    delete.set_defaults(execute=execute_delete)
+    for each in (listing, show, compare, replay, stop, delete):
+        add_runs(each)
+
+
+def _add_replay(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse.ArgumentParser:
     replay = verbs.add_parser(
         "replay",
         parents=[options],
@@ -72,7 +88,10 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         "--to", type=Path, required=True, metavar="FOLDER", help="folder for the records, one file a wall"
     )
     replay.set_defaults(execute=execute_replay)
+    return replay
 
+
+def _add_stop(verbs: Subparsers, options: argparse.ArgumentParser) -> argparse.ArgumentParser:
     stop = verbs.add_parser(
         "stop",
         parents=[options],
@@ -86,19 +105,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         help=f"maximum time to wait (default: {_STOP_SECONDS:.0f})",
     )  # fmt: skip
     stop.set_defaults(execute=execute_stop)
-
-    delete = verbs.add_parser(
-        "delete",
-        parents=[options],
-        help="delete runs: their folders and their metrics in MLflow",
-        description="Delete the folders of runs and their metrics in the MLflow store of --runs. Stages that other "
-        "runs reuse are kept there. Checkpoints in a bucket and metrics on an MLflow server are not deleted.",
-    )
-    delete.add_argument("runs_deleted", nargs="+", metavar="RUN", help=_RUN_HELP)
-    delete.add_argument("-y", "--yes", action="store_true", help="delete without asking")
-    delete.set_defaults(execute=execute_delete)
-    for each in (listing, show, compare, replay, stop, delete):
-        add_runs(each)
+    return stop
 
 
 def execute_list(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

@@ -65,7 +65,7 @@ class RunStatus:
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
-        return {
+        content: dict[str, object] = {
             "run_id": self.run_id,
             "state": self.state,
             "preset": self.preset,
@@ -73,7 +73,8 @@ class RunStatus:
             "progress": dict(self.progress),
             "last_checkpoint": self.last_checkpoint,
             "problems": list(self.problems),
-        } | ({"outcome": self.outcome} if self.outcome else {})
+        }
+        return content | ({"outcome": self.outcome} if self.outcome else {})
 
     def to_text(self) -> dict[str, object]:
         """Return the same for a person, without empty entries."""
