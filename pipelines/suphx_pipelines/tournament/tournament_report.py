@@ -66,7 +66,7 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     if not decision["is_won"]:
         return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
     won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
-    figures = "" if test is None else f": {_fresh_text(decision['match'])}; decided after {number(test['hanchans'])}"
+    figures = "" if test is None else f": {_fresh_text(decision['match'])}; decided after {number(test['hanchans'])} hanchans"
     if is_promoted:
         return f"new champion: {won}{figures}"
     return f"no promotion, another promotion of this night was first or the alias was moved; {won}{figures}"
