@@ -26,8 +26,9 @@ _ROWS: Mapping[MeasureName, tuple[str, int]] = {
 
 
 _NOTE = (
-    "Candidate minus opponent; below zero the candidate is better. The 95 % interval holds at all times of the match "
-    "together. The mean of a match that stops when the candidate looks good is too good: it is not published."
+    "Below zero the candidate is better: at −0.100 one candidate among three opponents comes 2.400th on average. The "
+    "95 % interval holds at all times of the match together. The mean of a match that stops when the candidate looks "
+    "good is too good: it is not published."
 )
 
 
