@@ -1,12 +1,14 @@
 """Write the pictures of pages in docs/pictures: ``python -m tests.page_pictures runs/RUN/report/game.html``.
 
 The viewer at the third difference of a game, and the page of suphx play in the middle of a deal, each in both schemes.
+``--tournament runs/RUN/report/report.html`` instead: the top of a tournament's report, and what its nights have shown.
 Needs Chromium, as screenshot.py does.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +28,13 @@ from tests.suphx_platform.local_web.running_server import running_server
 
 PICTURES = REPOSITORY / "docs" / "pictures"
 WIDTH, HEIGHT = 1280, 800
+REPORT_WIDTH, REPORT_HEIGHT = 1200, 960
+_NIGHTS_TO_STYLE = """(() => {
+  const sections = [...document.querySelectorAll('section')];
+  const section = (name) => sections.find((each) => each.querySelector('h2').innerText === name);
+  const [first, last] = ['Nights', 'Style'].map((name) => section(name).getBoundingClientRect());
+  return [first.top + scrollY, last.bottom + scrollY + 24];
+})()"""
 _COLOURS = 96
 _DIFFERENCES = 3
 _CLICKS = 9
@@ -61,9 +70,28 @@ def take_play(folder: Path) -> None:
                 _save(person.page, folder / f"play-{scheme}.png")
 
 
+def take_tournament(page: Path, folder: Path) -> None:
+    """Write tournament-<scheme>.png, the top of a report, and tournament-nights-<scheme>.png, from nights to style."""
+    with Browser() as browser:
+        for scheme in SCHEMES:
+            tab = browser.open(page.resolve().as_uri(), width=REPORT_WIDTH, height=REPORT_HEIGHT, scheme=scheme)
+            tab.wait("document.readyState === 'complete'")
+            _save(tab, folder / f"tournament-{scheme}.png")
+            top, bottom = tab.value(_NIGHTS_TO_STYLE)
+            clip = {"x": 0, "y": top, "width": REPORT_WIDTH, "height": bottom - top, "scale": 1}
+            data = tab.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
+            path = folder / f"tournament-nights-{scheme}.png"
+            path.write_bytes(base64.b64decode(data))
+            _reduce(path)
+
+
 def _save(page: Page, path: Path) -> None:
     """Write what is in view, with few colours for a small file."""
     page.picture(path)
+    _reduce(path)
+
+
+def _reduce(path: Path) -> None:
     with Image.open(path) as image:
         small = image.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
@@ -72,11 +100,19 @@ def _save(page: Page, path: Path) -> None:
 def main() -> int:
     """Run the command line; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.page_pictures", description="Write pictures of the pages.")
-    parser.add_argument("page", type=Path, help="a viewer's page with an agent, such as runs/RUN/report/game.html")
+    parser.add_argument(
+        "page", type=Path, nargs="?", help="a viewer's page with an agent, such as runs/RUN/report/game.html"
+    )
+    parser.add_argument("--tournament", type=Path, help="the report of a tournament of at least the second night")
     given = parser.parse_args()
+    if (given.page is None) == (given.tournament is None):
+        parser.error("give either a viewer's page or --tournament REPORT")
     try:
-        take_viewer(given.page, PICTURES)
-        take_play(PICTURES)
+        if given.tournament:
+            take_tournament(given.tournament, PICTURES)
+        else:
+            take_viewer(given.page, PICTURES)
+            take_play(PICTURES)
     except (OSError, RuntimeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
