@@ -21,4 +21,4 @@ def write_note(folder: Path, text: str) -> None:
 def read_note(folder: Path) -> str:
     """Return the note of the stage in ``folder``; empty if it has none."""
     path = folder / NOTE_FILE
-    return path.read_text(encoding="utf-8") if path.is_file() else ""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

@@ -116,7 +116,7 @@ def artifact_pages(store: TrackingStore, prefix: str, name: str) -> dict[str, st
     MLflow does not answer.
     """
     runs = _runs_address(store, "").lstrip("/")
-    return {key: f"{runs}/{run_id}/artifacts/{name}" for key, run_id in store.ids_of(prefix).items()}
+    return {key: f"{runs}/{run_id}/artifacts/{name}{_PAGES}" for key, run_id in store.ids_of(prefix).items()}
 
 
 def _runs_address(store: TrackingStore, server: str) -> str:

@@ -125,7 +125,8 @@ def check_mlflow(runs: Path, results: list[dict[str, Any]]) -> None:
         assert (
             "Earlier nights: 1 · 2. The description of this run in MLflow has links to their reports." in page.decode()
         )
-    earlier = [f"#/experiments/{store.experiment_id()}/runs/{run_id}/artifacts/report.html" for run_id in ids[:-1]]
+    runs_page, kind = f"#/experiments/{store.experiment_id()}/runs", "?workflowType=machine_learning"
+    earlier = [f"{runs_page}/{run_id}/artifacts/report.html{kind}" for run_id in ids[:-1]]
     note = store.client.get_run(ids[-1]).data.tags["mlflow.note.content"]
     assert f"Reports of earlier nights: [2]({earlier[1]}), [1]({earlier[0]})" in note
     for run_id in ids[:-1]:
