@@ -45,7 +45,8 @@ NIGHT = (
     *("--set", "decision.test.difference=0.2", "--set", "decision.test.error=0.05"),
 )
 """Settings of a night, so that it takes about a minute."""
-_COLOURS = 96
+_COLOURS, _MOST_COLOURS = 96, 256
+"""Of a picture; a heat map needs the most that a small file has."""
 _DIFFERENCES = 3
 _CLICKS = 9
 
@@ -105,7 +106,7 @@ def take_report(page: Path, folder: Path) -> None:
             data = tab.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
             path = folder / f"tournament-{scheme}.png"
             path.write_bytes(base64.b64decode(data))
-            _reduce(path)
+            _reduce(path, _MOST_COLOURS)
 
 
 def _save(page: Page, path: Path) -> None:
@@ -114,9 +115,9 @@ def _save(page: Page, path: Path) -> None:
     _reduce(path)
 
 
-def _reduce(path: Path) -> None:
+def _reduce(path: Path, colours: int = _COLOURS) -> None:
     with Image.open(path) as image:
-        small = image.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        small = image.convert("RGB").quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     small.save(path, optimize=True)
 
 
