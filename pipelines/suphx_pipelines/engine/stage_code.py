@@ -68,7 +68,7 @@ def _code_of(file: Path) -> StageCode:
     roots = _roots(file)
     sources = {name: digest[:_DIGITS] for name, digest in sorted(closure_digests(file, roots).items())}
     used = imported_packages(file, roots)
-    libraries = {name: _version(name) for name in LIBRARIES if name in used}
+    libraries = {name: library_version(name) for name in LIBRARIES if name in used}
     return StageCode(sources=sources, libraries={"python": ".".join(platform.python_version_tuple()[:2])} | libraries)
 
 
@@ -79,7 +79,8 @@ def _roots(file: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*packages, *own)))
 
 
-def _version(library: str) -> str:
+def library_version(library: str) -> str:
+    """Return the version of an installed package without the part that names a device; ``none`` without the package."""
     try:
         return version(library).partition("+")[0]  # torch 2.13.0+cpu and +cu130 are one version on two devices
     except PackageNotFoundError:

@@ -11,6 +11,7 @@ from typing import Self
 
 from suphx.games.riichi import KyokuStore
 from suphx.selfplay.agents.checkpoint_folder import has_nets
+from suphx_pipelines.engine.run_note import TRACKED_FOLDER, read_note
 from suphx_pipelines.engine.stage_folder import Done
 from suphx_pipelines.summary.headline import headline, verdict_figures
 from suphx_pipelines.summary.run_journal import LOG_FILE
@@ -82,7 +83,9 @@ class RunPage:
     def _shown_files(self) -> list[Path]:
         """Return the report with the page that it links to, and its pictures."""
         report = self._folder / _REPORT
-        return [report, *sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)]
+        others = sorted(path for kind in _SHOWN for path in report.parent.glob(kind) if path != report)
+        tracked = report.parent / TRACKED_FOLDER
+        return [tracked / path.name if (tracked / path.name).is_file() else path for path in (report, *others)]
 
     def _store_digest(self) -> str | None:
         """Return the digest of the games that the run learns from; None if the stage has left no store."""
@@ -94,7 +97,8 @@ class RunPage:
 
 
 def description(summary: RunSummary, folder: Path) -> str:
-    """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings and commands."""
+    """Return the description of the run in ``folder``, in Markdown: state, verdict, warnings, notes and commands."""
+    notes = [read_note(folder / name) for name in summary.stages]
     warnings = "\n".join(f"- Warning: {warning}" for warning in summary.warnings)
     again = summary.command
     if summary.state == "running":
@@ -105,7 +109,7 @@ def description(summary: RunSummary, folder: Path) -> str:
         commands = {"Command": again, **_next_commands(summary.run_id, folder)}
     lines = [f"{label}:\n\n```\n{_in_short_lines(command)}\n```" for label, command in commands.items()]
     machine = f"Machine: {summary.machine}. Version {summary.version}."
-    return "\n\n".join(text for text in (_state_text(summary), warnings, *lines, machine) if text)
+    return "\n\n".join(text for text in (_state_text(summary), warnings, *notes, *lines, machine) if text)
 
 
 def _state_text(summary: RunSummary) -> str:

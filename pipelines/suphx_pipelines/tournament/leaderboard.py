@@ -10,7 +10,7 @@ import re
 from suphx.evaluation.tournament import SEATS, Player, play_tournament
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
-from suphx_pipelines.tournament.live_page import LivePage
+from suphx_pipelines.tournament.live_page import LiveLeaderboard
 from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
 from suphx_pipelines.tournament.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
 from suphx_pipelines.tournament.tournament_pool import HISTORY_NAME, Context, read_pool
@@ -34,7 +34,7 @@ def run(context: Context) -> dict[str, float]:
         night=recipe.night,
         run_id=context.folder.parent.name,
     )
-    live = LivePage(context, board, num_games)
+    live = LiveLeaderboard(context, board, num_games)
     with workers_of(context) as workers, games_of(context, num_games) as (kept, progress):
         games = play_tournament(
             [Player(entrant.digest, entrant.address_in(folder), entrant.name) for entrant in pool.entrants],

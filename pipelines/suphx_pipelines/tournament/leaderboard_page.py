@@ -32,13 +32,16 @@ _SPOKES = (
 _PART_COLOURS = {"champion": 1, "candidate": 2, "": 0}
 
 
-def sections(table: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (heading, HTML) of a leaderboard's table (leaderboard_table.py); sections without content are empty."""
+def sections(table: Mapping[str, Any], *, has_links: bool = True) -> list[tuple[str, str]]:
+    """Return (heading, HTML) of a leaderboard's table (leaderboard_table.py); sections without content are empty.
+
+    ``has_links``: earlier nights are links to their reports in the folder of runs.
+    """
     rows = table["agents"]
     names = short_names([row["name"] for row in rows])
     return [
         ("Leaderboard", _leaderboard(table, names)),
-        ("Nights", _nights(table, names)),
+        ("Nights", _nights(table, names, has_links=has_links)),
         ("Pairings", report_page.figure(*_pairings_figure(table, names))),
         ("Style", _style(rows, names)),
     ]
@@ -104,13 +107,14 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     )
 
 
-def _nights(table: Mapping[str, Any], names: Sequence[str]) -> str:
+def _nights(table: Mapping[str, Any], names: Sequence[str], *, has_links: bool) -> str:
     """Return the ratings as they were published night by night; empty in the first night."""
     nights = table["nights"]
     if len(nights) < 2:
         return ""
-    listed = " · ".join(_night_link(night) for night in nights[:-1])
-    return report_page.figure(*_nights_figure(table, names)) + f"<p>Earlier nights: {listed}</p>\n"
+    shown = [_night_link(night) if has_links else report_page.escape(night["night"]) for night in nights[:-1]]
+    where = "" if has_links else ". The description of this run in MLflow has links to their reports."
+    return report_page.figure(*_nights_figure(table, names)) + f"<p>Earlier nights: {' · '.join(shown)}{where}</p>\n"
 
 
 def _nights_figure(table: Mapping[str, Any], names: Sequence[str]) -> Figure:

@@ -60,7 +60,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
     decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
-    pictures = (tournament_report.REPORT_NAME, night_game.PAGE_FILE, *tournament_report.PICTURES)
+    pictures = (tournament_report.TRACKED_REPORT, night_game.PAGE_FILE, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,

@@ -1,6 +1,6 @@
 """The decision stage of a tournament: the best candidate against three champions, until the test has decided.
 
-Leaves ``decision.json`` (keys in docs/architecture.md).
+Leaves ``decision.json`` (keys in docs/architecture.md) and ``live.html`` (live_decision.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from suphx.evaluation.sequential.match_watch import SequentialOutcome
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
+from suphx_pipelines.tournament.live_decision import LiveDecision
 from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
@@ -21,17 +22,21 @@ def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
     folder = context.upstream["pool"]
     pool = read_pool(folder)
-    table = read_json(context.upstream["leaderboard"] / TABLE_NAME)["agents"]
-    best = next((row["name"] for row in table if row["is_candidate"]), None)
+    table = read_json(context.upstream["leaderboard"] / TABLE_NAME)
+    best = next((row["name"] for row in table["agents"] if row["is_candidate"]), None)
     candidate = next((entrant for entrant in pool.entrants if entrant.name == best), None)
     champion = None if pool.champion is None else pool.entrants[pool.champion]
     opponent = champion.address_in(folder) if champion else context.recipe.decision.baseline
     decision: dict[str, Any] = {"candidate": best, "opponent": champion.name if champion else opponent or None}
+    live = LiveDecision(context, table, best, decision["opponent"])
     if candidate is None or not opponent:
+        live.write_last()
         decision |= {"test": None, "match": None, "is_won": candidate is not None}
         write_json(context.folder / tournament_report.DECISION_NAME, decision)
         return {"is_won": decision["is_won"]}
-    report = _play(context, candidate, opponent)
+    live.write_first()
+    report = _play(context, candidate, opponent, live)
+    live.write_last()
     names = {"candidate": best, "baseline": decision["opponent"]}
     for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
         context.warn(sentence)
@@ -44,12 +49,17 @@ def run(context: Context) -> dict[str, float]:
     return {"is_won": decision["is_won"]} | _figures(report)
 
 
-def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialReport:
+def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecision) -> SequentialReport:
     """Return the decision; the games are kept, so a repeated command continues."""
     config = context.recipe.decision
 
     def tell(outcome: SequentialOutcome) -> None:
         context.console.detail(f"decision after {outcome.hanchans:,} hanchans: {outcome.note()}")
+        live.note_outcome(outcome)
+
+    def advance(games: float) -> None:
+        progress(games)
+        live.advance(games)
 
     with workers_of(context) as workers, games_of(context, config.hanchans) as (kept, progress):
         return play_sequential_match(
@@ -62,7 +72,7 @@ def _play(context: Context, candidate: Entrant, opponent: str) -> SequentialRepo
             workers=workers,
             has_draw_lanes=context.recipe.draw_lanes,
             load=load_any_agent,
-            progress=progress,
+            progress=advance,
             tell=tell,
             kept=kept,
         )

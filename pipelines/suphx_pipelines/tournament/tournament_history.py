@@ -7,27 +7,32 @@ in the pool of that night, any of them can be played again.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import suphx_platform
 from suphx.evaluation.match_config import SEATS
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.games.riichi import tenhou
+from suphx.kernel.source_closure import PROJECT_ROOT, closure_digests
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import digest_json
+from suphx_pipelines.engine.stage_code import library_version
 from suphx_platform.storage.storage import Storage, StorageConfig
 
 LEADERBOARD = "leaderboard"
 """The stage that plays them."""
 GAMES_NAME = "games.json"
 TABLE_NAME = "table.json"
+_GAME_MODULES = ("suphx/selfplay/rollouts/rollout.py", "suphx_platform/agents/agent_loading.py")
+_GAME_LIBRARIES = ("numba", "numpy", "torch")
+"""Those whose versions may change an answer of a net."""
+_ROOTS = tuple(dict.fromkeys((PROJECT_ROOT, Path(suphx_platform.__path__[0]).resolve().parent)))
 _RATING_PARTS = 3
 """A rating and both ends of its interval."""
 
@@ -185,9 +190,15 @@ def _stored_runs(name: str, storage: StorageConfig) -> Iterator[str]:
 
 @cache
 def _engine_digest() -> str:
-    """Return a digest of the code of the game."""
-    digest = hashlib.sha256()
-    folder = Path(str(files("suphx.games.riichi")))
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
+    """Return a digest of all code that decides how a game ends."""
+    return digest_json([game_sources(), {name: library_version(name) for name in _GAME_LIBRARIES}])
+
+
+def game_sources(roots: tuple[Path, ...] = _ROOTS) -> dict[str, str]:
+    """Return path below its root -> digest, of the sources that decide how a game ends.
+
+    These are the rules with their random numbers, the flow of a game, and all agents with the inference of their nets:
+    what the modules that play games and that load agents import, directly or through others.
+    """
+    found = (next(root / name for root in roots if (root / name).is_file()) for name in _GAME_MODULES)
+    return {name: digest for module in found for name, digest in closure_digests(module, roots).items()}

@@ -1,15 +1,17 @@
 """The pool stage of a tournament: who plays tonight, their nets copied, so that nothing changes until it is over.
 
-Leaves ``pool.json`` and the nets under ``agents/<number in the pool>``.
+Leaves ``pool.json``, the nets under ``agents/<number in the pool>``, the games of earlier nights in ``history.json``,
+and ``note.md``: the links to earlier nights for MLflow.
 """
 
 from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from suphx.evaluation.tournament import SEATS
 from suphx.games.riichi import HEAD_NAMES
@@ -17,6 +19,7 @@ from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.checkpoint_folder import find_checkpoint, split_address
 from suphx_pipelines.engine.json_file import read_json, write_json
+from suphx_pipelines.engine.run_note import write_note
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
 from suphx_pipelines.tournament.tournament_history import earlier_nights, history_json
@@ -24,10 +27,13 @@ from suphx_platform.agents.agent_forms import split_wrapper
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.agent_source import BUCKET, AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
+from suphx_platform.tracking.tracking_ui import artifact_pages
 
 HISTORY_NAME = "history.json"
 """The games and ratings of earlier nights, as they were when the night began."""
 POOL_NAME = "pool.json"
+_LINKED_NIGHTS = 30
+"""The newest ones have a link in MLflow, whose descriptions are short."""
 Context = StageContext[TournamentRecipe]
 
 
@@ -115,7 +121,23 @@ def run(context: Context) -> dict[str, float]:
     runs, run_id = context.folder.parents[1], context.folder.parent.name
     earlier = earlier_nights(recipe.name, run_id, runs, recipe.storage, context.console.say)
     write_json(context.folder / HISTORY_NAME, history_json(earlier))
+    pages = artifact_pages(context.tracker.store, f"{recipe.name}-", "report.html")
+    write_note(context.folder, _note(earlier.nights, pages))
     return {"agents": len(entrants), "candidates": sum(entrant.is_candidate for entrant in entrants)}
+
+
+def _note(nights: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
+    """Return what the description of the run in MLflow says from the beginning on, in Markdown.
+
+    ``pages``: address of the report by run. A night that was tracked elsewhere is named without a link.
+    """
+    texts = ["Under *Artifacts*: `live.html` is written every minute while games are played."]
+    shown = [
+        f"[{night['night']}]({pages[night['run']]})" if night["run"] in pages else night["night"]
+        for night in nights[: -_LINKED_NIGHTS - 1 : -1]
+    ]
+    texts += [f"Reports of earlier nights: {', '.join(shown)}"] if shown else []
+    return "\n\n".join(texts)
 
 
 def read_pool(folder: Path) -> Pool:

@@ -15,6 +15,7 @@ from typing import Any
 from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
+from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
@@ -25,6 +26,8 @@ from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
 
 REPORT_NAME = "report.html"
+TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"
+"""The page without links, for MLflow."""
 DECISION_NAME, PROMOTION_NAME = "decision.json", "promotion.json"
 _CSV_NAME = "leaderboard.csv"
 PICTURES = ("*.svg", _CSV_NAME)
@@ -40,22 +43,27 @@ def run(context: Context) -> dict[str, float]:
     table = read_json(folders["leaderboard"] / TABLE_NAME)
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
-    sections = [
-        *([("Decision", _decision(decision))] if decision["test"] else []),
-        *leaderboard_page.sections(table),
-        ("A game to look at", _game(context)),
-        ("Left out", _left_out(pool["left_out"])),
-        ("Settings", _settings(context)),
-    ]
     head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
-    title = f"Suphx: {context.recipe.name}"
-    page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections)
-    write_atomically(context.folder / REPORT_NAME, [page.encode()])
+    has_game = _copy_game(context)
+    size = 0
+    for path, has_links in ((REPORT_NAME, True), (TRACKED_REPORT, False)):
+        sections = [
+            *([("Decision", _decision(decision))] if decision["test"] else []),
+            *leaderboard_page.sections(table, has_links=has_links),
+            ("A game to look at", _game(has_links=has_links) if has_game else ""),
+            ("Left out", _left_out(pool["left_out"])),
+            ("Settings", _settings(context)),
+        ]
+        title = f"Suphx: {context.recipe.name}"
+        page = report_page.page(title, f"tournament of {context.recipe.night}", head, sections).encode()
+        (context.folder / path).parent.mkdir(exist_ok=True)
+        write_atomically(context.folder / path, [page])
+        size = max(size, len(page))
     for name, picture in leaderboard_page.pictures(table).items():
         write_atomically(context.folder / name, [picture])
     write_atomically(context.folder / _CSV_NAME, [_csv(table["agents"]).encode()])
-    return {"bytes": len(page)}
+    return {"bytes": size}
 
 
 def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
@@ -66,7 +74,8 @@ def reason(decision: Mapping[str, Any], *, is_promoted: bool) -> str:
     if not decision["is_won"]:
         return f"no promotion: {candidate} did not beat {opponent}: {_stop_text(test)}"
     won = f"{candidate} is the first that played" if test is None else f"{candidate} beat {opponent}"
-    figures = "" if test is None else f": {_fresh_text(decision['match'])}; decided after {number(test['hanchans'])}"
+    decided = "" if test is None else f"decided after {number(test['hanchans'])} hanchans"
+    figures = "" if test is None else f": {_fresh_text(decision['match'])}; {decided}"
     if is_promoted:
         return f"new champion: {won}{figures}"
     return f"no promotion, another promotion of this night was first or the alias was moved; {won}{figures}"
@@ -144,14 +153,19 @@ def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tup
     return difference(value, digits), interval(found["interval"], digits)
 
 
-def _game(context: Context) -> str:
-    """Copy the page of the game beside the report, and return the link; empty if no agent with nets has played."""
+def _copy_game(context: Context) -> bool:
+    """Copy the page of the game beside the report; return False if no agent with nets has played."""
     page = context.upstream[night_game.STAGE_NAME] / night_game.PAGE_FILE
-    if not page.is_file():
-        return ""
-    shutil.copyfile(page, context.folder / page.name)
+    if page.is_file():
+        shutil.copyfile(page, context.folder / page.name)
+    return page.is_file()
+
+
+def _game(*, has_links: bool) -> str:
     text = "Watch one game of the strongest nets step by step, with their probabilities at each decision"
-    return report_page.link(text, page.name)
+    if has_links:
+        return report_page.link(text, night_game.PAGE_FILE)
+    return report_page.paragraph(f"{text}: open {night_game.PAGE_FILE} beside this page.")
 
 
 def _settings(context: Context) -> str:

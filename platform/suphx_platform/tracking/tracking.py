@@ -45,6 +45,7 @@ _QUEUE = ".mlflow-queue"
 MAX_VALUE_LENGTH, MAX_TAG_LENGTH = 6000, 8000  # MLflow's own limits of the texts of parameters and tags
 _MAX_PARAMS = 100  # and of one batch of parameters
 _MAX_DIGEST_LENGTH = 36
+_PAGE = 1000  # runs of one answer
 NOTE_TAG = "mlflow.note.content"
 
 
@@ -60,8 +61,10 @@ class Tracker:
                 stage.log_artifact(Path("report.html"))
     """
 
-    def __init__(self, store: TrackingStore, outbox: Outbox, key: str) -> None:
+    def __init__(self, store: TrackingStore, outbox: Outbox, key: str, parent: Tracker | None = None) -> None:
         self.store = store
+        self.parent = parent
+        """The run that this one is nested in."""
         self._outbox = outbox
         self._key = key
         self._sitting: int | None = None
@@ -80,7 +83,7 @@ class Tracker:
     ) -> Tracker:
         """Start, or continue, the run with this ``key`` nested in this one; ``params`` as for TrackingStore."""
         begin(self._outbox, name, key=key, tags=tags, params=params, parent=self._key)
-        return Tracker(self.store, self._outbox, key)
+        return Tracker(self.store, self._outbox, key, parent=self)
 
     def resume(self) -> None:
         """Note that the work goes on from a saved state, and so repeats steps.
@@ -305,6 +308,18 @@ class TrackingStore:
             runs = self.client.search_runs([self.experiment_id()], max_results=1000)
         keys = [run.data.tags.get(KEY_TAG, "") for run in runs]
         return [key for key in keys if key and "/" not in key]
+
+    def ids_of(self, prefix: str) -> dict[str, str]:
+        """Return key -> MLflow's id of the runs whose key begins with ``prefix``, without their stages."""
+        ids: dict[str, str] = {}
+        token: str | None = None
+        while token != "":
+            with self.call(FIRST):
+                mine = f"tags.`{KEY_TAG}` LIKE '{prefix}%'"
+                found = self.client.search_runs([self.experiment_id()], mine, max_results=_PAGE, page_token=token)
+            ids |= {run.data.tags[KEY_TAG]: run.info.run_id for run in found}
+            token = found.token or ""
+        return {key: run_id for key, run_id in ids.items() if key.startswith(prefix) and "/" not in key}
 
     def newest_metrics(self, key: str) -> dict[str, float]:
         """Return the newest figures of the run with this ``key`` and of its stages; a later stage's replace earlier."""

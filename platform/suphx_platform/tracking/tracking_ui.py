@@ -109,5 +109,15 @@ def page_address(store: TrackingStore, server: str, run_id: str | None = None) -
     return f"{runs}/{run.info.run_id}{_PAGES}"
 
 
+def artifact_pages(store: TrackingStore, prefix: str, name: str) -> dict[str, str]:
+    """Return key -> address, below that of any server, of the page of the artifact ``name``, for the runs of a prefix.
+
+    MLflow's pages may link to such an address, also where the server is known under several names. TrackingError if
+    MLflow does not answer.
+    """
+    runs = _runs_address(store, "").lstrip("/")
+    return {key: f"{runs}/{run_id}/artifacts/{name}{_PAGES}" for key, run_id in store.ids_of(prefix).items()}
+
+
 def _runs_address(store: TrackingStore, server: str) -> str:
     return f"{server.rstrip('/')}/#/experiments/{store.experiment_id()}/runs"

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,10 +16,8 @@ from suphx_pipelines.report.report import Results, Run, pictures, read_results, 
 from suphx_pipelines.stages.curve_file import CURVE_NAME
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
-from tests import screenshot
-from tests.browser import Browser
+from tests.page_layout import HAS_CHROMIUM, check_layout
 
-HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 SUMMARY = RunSummary(
     run_id="laptop-0123456789",
     recipe="laptop",
@@ -322,17 +319,7 @@ def test_no_table_and_no_picture_is_wider_than_the_window(
 ) -> None:
     page = tmp_path / "report.html"
     page.write_text(render(RUN, results), encoding="utf-8")
-    with Browser() as browser:
-        shown = browser.open(page.as_uri(), width=width, height=800, scheme=scheme)
-        shown.wait("document.readyState === 'complete'")
-        shown.value("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-        assert shown.value("document.documentElement.scrollWidth") == width
-        boxes = shown.value(
-            "[...document.querySelectorAll('.wide')]"
-            ".map((each) => [each.innerText, each.scrollWidth - each.clientWidth])"
-        )
-        assert len(boxes) > 8
-        assert [text for text, hidden in boxes if hidden > 0] == []
+    check_layout(page, width, scheme, tables=9, pictures=20)
 
 
 def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from suphx_pipelines.engine.run_note import TRACKED_FOLDER, write_note
 from suphx_pipelines.engine.stage import Stage
 from suphx_pipelines.engine.stage_folder import Done
 from suphx_pipelines.runs.runner import Runner
@@ -80,6 +81,25 @@ def test_the_page_has_the_report_with_its_game_and_pictures_and_each_stage_says_
     notes = {run.info.run_name: run.data.tags[NOTE] for run in store.client.search_runs([store.experiment_id()])}
     assert notes["evaluation"].startswith("Plays a match of the supervised nets against a baseline")
     assert all(small.run_id in notes[name] for name in ("evaluation", "report"))
+
+
+def test_a_stage_may_add_a_note_and_give_a_page_another_form_in_mlflow(runs: Path) -> None:
+    def write(context: Context) -> dict[str, float]:
+        write_note(context.folder, "Before: [one](#/experiments/1), http://me:secret@host/")
+        (context.folder / TRACKED_FOLDER).mkdir()
+        for name in ("report.html", "game.html", f"{TRACKED_FOLDER}/report.html"):
+            (context.folder / name).write_text(name)
+        return {}
+
+    stages: list[Stage[SmallRecipe]] = [Stage(name="report", run=write)]
+    small = Runner(SmallRecipe(), stages, runs=runs, records=None, console=Console())
+    small.run()
+    page = page_of(runs, small.run_id)
+    assert "\n\nBefore: [one](#/experiments/1), http://" in page.data.tags[NOTE]
+    assert "secret" not in page.data.tags[NOTE]
+    client = TrackingStore(runs).client
+    for name, content in (("report.html", "mlflow/report.html"), ("game.html", "game.html")):
+        assert Path(client.download_artifacts(page.info.run_id, name, str(runs.parent))).read_text() == content
 
 
 def test_a_failed_run_names_its_error_and_the_same_command_continues_its_page(runs: Path) -> None:

@@ -97,7 +97,8 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
         places = [[game.places[game.seats.index(digests[agent])] for agent in (row, column)] for game in common]
         assert table["pairings"][row][column] == sum(first < second for first, second in places)
     page, live = (folder / "report" / "report.html").read_text(), (folder / "leaderboard" / "live.html").read_text()
-    for text in (page, live):
+    decided = (folder / "decision" / "live.html").read_text()
+    for text in (page, live, decided):
         for heading in ("<h2>Leaderboard", "<h2>Nights", "<h2>Pairings", "<h2>Style"):
             assert heading in text
         for earlier in results[:-1]:
@@ -105,7 +106,31 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
             assert f'href="{link}"' in text
             assert (folder / "report" / link).is_file()
     assert "20 of tonight&#39;s 20 hanchans have been played" in live
-    assert 'http-equiv="refresh"' not in live
+    assert 'http-equiv="refresh"' not in live + decided
+    for name in re.findall(r'href="([^#"]+)"', live):
+        assert (folder / "leaderboard" / name).is_file(), "the deciding match, the report, the earlier nights"
+    assert "<h2>Deciding match" in decided
+    assert "c-1/reinforcement against three models:/suphx@champion." in decided
+
+
+def check_mlflow(runs: Path, results: list[dict[str, Any]]) -> None:
+    """The last night's run in MLflow has the pages without dead links, and the description links the earlier nights."""
+    store, folder = TrackingStore(runs), runs / str(results[-1]["run_id"])
+    tracked = [store.find(str(result["run_id"])) for result in results]
+    ids = [run.info.run_id for run in tracked if run is not None]
+    for name, source in (("report.html", "report"), ("live.html", "decision")):
+        page = Path(store.client.download_artifacts(ids[-1], name, str(runs.parent))).read_bytes()
+        assert page == (folder / source / "mlflow" / name).read_bytes()
+        assert re.findall(r'href="([^#"]+)"', page.decode()) == []
+        assert (
+            "Earlier nights: 1 · 2. The description of this run in MLflow has links to their reports." in page.decode()
+        )
+    runs_page, kind = f"#/experiments/{store.experiment_id()}/runs", "?workflowType=machine_learning"
+    earlier = [f"{runs_page}/{run_id}/artifacts/report.html{kind}" for run_id in ids[:-1]]
+    note = store.client.get_run(ids[-1]).data.tags["mlflow.note.content"]
+    assert f"Reports of earlier nights: [2]({earlier[1]}), [1]({earlier[0]})" in note
+    for run_id in ids[:-1]:
+        assert "report.html" in {file.path for file in store.client.list_artifacts(run_id)}
 
 
 def test_three_nights(runs: Path) -> None:
@@ -134,6 +159,7 @@ def test_three_nights(runs: Path) -> None:
     third = play(runs, night(3))
     assert (third["champion"], third["promoted"]) == ("models:/suphx/2", False)
     check_pages(runs, [first, second, third])
+    check_mlflow(runs, [first, second, third])
     assert third["reason"].startswith("no promotion: c-1/reinforcement did not beat")
     assert champion(runs) == "2"
     candidate = TrackingStore(runs).client.get_model_version_by_alias("suphx", "candidate")
@@ -146,7 +172,7 @@ def test_three_nights(runs: Path) -> None:
     assert (candidate.description or "").startswith(f"Not promoted: the sequential test against {CHAMPION} (version 2)")
     run_id, _, name = candidate.tags["report"].removeprefix("runs:/").partition("/")
     report = TrackingStore(runs).client.download_artifacts(run_id, name, str(runs.parent))
-    assert Path(report).read_bytes() == Path(third["report"]).read_bytes()
+    assert Path(report).read_bytes() == (Path(third["report"]).parent / "mlflow" / name).read_bytes()
 
 
 def test_what_a_tournament_leaves_is_in_the_report_and_in_mlflow(runs: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from suphx_cli import cli
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_ui import _print_errors, page_address, serve_ui
+from suphx_platform.tracking.tracking_ui import _print_errors, artifact_pages, page_address, serve_ui
 from tests.free_port import free_port
 
 
@@ -38,6 +38,19 @@ def test_a_link_opens_the_list_of_runs_or_one_run(runs: Path) -> None:
     assert page_address(store, "http://127.0.0.1:5000", "laptop-1") == f"{place}/{run}?workflowType=machine_learning"
     with pytest.raises(ValueError, match=r"no run 'labtop-1' in MLflow .*: did you mean laptop-1"):
         page_address(store, "http://127.0.0.1:5000", "labtop-1")
+
+
+def test_pages_of_artifacts_are_found_for_all_runs_of_a_name_without_their_stages(runs: Path) -> None:
+    store = TrackingStore(runs)
+    first, second = (store.start(name, key=name) for name in ("night_ly-1", "night_ly-2"))
+    stage = first.start("report", key="night_ly-1/report/1")
+    store.start("nightxly-1", key="nightxly-1")
+    assert stage.run_id
+    place = f"#/experiments/{store.experiment_id()}/runs"
+    assert artifact_pages(store, "night_ly-", "report.html") == {
+        "night_ly-1": f"{place}/{first.run_id}/artifacts/report.html?workflowType=machine_learning",
+        "night_ly-2": f"{place}/{second.run_id}/artifacts/report.html?workflowType=machine_learning",
+    }
 
 
 def test_a_mistyped_run_is_one_line(runs: Path, capfd: pytest.CaptureFixture[str]) -> None:
