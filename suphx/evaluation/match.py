@@ -21,12 +21,12 @@ from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary, Workers
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.rollouts.rollout import play_games
+from suphx.selfplay.rollouts.rollout import play_games, play_stream
 
 I32 = NDArray[np.int32]
 
@@ -171,6 +171,7 @@ def play_walls(
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
+    play: Play = play_stream,
     kept: KeptResults | None = None,
     records: Path | None = None,
     note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
@@ -178,8 +179,8 @@ def play_walls(
     """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
 
     The rows are ``game_row`` of the candidates and of the baselines, [2][games][columns]; ``agents`` are the addresses
-    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process.
-    When the caller stops iterating, the processes end. Errors as for ``play_match``.
+    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process;
+    ``play`` plays them. When the caller stops iterating, the processes end. Errors as for ``play_match``.
     """
     size = walls_per_task or _WALLS_PER_TASK
     firsts = range(0, len(walls), size)
@@ -195,6 +196,7 @@ def play_walls(
         workers=workers,
         max_tables=max_tables,
         load=load,
+        play=play,
         kept=kept,
         records=records,
         progress=progress,

@@ -122,7 +122,11 @@ JSON_KEYS = {
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
-    "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
+    "bench evaluation": (
+        "hanchans seed pairs[candidate,baseline,placement_difference,difference_interval[2],variance_before,"
+        "variance_of_walls,variance,fewer_hanchans,fewer_hanchans_interval[2],fewer_by_walls,"
+        "fewer_by_walls_interval[2]]"
+    ),
     "bench sequential": (
         "candidate baseline hanchans seed measured{difference,standard_deviation,walls{value:number}} "
         "rows[difference,error,true_difference,matches,better,mean_hanchans,standard_error]"
