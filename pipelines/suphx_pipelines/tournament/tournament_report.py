@@ -126,8 +126,8 @@ def _decision(decision: Mapping[str, Any]) -> str:
     ]
     unit = "places" if test["decides"] == "placement" else "points per hanchan"
     text = (
-        f"The match ({chosen_seatings(test['seating'])[0]}) was played until it was decided whether the candidate is better by "
-        f"{test['difference']:g} {unit}, with at most {100 * test['error']:g} % errors of each kind: "
+        f"The match ({chosen_seatings(test['seating'])[0]}) was played until it was decided whether the candidate is "
+        f"better by {test['difference']:g} {unit}, with at most {100 * test['error']:g} % errors of each kind: "
         f"{test['verdict'].replace('_', ' ')} after {number(test['hanchans'])} hanchans (log-likelihood ratio "
         f"{decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
     )

@@ -32,6 +32,7 @@ from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.bot_program import BOT
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -258,6 +259,12 @@ def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> 
         play(runs, recipe)
     result = play(runs)
     folder = runs / str(result["run_id"]) / "leaderboard"
+    expected = results(runs)
+    kept = sorted((folder / "games").iterdir())
+    for lost in (*kept[:2], *(folder / name for name in ("done.json", "table.json", "games.json"))):
+        lost.unlink()
+    assert play(runs)["agents"] == result["agents"]
+    assert results(runs) == expected, "byte for byte, whichever games are played again"
     (folder / "done.json").unlink()
     (folder / "table.json").unlink()
     for games in (folder / "games").iterdir():  # to tell them from those that are played again
@@ -285,11 +292,14 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, m
     (folder,) = runs.glob("*/leaderboard")
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert kept
+    undisturbed = shutil.copytree(runs, tmp_path / "undisturbed", ignore=shutil.ignore_patterns("nightly-*"))
     result = play(runs, replace(recipe, workers=1))
     assert sum(row["hanchans"] for row in result["agents"].values()) == 4 * 20
     after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert len(after) == 5
     assert kept.items() <= after.items()
+    play(undisturbed, replace(recipe, workers=1))
+    assert results(runs) == results(undisturbed)
 
 
 def test_a_tournament_killed_after_the_alias_moved_says_the_same_again(runs: Path) -> None:

@@ -78,10 +78,9 @@ def training_games(args: argparse.Namespace) -> tuple[str | None, TrainingGames 
     if location in BASELINES:
         return None, TrainingGames()
     if args.trained_in is not None:
-        folder = Path(args.trained_in)
-        run: Path | None = folder if folder.is_dir() else find_run(args.runs, args.trained_in).folder
+        run: Path | None = find_run(args.runs, args.trained_in).folder
     else:
-        run = run_of_nets(Path(location))
+        run = run_of_nets(Path(location)) if Path(location).is_dir() else None
     if run is not None:
         try:
             return run.name, games_of_run(run)
