@@ -76,6 +76,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
         ("decision.test.difference", "0", "above 0"),
         ("decision.test.error", "0.6", "below 0.5"),
         ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
+        ("decision.test.seating", "4v0", "use one of 1v3, 2v2, 3v1, all"),
         ("registry.alias", "the best", "use letters"),
         ("night", "a/b", "use a date"),
     ):
@@ -212,6 +213,26 @@ def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(r
     assert float(version.tags["difference"]) < 0
     assert version.tags["hanchans"] == "24"
     assert 96 <= int(version.tags["decision_hanchans"]) <= 320
+
+
+def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
+    save_keeper(runs / "a-1" / "reinforcement")
+    test = replace(SMALL.decision.test, seating="all")
+    recipe = replace(SMALL, decision=replace(SMALL.decision, baseline="random", test=test))
+    result = play(runs, recipe)
+    assert result["promoted"]
+    decision = read_json(runs / str(result["run_id"]) / "decision" / "decision.json")
+    assert decision["match"]["seating"] == "1v3"
+    others = decision["other_seatings"]
+    assert {name: match["hanchans"] for name, match in others.items()} == {"2v2": 24, "3v1": 24}
+    page = Path(result["report"]).read_text()
+    assert "The match (1v3) was played until" in page
+    for text in ("seating", "2v2", "3v1"):
+        assert text in page
+    version = TrackingStore(runs).client.get_model_version("suphx", "1")
+    difference = others["3v1"]["paired_difference"]["average_placement"]
+    assert float(version.tags["difference_3v1"]) == pytest.approx(difference, abs=1e-4)
+    assert f"With 3v1 at a table: {difference:+.3f} (" in (version.description or "")
 
 
 def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suphx.evaluation.match import play_match
+from suphx_platform.bench.matches.changed_ukeire import load_measured_agent
 from suphx_platform.bench.matches.wall_sharing import bench_evaluation, compare_schemes
 
 
@@ -40,12 +42,16 @@ def test_a_pair_whose_walls_are_all_equal_has_no_ratio() -> None:
     assert (found["variance"], found["fewer_hanchans"], found["fewer_hanchans_interval"]) == (0, None, None)
 
 
-def test_three_schemes_begin_with_the_same_deal() -> None:
-    """Without calls nothing differs within the first deal; a game of one deal is the same in all schemes."""
-    found = bench_evaluation([("tsumogiri", "ukeire-no-calls")], num_hanchans=40, seed=2, workers=1)
-    (row,) = found["pairs"]
-    assert row["variance_before"] > 0
-    assert (found["hanchans"], row["candidate"], row["baseline"]) == (40, "tsumogiri", "ukeire-no-calls")
+def test_two_of_the_schemes_are_those_of_real_matches() -> None:
+    pair = ("ukeire-no-calls", "ukeire")
+    (row,) = bench_evaluation([pair], num_hanchans=40, seed=2, workers=1)["pairs"]
+    assert (row["candidate"], row["baseline"]) == pair
+    for name, has_draw_lanes in (("variance_of_walls", False), ("variance", True)):
+        match = play_match(*pair, num_hanchans=40, seed=2, has_draw_lanes=has_draw_lanes, load=load_measured_agent)
+        walls = np.array(match.placements).reshape(-1, 4).mean(axis=1)
+        assert row[name] == pytest.approx(4 * walls.var(ddof=1))
+    assert row["placement_difference"] == pytest.approx(match.difference.mean)
+    assert row["variance_before"] not in (row["variance_of_walls"], row["variance"])
 
 
 @pytest.mark.slow
