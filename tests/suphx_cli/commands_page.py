@@ -89,11 +89,12 @@ JSON_KEYS = {
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),
     "view": "game deals decisions agreement page",
-    "review": "games decisions agreement groups[group,decisions,agreement] page",
+    "review": "games decisions held_out{run,games,test_games} agreement groups[group,decisions,agreement] page",
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "evaluate": (
         "candidate baseline hanchans seed placements[4] average_placement stable_rank "
-        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics seconds"
+        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics "
+        "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
     "evaluate --deals": (
         "candidate baseline deals hanchans seed changed_share "

@@ -189,7 +189,7 @@ def test_held_out_games_are_those_that_the_run_has_not_learned_from(
     expected = {f"game{number}" for number in range(NUM_GAMES)} - games.learned
     assert {"game6", "game7"} < expected, "two games that the run never had, and its test games"
     out = tmp_path / "out"
-    common = [str(records), "--agent", f"{run}/supervised:weak", "--out", str(out), "--runs", str(run.parent)]
+    common = [str(records), "--agent", f"{run}/supervised:matched", "--out", str(out), "--runs", str(run.parent)]
     result = review(capsys, *common, "--held-out")
     known = {"run": "small-1", "games": len(expected), "test_games": len(games.test)}
     assert (result["games"], result["held_out"]) == (len(expected), known)
@@ -228,4 +228,4 @@ def test_held_out_games_of_an_unknown_run_are_refused(
     assert cli.main(common) == 1
     assert "name the run with --trained-in RUN" in capsys.readouterr().err.splitlines()[-1]
     assert cli.main([*common, "--trained-in", "smal-1"]) == 1
-    assert "did you mean small-1" in capsys.readouterr().err.splitlines()[-1]
+    assert "did you mean 'small-1'" in capsys.readouterr().err.splitlines()[-1]
