@@ -9,13 +9,22 @@ the clusters of the bootstrap, since the four games of a wall are not independen
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, Seating, check_hanchans, few_games_note
+from suphx.evaluation.match_config import (
+    PHOENIX_POINTS,
+    SEATS,
+    Seating,
+    SeatingChoice,
+    check_hanchans,
+    chosen_seatings,
+    few_games_note,
+)
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
@@ -97,6 +106,34 @@ class MatchReport:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class SeatingsReport:
+    """The matches of a choice of seatings."""
+
+    matches: tuple[MatchReport, ...]
+    """At least one; of all three the first has one candidate against three baselines."""
+
+    @property
+    def forfeits(self) -> Forfeits:
+        """Of all matches together."""
+        return Forfeits.together(match.forfeits for match in self.matches)
+
+    def verdict(self) -> str:
+        """Return one sentence, which names the seatings if there are several."""
+        if len(self.matches) == 1:
+            return self.matches[0].verdict()
+        return "; ".join(f"{match.seating}: {match.verdict()}" for match in self.matches)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys of the first match, and in ``other_seatings`` those of the others."""
+        first, *others = self.matches
+        return first.to_json() | {"other_seatings": {match.seating: match.to_json() for match in others}}
+
+    def renamed(self, candidate: str, baseline: str) -> SeatingsReport:
+        """Return the same with other names of the agents."""
+        return SeatingsReport(tuple(replace(match, candidate=candidate, baseline=baseline) for match in self.matches))
+
+
 def play_match(
     candidate: str,
     baseline: str,
@@ -156,6 +193,13 @@ def play_match(
         points_difference=_difference(rows, measure, seating, clusters),
         seating=seating,
         forfeits=forfeits,
+    )
+
+
+def play_seatings(candidate: str, baseline: str, choice: SeatingChoice, **how: Any) -> SeatingsReport:
+    """Play a match of ``how`` (the arguments of ``play_match``) in each seating of ``choice``; errors as there."""
+    return SeatingsReport(
+        tuple(play_match(candidate, baseline, seating=seating, **how) for seating in chosen_seatings(choice))
     )
 
 

@@ -202,7 +202,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         if args.deals is not None:
             _check_deals(args.deals, agent)
     with console.activity("importing"):
-        from suphx.evaluation.seatings_report import SeatingsReport
+        from suphx.evaluation.match import SeatingsReport
         from suphx.evaluation.sequential.sequential_match import SequentialReport
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.evaluation.match_workers import match_workers
@@ -285,7 +285,7 @@ _Outcome: TypeAlias = tuple[_Report, dict[str, object]]
 
 def _play_hanchans(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
     """Return the report of a match and what people see of it."""
-    from suphx.evaluation.seatings_report import play_seatings
+    from suphx.evaluation.match import play_seatings
 
     started = time.perf_counter()
     total = len(chosen_seatings(args.seating)) * args.hanchans

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.match import I32, MatchReport, play_match, play_walls
-from suphx.evaluation.match_config import check_hanchans, chosen_seatings
+from suphx.evaluation.match import I32, MatchReport, play_seatings, play_walls
+from suphx.evaluation.match_config import check_hanchans
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_test import LOOK_EVERY
@@ -137,15 +137,10 @@ def play_sequential_match(
         **how,
     )
     forfeits = _follow(blocks, lost, watch, tell)
-    where: dict[str, Any] = {
-        "kept": None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
-        "records": None if records is None else records / FRESH_FOLDER,
-    }
-    fresh: list[MatchReport] = []
+    fresh: tuple[MatchReport, ...] = ()
     if watch.outcome().decision == "better":
-        how |= {"num_hanchans": fresh_hanchans, "seed": (seed + _FRESH_SEEDS) % MAX_WALL_SEED, "points": config.points}
-        for seating in chosen_seatings(config.seating):
-            fresh.append(play_match(candidate, baseline, seating=seating, **where, **how))
+        how |= {"num_hanchans": fresh_hanchans, "seed": (seed + _FRESH_SEEDS) % MAX_WALL_SEED}
+        fresh = _play_fresh((candidate, baseline), config, kept, records, how)
     return SequentialReport(
         candidate=candidate,
         baseline=baseline,
@@ -153,9 +148,27 @@ def play_sequential_match(
         config=config,
         outcome=watch.outcome(),
         fresh=fresh[0] if fresh else None,
-        other_seatings=tuple(fresh[1:]),
+        other_seatings=fresh[1:],
         forfeits=forfeits,
     )
+
+
+def _play_fresh(
+    agents: tuple[str, str],
+    config: SequentialConfig,
+    kept: KeptResults | None,
+    records: Path | None,
+    how: dict[str, Any],
+) -> tuple[MatchReport, ...]:
+    """Play on new walls in each seating of ``config``, first in the one that decided."""
+    return play_seatings(
+        *agents,
+        config.seating,
+        points=config.points,
+        kept=None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
+        records=None if records is None else records / FRESH_FOLDER,
+        **how,
+    ).matches
 
 
 def _follow(
