@@ -71,6 +71,10 @@ class MatchReport:
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and BASELINE: games that they could not play to the end."""
 
+    def renamed(self, candidate: str, baseline: str) -> MatchReport:
+        """Return the same with other names of the agents."""
+        return replace(self, candidate=candidate, baseline=baseline)
+
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
         note = few_games_note(self.hanchans)
@@ -131,7 +135,7 @@ class SeatingsReport:
 
     def renamed(self, candidate: str, baseline: str) -> SeatingsReport:
         """Return the same with other names of the agents."""
-        return SeatingsReport(tuple(replace(match, candidate=candidate, baseline=baseline) for match in self.matches))
+        return SeatingsReport(tuple(match.renamed(candidate, baseline) for match in self.matches))
 
 
 def play_match(

@@ -320,10 +320,10 @@ def _play_sequential(args: argparse.Namespace, source: AgentSource, workers: Wor
             records=args.keep_games,
             **_options(args, workers),
         )
-    names = {"candidate": args.candidate, "baseline": args.baseline}
-    fresh = report.fresh and replace(report.fresh, **names)
-    others = tuple(replace(match, **names) for match in report.other_seatings)
-    report = replace(report, **names, fresh=fresh, other_seatings=others)
+    names = (args.candidate, args.baseline)
+    fresh = report.fresh and report.fresh.renamed(*names)
+    others = tuple(match.renamed(*names) for match in report.other_seatings)
+    report = replace(report, candidate=args.candidate, baseline=args.baseline, fresh=fresh, other_seatings=others)
     outcome = report.outcome
     shown: dict[str, object] = {
         "verdict": outcome.decision,

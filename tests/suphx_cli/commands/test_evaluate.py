@@ -82,6 +82,7 @@ def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_
     assert cli.main([*common, "--seating", "all", "--json", "--keep-games", str(tmp_path / "games")]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     others = result.pop("other_seatings")
+    assert alone.pop("other_seatings") == {}
     assert result | {"seconds": 0} == alone | {"seconds": 0}
     assert {name: match["seating"] for name, match in others.items()} == {"2v2": "2v2", "3v1": "3v1"}
     assert all(match["hanchans"] == 24 for match in others.values())

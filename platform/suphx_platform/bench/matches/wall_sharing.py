@@ -51,8 +51,8 @@ def bench_evaluation(
     variance of the candidate's average placement over the four games of a wall (``variance_before``,
     ``variance_of_walls`` and ``variance``: without draw lanes and with them), and how many times fewer hanchans give
     the same standard error: ``fewer_hanchans`` with its 95 % interval (bootstrap over walls), ``fewer_by_walls`` and
-    its interval for the walls alone. None where all walls have the same result. 1.25 would be the variance of
-    independent games of equal players. ValueError for an unknown agent or a wrong number.
+    its interval for the walls alone. None where all walls have the same result, or too few differ for an interval.
+    1.25 would be the variance of independent games of equal players. ValueError for an unknown agent or a wrong number.
     """
     check_hanchans(num_hanchans)
     rows = []
@@ -156,4 +156,9 @@ def _saving(name: str, variances: F64, drawn: F64, scheme: int, num_walls: int) 
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = drawn[:, 0] / drawn[:, scheme]
     interval = percentile_interval(ratios, expanded_level(LEVEL, num_walls))
-    return {name: float(variances[0] / variances[scheme]), f"{name}_interval": [interval.low, interval.high]}
+    ends = [interval.low, interval.high]
+    # A draw of few walls may have no variance: then there is no interval.
+    return {
+        name: float(variances[0] / variances[scheme]),
+        f"{name}_interval": ends if np.isfinite(ends).all() else None,
+    }

@@ -40,6 +40,10 @@ def test_a_pair_whose_walls_are_all_equal_has_no_ratio() -> None:
     equal, luck = np.full(50, 2.5), np.random.default_rng(0).normal(size=50)
     found = compare_schemes(luck, equal, equal)
     assert (found["variance"], found["fewer_hanchans"], found["fewer_hanchans_interval"]) == (0, None, None)
+    equal[0] = 2.25
+    found = compare_schemes(luck, equal, equal)
+    assert found["fewer_hanchans"] > 1
+    assert found["fewer_hanchans_interval"] is None, "a third of the draws have no variance"
 
 
 def test_two_of_the_schemes_are_those_of_real_matches() -> None:
