@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx.games.riichi import write_records
+from suphx.games.riichi import write_records, write_store
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.free_port import free_port
 from tests.games.riichi.builders.random_game import random_game
@@ -109,7 +111,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (written,) = (tmp_path / "one").iterdir()
         (tmp_path / name).parent.mkdir(exist_ok=True)
         written.rename(tmp_path / name)
-    save_random(tmp_path / "runs" / "RUN" / "supervised")
+    run = tmp_path / "runs" / "RUN"
+    save_random(run / "supervised")
+    write_store(games[3:8], run / "records" / "store")
+    (run / "recipe.toml").write_text(to_toml(Recipe(name="laptop")), encoding="utf-8")
     store = TrackingStore(tmp_path / "runs")
     store.start("laptop-1f2e3d4c5b", key="laptop-1f2e3d4c5b").flush()
     return tmp_path

@@ -9,24 +9,33 @@ the clusters of the bootstrap, since the four games of a wall are not independen
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, Seating, check_hanchans, few_games_note
+from suphx.evaluation.match_config import (
+    PHOENIX_POINTS,
+    SEATS,
+    Seating,
+    SeatingChoice,
+    check_hanchans,
+    chosen_seatings,
+    few_games_note,
+)
 from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, summarise_rows
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
 from suphx.evaluation.workers.forfeits import Forfeits
-from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
+from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary, Workers
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.rollouts.rollout import play_games
+from suphx.selfplay.rollouts.rollout import play_games, play_stream
 
 I32 = NDArray[np.int32]
 
@@ -62,6 +71,10 @@ class MatchReport:
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of CANDIDATE and BASELINE: games that they could not play to the end."""
 
+    def renamed(self, candidate: str, baseline: str) -> MatchReport:
+        """Return the same with other names of the agents."""
+        return replace(self, candidate=candidate, baseline=baseline)
+
     def verdict(self) -> str:
         """Return one sentence that says who is stronger, as far as the match can tell."""
         note = few_games_note(self.hanchans)
@@ -95,6 +108,34 @@ class MatchReport:
             "forfeits": self.forfeits.to_json((_CANDIDATE_NAME, _BASELINE_NAME)),
             "baseline_statistics": self.baseline_statistics.to_json(),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class SeatingsReport:
+    """The matches of a choice of seatings."""
+
+    matches: tuple[MatchReport, ...]
+    """At least one; of all three the first has one candidate against three baselines."""
+
+    @property
+    def forfeits(self) -> Forfeits:
+        """Of all matches together."""
+        return Forfeits.together(match.forfeits for match in self.matches)
+
+    def verdict(self) -> str:
+        """Return one sentence, which names the seatings if there are several."""
+        if len(self.matches) == 1:
+            return self.matches[0].verdict()
+        return "; ".join(f"{match.seating}: {match.verdict()}" for match in self.matches)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the keys of the first match, and in ``other_seatings`` those of the others."""
+        first, *others = self.matches
+        return first.to_json() | {"other_seatings": {match.seating: match.to_json() for match in others}}
+
+    def renamed(self, candidate: str, baseline: str) -> SeatingsReport:
+        """Return the same with other names of the agents."""
+        return SeatingsReport(tuple(match.renamed(candidate, baseline) for match in self.matches))
 
 
 def play_match(
@@ -159,6 +200,13 @@ def play_match(
     )
 
 
+def play_seatings(candidate: str, baseline: str, choice: SeatingChoice, **how: Any) -> SeatingsReport:
+    """Play a match of ``how`` (the arguments of ``play_match``) in each seating of ``choice``; errors as there."""
+    return SeatingsReport(
+        tuple(play_match(candidate, baseline, seating=seating, **how) for seating in chosen_seatings(choice))
+    )
+
+
 def play_walls(
     agents: tuple[str, str],
     walls: range,
@@ -171,6 +219,7 @@ def play_walls(
     has_draw_lanes: bool = True,
     progress: Callable[[float], None] = lambda games: None,
     load: LoadAgent = load_agent,
+    play: Play = play_stream,
     kept: KeptResults | None = None,
     records: Path | None = None,
     note_forfeit: Callable[[int, str], None] = lambda agent, reason: None,
@@ -178,8 +227,8 @@ def play_walls(
     """Yield the number of the first wall of each task and its rows, first what is ``kept``, then whatever ends first.
 
     The rows are ``game_row`` of the candidates and of the baselines, [2][games][columns]; ``agents`` are the addresses
-    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process.
-    When the caller stops iterating, the processes end. Errors as for ``play_match``.
+    of candidate and baseline, ``walls`` the seeds. At most ``max_tables`` games are played side by side in a process;
+    ``play`` plays them. When the caller stops iterating, the processes end. Errors as for ``play_match``.
     """
     size = walls_per_task or _WALLS_PER_TASK
     firsts = range(0, len(walls), size)
@@ -195,6 +244,7 @@ def play_walls(
         workers=workers,
         max_tables=max_tables,
         load=load,
+        play=play,
         kept=kept,
         records=records,
         progress=progress,

@@ -10,6 +10,8 @@ from suphx.selfplay.agents.choice import BASELINES, Answers
 SEATS = 4
 Seating = Literal["1v3", "2v2", "3v1"]
 """Candidates against baselines at a table (seating.py)."""
+SeatingChoice = Literal["1v3", "2v2", "3v1", "all"]
+"""One seating, or all of them one after the other."""
 MeasureName = Literal["placement", "points"]
 """What an agent may be judged by (wall_difference.py)."""
 PHOENIX_POINTS = (90, 45, 0, -135)
@@ -48,6 +50,11 @@ class MatchConfig:
             raise ValueError(f"answers is {self.answers!r}: use one of {', '.join(get_args(Answers))}")
         if self.workers < 1:
             raise ValueError(f"workers is {self.workers}: use 1 or more")
+
+
+def chosen_seatings(choice: SeatingChoice) -> tuple[Seating, ...]:
+    """Return the seatings of a choice; the first decides where only one can."""
+    return get_args(Seating) if choice == "all" else (choice,)
 
 
 MIN_DEALS = 20

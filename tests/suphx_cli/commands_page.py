@@ -90,11 +90,12 @@ JSON_KEYS = {
         "games written quarantined quarantined_by_reason{reason:records} quarantine[file,position,reason,remedy]"
     ),
     "view": "game deals decisions agreement page",
-    "review": "games decisions agreement groups[group,decisions,agreement] page",
+    "review": "games decisions held_out{run,games,test_games} agreement groups[group,decisions,agreement] page",
     "review --cost": "cost{unit,samples,differences,total,interval[2],per_game}",
     "evaluate": (
         "candidate baseline hanchans seed placements[4] average_placement stable_rank "
-        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics seconds"
+        "paired_difference{average_placement,interval[2]} win_rate deal_in_rate baseline_statistics "
+        "other_seatings{seating:{paired_difference{average_placement,interval[2]}}} seconds"
     ),
     "evaluate --deals": (
         "candidate baseline deals hanchans seed changed_share "
@@ -123,7 +124,11 @@ JSON_KEYS = {
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
     "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
-    "bench evaluation": "hanchans seed pairs[candidate,baseline,variance,variance_without_lanes,ratio]",
+    "bench evaluation": (
+        "hanchans seed pairs[candidate,baseline,placement_difference,difference_interval[2],variance_before,"
+        "variance_of_walls,variance,fewer_hanchans,fewer_hanchans_interval[2],fewer_by_walls,"
+        "fewer_by_walls_interval[2]]"
+    ),
     "bench sequential": (
         "candidate baseline hanchans seed measured{difference,standard_deviation,walls{value:number}} "
         "rows[difference,error,true_difference,matches,better,mean_hanchans,standard_error]"

@@ -5,14 +5,21 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, get_args
 
-from suphx.evaluation.match_config import MIN_DEALS, PHOENIX_POINTS, MeasureName, Seating, check_hanchans
+from suphx.evaluation.match_config import (
+    MIN_DEALS,
+    PHOENIX_POINTS,
+    MeasureName,
+    SeatingChoice,
+    check_hanchans,
+    chosen_seatings,
+)
 from suphx.games.registry import GAMES
 from suphx_cli.arguments.parsing import add_runs, add_workers, examples, not_negative, positive
 from suphx_cli.commands.monte_carlo import side_evaluation
@@ -173,9 +180,10 @@ def _add_sequential(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seating",
-        choices=get_args(Seating),
+        choices=get_args(SeatingChoice),
         default="1v3",
-        help="candidates against baselines at a table (default: 1v3)",
+        help="candidates against baselines at a table (default: 1v3). all: a match of --hanchans games in each of the "
+        "three; with --sequential 1v3 decides, and after a pass each is played on new walls",
     )
 
 
@@ -194,7 +202,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         if args.deals is not None:
             _check_deals(args.deals, agent)
     with console.activity("importing"):
-        from suphx.evaluation.match import MatchReport
+        from suphx.evaluation.match import SeatingsReport
         from suphx.evaluation.sequential.sequential_match import SequentialReport
         from suphx_platform.agents.agent_source import AgentSource
         from suphx_platform.evaluation.match_workers import match_workers
@@ -210,7 +218,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         console.error("The match is not saved: the same command plays it from the beginning.")
         raise
     console.say(report.verdict())
-    if isinstance(report, MatchReport | SequentialReport):
+    if isinstance(report, SeatingsReport | SequentialReport):
         for sentence in report.forfeits.sentences(("the candidate", "the baseline")):
             console.warn(sentence)
     if args.keep_games is not None:
@@ -224,6 +232,8 @@ def _check_sequential(args: argparse.Namespace) -> None:
     from suphx.evaluation.wall_difference import points_measure
 
     points_measure(tuple(args.points))
+    if args.deals is not None and args.seating != "1v3":
+        raise ValueError(f"--seating {args.seating} is for whole games: use --hanchans instead of --deals")
     if args.sequential is not None:
         if args.deals is not None:
             raise ValueError("--sequential stops a match of hanchans: use --hanchans instead of --deals")
@@ -275,21 +285,23 @@ _Outcome: TypeAlias = tuple[_Report, dict[str, object]]
 
 def _play_hanchans(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
     """Return the report of a match and what people see of it."""
-    from suphx.evaluation.match import play_match
+    from suphx.evaluation.match import play_seatings
 
     started = time.perf_counter()
-    with _agents(args, source) as agents, console.progress("hanchans", args.hanchans) as progress:
-        report = play_match(
+    total = len(chosen_seatings(args.seating)) * args.hanchans
+    with _agents(args, source) as agents, console.progress("hanchans", total) as progress:
+        report = play_seatings(
             *agents,
+            args.seating,
             num_hanchans=args.hanchans,
-            seating=args.seating,
             points=tuple(args.points),
             progress=progress.advance,
             records=args.keep_games,
             **_options(args, workers),
         )
-    report = replace(report, candidate=args.candidate, baseline=args.baseline)
-    return report, _shown(report, _since(started))
+    report = report.renamed(args.candidate, args.baseline)
+    first, *others = report.matches
+    return report, _shown(first, _since(started)) | _other_seatings(others)
 
 
 def _play_sequential(args: argparse.Namespace, source: AgentSource, workers: Workers, console: Console) -> _Outcome:
@@ -308,8 +320,10 @@ def _play_sequential(args: argparse.Namespace, source: AgentSource, workers: Wor
             records=args.keep_games,
             **_options(args, workers),
         )
-    fresh = report.fresh and replace(report.fresh, candidate=args.candidate, baseline=args.baseline)
-    report = replace(report, candidate=args.candidate, baseline=args.baseline, fresh=fresh)
+    names = (args.candidate, args.baseline)
+    fresh = report.fresh and report.fresh.renamed(*names)
+    others = tuple(match.renamed(*names) for match in report.other_seatings)
+    report = replace(report, candidate=args.candidate, baseline=args.baseline, fresh=fresh, other_seatings=others)
     outcome = report.outcome
     shown: dict[str, object] = {
         "verdict": outcome.decision,
@@ -322,7 +336,7 @@ def _play_sequential(args: argparse.Namespace, source: AgentSource, workers: Wor
     }
     if fresh is not None:
         shown["fresh_match"] = "the figures below are those of new walls"
-        shown |= _shown(fresh, 0.0)
+        shown |= _shown(fresh, 0.0) | _other_seatings(others)
     return report, shown | {"seconds": _since(started)}
 
 
@@ -373,6 +387,21 @@ def _options(args: argparse.Namespace, workers: Workers) -> dict[str, Any]:
         "has_draw_lanes": not args.no_draw_lanes,
         "load": load_any_agent,
     }
+
+
+def _other_seatings(matches: Sequence[MatchReport]) -> dict[str, object]:
+    """Return what people see of the matches in the other seatings, if there are any."""
+    rows = [
+        {
+            "seating": match.seating,
+            "average_placement_difference": match.difference.mean,
+            "interval": list(_ends(match.difference.interval)),
+            "points_difference": match.points_difference.mean,
+            "points_interval": list(_ends(match.points_difference.interval)),
+        }
+        for match in matches
+    ]
+    return {"other_seatings": rows} if rows else {}
 
 
 def _shown(report: MatchReport, seconds: float) -> dict[str, object]:

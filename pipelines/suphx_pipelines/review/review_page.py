@@ -16,10 +16,13 @@ def review_page(
     differences: Sequence[ReviewedDecision],
     pages: Mapping[str, str],
     cost: Mapping[str, Any] | None = None,
+    *,
+    note: str = "",
 ) -> str:
     """Return one HTML page; ``pages``: file name of a game's viewer page beside it, by the game's id.
 
     ``cost``: the ``cost_summary`` of the decisions, if costs were estimated; the differences then are the dearest ones.
+    ``note``: a sentence below the title, such as how many games are held out.
     """
     rows = [(row["group"], number(row["decisions"]), f"{row['agreement']:.1%}") for row in agreement_table(decisions)]
     agreement = report_page.table(("decisions", "number", "agreement"), rows)
@@ -31,7 +34,9 @@ def review_page(
     if cost is not None:
         sections.insert(1, ("Cost", _cost(cost)))
     games = len({one.game for one in decisions})
-    return report_page.page(f"Review by {agent}", f"{number(games)} games", "", sections)
+    return report_page.page(
+        f"Review by {agent}", f"{number(games)} games", report_page.paragraph(note) if note else "", sections
+    )
 
 
 def _cost(cost: Mapping[str, Any]) -> str:

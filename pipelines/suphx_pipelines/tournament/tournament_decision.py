@@ -17,6 +17,9 @@ from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 
+_FRESH_KEYS = ("fresh_match", "other_seatings")
+"""Of the test's report: matches on new walls, which are kept under keys of their own."""
+
 
 def run(context: Context) -> dict[str, float]:
     """Let the best candidate play against the champion, and leave ``decision.json``."""
@@ -31,7 +34,7 @@ def run(context: Context) -> dict[str, float]:
     live = LiveDecision(context, table, best, decision["opponent"])
     if candidate is None or not opponent:
         live.write_last()
-        decision |= {"test": None, "match": None, "is_won": candidate is not None}
+        decision |= {"test": None, "match": None, "other_seatings": {}, "is_won": candidate is not None}
         write_json(context.folder / tournament_report.DECISION_NAME, decision)
         return {"is_won": decision["is_won"]}
     live.write_first()
@@ -41,8 +44,9 @@ def run(context: Context) -> dict[str, float]:
     for sentence in report.forfeits.sentences((candidate.name, decision["opponent"])):
         context.warn(sentence)
     decision |= {
-        "test": {key: value for key, value in report.to_json().items() if key != "fresh_match"} | names,
+        "test": {key: value for key, value in report.to_json().items() if key not in _FRESH_KEYS} | names,
         "match": None if report.fresh is None else report.fresh.to_json() | names,
+        "other_seatings": {match.seating: match.to_json() | names for match in report.other_seatings},
         "is_won": report.outcome.decision == "better",
     }
     write_json(context.folder / tournament_report.DECISION_NAME, decision)
@@ -90,4 +94,8 @@ def _figures(report: SequentialReport) -> dict[str, float]:
         for name, found in (("difference", report.fresh.difference), ("points", report.fresh.points_difference)):
             figures |= {name: found.mean, f"{name}_low": found.interval.low, f"{name}_high": found.interval.high}
         figures["hanchans"] = report.fresh.hanchans
+    for match in report.other_seatings:
+        low, high = match.difference.interval.low, match.difference.interval.high
+        names = (f"difference_{match.seating}{end}" for end in ("", "_low", "_high"))
+        figures |= dict(zip(names, (match.difference.mean, low, high), strict=True))
     return figures

@@ -73,7 +73,8 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
     tags = {"candidate": candidate, "tournament": tournament, "night": night}
     tags |= {"report": report} if report else {}
     tags |= {"verdict": test["verdict"] if test else "no opponent"} | ({"opponent": opponent} if opponent else {})
-    metrics = {} if match is None else _figures(match, test)
+    others = decision.get("other_seatings", {})  # an earlier version had none
+    metrics = {} if match is None else _figures(match, test, others)
     tags |= {name.partition("/")[2]: f"{value:g}" for name, value in metrics.items()}
     if test is None:
         why = "It is the first candidate: there was no champion and no baseline to beat."
@@ -81,7 +82,7 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
         tags |= _bounds(test)
         why = _failure(test, opponent, pool.version)
     else:
-        why = _evidence(match, test, opponent, pool.version)
+        why = _evidence(match, test, opponent, pool.version) + _seatings(others)
     now = f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
     stored = next(entrant.stored for entrant in pool.entrants if entrant.name == candidate)
     tags |= {"stored": " ".join(stored)} if stored else {}
@@ -103,10 +104,11 @@ def promotion_of(decision: Mapping[str, Any], pool: Pool, night: str, tournament
     )
 
 
-def _figures(match: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, float]:
-    """Return the figures of the match on new walls."""
+def _figures(match: Mapping[str, Any], test: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, float]:
+    """Return the figures of the matches on new walls."""
     low, high = match["paired_difference"]["interval"]
-    return {
+    seatings = {name: other["paired_difference"]["average_placement"] for name, other in others.items()}
+    return {f"promotion/difference_{name}": value for name, value in seatings.items()} | {
         "promotion/difference": match["paired_difference"]["average_placement"],
         "promotion/difference_low": low,
         "promotion/difference_high": high,
@@ -139,6 +141,19 @@ def _failure(test: Mapping[str, Any], opponent: str, version: str | None) -> str
 
 def _named(opponent: str, version: str | None) -> str:
     return f"{opponent} (version {version})" if version else opponent
+
+
+def _seatings(others: Mapping[str, Any]) -> str:
+    """Return a sentence for each match in another seating; empty if there was none."""
+    text = ""
+    for name, match in others.items():
+        found = match["paired_difference"]
+        low, high = found["interval"]
+        text += (
+            f" With {name} at a table: {found['average_placement']:+.3f} ({low:+.3f} to {high:+.3f}) on the scale of "
+            f"1v3, over {match['hanchans']:,} hanchans."
+        )
+    return text
 
 
 def _evidence(match: Mapping[str, Any], test: Mapping[str, Any], opponent: str, version: str | None) -> str:

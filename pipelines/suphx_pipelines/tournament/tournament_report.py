@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from suphx.atomic_file import write_atomically
+from suphx.evaluation.match_config import chosen_seatings
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
@@ -134,15 +135,36 @@ def _decision(decision: Mapping[str, Any]) -> str:
     ]
     unit = "places" if test["decides"] == "placement" else "points per hanchan"
     text = (
-        f"The match ({test['seating']}) was played until it was decided whether the candidate is better by "
-        f"{test['difference']:g} {unit}, with at most {100 * test['error']:g} % errors of each kind: "
+        f"The match ({chosen_seatings(test['seating'])[0]}) was played until it was decided whether the candidate is "
+        f"better by {test['difference']:g} {unit}, with at most {100 * test['error']:g} % errors of each kind: "
         f"{test['verdict'].replace('_', ' ')} after {number(test['hanchans'])} hanchans (log-likelihood ratio "
         f"{decimal(test['log_likelihood_ratio'])}; the match ends at ±{decimal(test['bound'])})."
     )
     about = f"Candidate minus opponent. Points for first to fourth place: {', '.join(map(str, test['points']))}."
     columns = ("difference", "always-valid 95 % interval", "on new walls", "95 % interval on new walls")
     shown = columns if match else columns[:2]
-    return report_page.paragraph(text) + report_page.table(shown, [row[: len(shown)] for row in rows], about=about)
+    decided = report_page.table(shown, [row[: len(shown)] for row in rows], about=about)
+    return report_page.paragraph(text) + decided + _seatings(decision)
+
+
+def _seatings(decision: Mapping[str, Any]) -> str:
+    """Return the matches on new walls in all seatings as a table; empty if there was only one."""
+    others = decision.get("other_seatings")  # an earlier version had none
+    if not others:
+        return ""
+    first = decision["match"]
+    rows = [
+        (
+            name,
+            number(match["hanchans"]),
+            *_fresh_cells(match, "paired_difference", 3),
+            *_fresh_cells(match, "points_difference", 1),
+        )
+        for name, match in {first["seating"]: first, **others}.items()
+    ]
+    about = "On new walls, candidates against opponents at a table; all on the scale of 1v3."
+    columns = ("seating", "hanchans", "placement", "95 % interval", "points per hanchan", "95 % interval")
+    return report_page.table(columns, rows, about=about)
 
 
 def _fresh_cells(match: Mapping[str, Any] | None, name: str, digits: int) -> tuple[str, str]:

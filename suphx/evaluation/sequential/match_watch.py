@@ -74,7 +74,7 @@ class MatchWatch:
         before = self._state.sums.walls
         placements = rows[CANDIDATE, :, :SEATS].reshape(-1, SEATS, SEATS).sum(axis=1)
         self._placements[first] = placements
-        values = self._config.deciding.wall_sums(placements.astype(np.int64), self._config.seating)
+        values = self._config.deciding.wall_sums(placements.astype(np.int64), self._config.deciding_seating)
         self._state = self._state.with_block(first, values.tolist(), self._test)
         return self._state.sums.walls > before
 
@@ -107,4 +107,4 @@ class MatchWatch:
         if not walls:
             return WallSums()
         placements = np.concatenate(walls)[: self._state.sums.walls].astype(np.int64)
-        return WallSums().with_walls(measure.wall_sums(placements, self._config.seating).tolist())
+        return WallSums().with_walls(measure.wall_sums(placements, self._config.deciding_seating).tolist())

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import get_args
 
-from suphx.evaluation.match_config import PHOENIX_POINTS, SEATS, MeasureName, Seating
+from suphx.evaluation.match_config import (
+    PHOENIX_POINTS,
+    SEATS,
+    MeasureName,
+    Seating,
+    SeatingChoice,
+    chosen_seatings,
+)
 from suphx.evaluation.sequential.sequential_test import FIRST_LOOK, LOOK_EVERY, SequentialTest
 from suphx.evaluation.sequential.wall_sums import WallScale
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
@@ -27,8 +34,9 @@ class SequentialConfig:
     """What decides: the average placement, or points. Both are reported."""
     points: tuple[int, ...] = PHOENIX_POINTS
     """What first to fourth place are worth; by default in Tenhou's phoenix room for 7 dan."""
-    seating: Seating = "1v3"
-    """Candidates against baselines at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three."""
+    seating: SeatingChoice = "1v3"
+    """Candidates against baselines at a table: 1v3, 2v2 or 3v1. The difference is on the same scale in all three. all:
+    1v3 decides, and after a pass there is a match on new walls in each of the three."""
 
     def __post_init__(self) -> None:
         if not 0 < self.difference < float("inf"):
@@ -37,11 +45,16 @@ class SequentialConfig:
             raise ValueError(f"error is {self.error}: use a number above 0 and below 0.5, such as 0.01")
         for name, value, allowed in (
             ("decides", self.decides, get_args(MeasureName)),
-            ("seating", self.seating, get_args(Seating)),
+            ("seating", self.seating, get_args(SeatingChoice)),
         ):
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}: use one of {', '.join(allowed)}")
         points_measure(self.points)
+
+    @property
+    def deciding_seating(self) -> Seating:
+        """The seating of the match that decides."""
+        return chosen_seatings(self.seating)[0]
 
     @property
     def measures(self) -> tuple[Measure, Measure]:
@@ -55,7 +68,7 @@ class SequentialConfig:
 
     def scale(self, measure: Measure) -> WallScale:
         """Return how walls of ``measure`` become a gain."""
-        return WallScale(measure.sign * float(wall_unit(self.seating)), measure.wall_spread)
+        return WallScale(measure.sign * float(wall_unit(self.deciding_seating)), measure.wall_spread)
 
     def test(self) -> SequentialTest:
         """Return the test that decides."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.match import I32, MatchReport, play_match, play_walls
+from suphx.evaluation.match import I32, MatchReport, play_seatings, play_walls
 from suphx.evaluation.match_config import check_hanchans
 from suphx.evaluation.sequential.match_watch import MatchWatch, SequentialOutcome
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
@@ -42,7 +42,9 @@ class SequentialReport:
     config: SequentialConfig
     outcome: SequentialOutcome
     fresh: MatchReport | None
-    """Played only after a pass: its difference is the one to publish."""
+    """Played only after a pass, in the seating that decided: its difference is the one to publish."""
+    other_seatings: tuple[MatchReport, ...] = ()
+    """After a pass with the seating ``all``: the matches on the same new walls in the other seatings."""
     forfeits: Forfeits = field(default_factory=Forfeits)
     """Of candidate (0) and baseline (1), on the walls that decided."""
 
@@ -61,7 +63,10 @@ class SequentialReport:
         if outcome.decision == "undecided":
             text = f"{claim}: {outcome.hanchans:,} hanchans played, about {outcome.expected_hanchans:,.0f} more needed"
             text += f" ({interval})"
-        return text if self.fresh is None else f"{text}; on new walls {_fresh_text(self.fresh)}"
+        if self.fresh is None:
+            return text
+        others = "".join(f"; {match.seating}: {_fresh_text(match)}" for match in self.other_seatings)
+        return f"{text}; on new walls {_fresh_text(self.fresh)}{others}"
 
     def to_json(self) -> dict[str, object]:
         """Return the keys that scripts read."""
@@ -86,6 +91,7 @@ class SequentialReport:
             "always_valid_intervals": intervals,
             "forfeits": self.forfeits.to_json(("candidate", "baseline")),
             "fresh_match": None if self.fresh is None else self.fresh.to_json(),
+            "other_seatings": {match.seating: match.to_json() for match in self.other_seatings},
         }
 
 
@@ -108,6 +114,7 @@ def play_sequential_match(
 ) -> SequentialReport:
     """Play until ``config`` decides, at most ``max_hanchans`` games, and after a pass ``fresh_hanchans`` on new walls.
 
+    With the seating ``all`` the games on new walls are played in each of the three seatings.
     The result does not depend on ``workers``, nor on kills if ``kept`` has the finished parts. ``tell`` gets the state
     after each look; ``records`` may also get games that had begun before the decision.
     Other arguments and errors as for ``play_match``. ValueError for a budget that allows no decision.
@@ -115,12 +122,13 @@ def play_sequential_match(
     check_budget(max_hanchans)
     check_hanchans(fresh_hanchans)
     watch = MatchWatch(config, last_look(max_hanchans))
-    how: dict[str, Any] = {"seating": config.seating, "workers": workers, "rules": rules}
+    how: dict[str, Any] = {"workers": workers, "rules": rules}
     how |= {"has_draw_lanes": has_draw_lanes, "load": load, "progress": progress}
     lost: list[tuple[int, str]] = []
     blocks = play_walls(
         (candidate, baseline),
         wall_seeds(seed, watch.max_walls),
+        seating=config.deciding_seating,
         walls_per_task=LOOK_EVERY,
         max_tables=_MAX_TABLES,
         kept=kept,
@@ -129,25 +137,38 @@ def play_sequential_match(
         **how,
     )
     forfeits = _follow(blocks, lost, watch, tell)
-    where: dict[str, Any] = {
-        "kept": None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
-        "records": None if records is None else records / FRESH_FOLDER,
-    }
-    fresh = None
+    fresh: tuple[MatchReport, ...] = ()
     if watch.outcome().decision == "better":
-        new_seed = (seed + _FRESH_SEEDS) % MAX_WALL_SEED
-        fresh = play_match(
-            candidate, baseline, num_hanchans=fresh_hanchans, seed=new_seed, points=config.points, **where, **how
-        )
+        how |= {"num_hanchans": fresh_hanchans, "seed": (seed + _FRESH_SEEDS) % MAX_WALL_SEED}
+        fresh = _play_fresh((candidate, baseline), config, kept, records, how)
     return SequentialReport(
         candidate=candidate,
         baseline=baseline,
         seed=seed,
         config=config,
         outcome=watch.outcome(),
-        fresh=fresh,
+        fresh=fresh[0] if fresh else None,
+        other_seatings=fresh[1:],
         forfeits=forfeits,
     )
+
+
+def _play_fresh(
+    agents: tuple[str, str],
+    config: SequentialConfig,
+    kept: KeptResults | None,
+    records: Path | None,
+    how: dict[str, Any],
+) -> tuple[MatchReport, ...]:
+    """Play on new walls in each seating of ``config``, first in the one that decided."""
+    return play_seatings(
+        *agents,
+        config.seating,
+        points=config.points,
+        kept=None if kept is None else KeptResults(kept.folder / FRESH_FOLDER),
+        records=None if records is None else records / FRESH_FOLDER,
+        **how,
+    ).matches
 
 
 def _follow(

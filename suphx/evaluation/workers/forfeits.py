@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -14,6 +14,16 @@ class Forfeits:
     counts: Counter[int] = field(default_factory=Counter)
     reasons: dict[int, str] = field(default_factory=dict)
     """Why the agent forfeited, one of the reasons: the same one in whatever order games end."""
+
+    @classmethod
+    def together(cls, parts: Iterable[Forfeits]) -> Forfeits:
+        """Return the forfeits of several matches as those of one."""
+        total = cls()
+        for part in parts:
+            total.counts.update(part.counts)
+            for agent, reason in part.reasons.items():
+                total.reasons[agent] = min(reason, total.reasons.get(agent, reason))
+        return total
 
     def note(self, agent: int, reason: str) -> None:
         """Count a forfeit of ``agent``."""

@@ -169,6 +169,8 @@ from .bench.asked_position import (
     observed_rows as observed_rows,
     recorded_positions as recorded_positions,
 )
+from .bench.changed_habit import HABITS as HABITS, Habit as Habit
+from .bench.ordinal_wall import OrdinalWallSimulator as OrdinalWallSimulator
 from .bench.peer import (
     HandPeer as HandPeer,
     RiichiEnvPeer as RiichiEnvPeer,

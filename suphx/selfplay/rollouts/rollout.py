@@ -100,6 +100,7 @@ def play_stream(
     has_draw_lanes: bool = False,
     progress: Callable[[float], None] | None = None,
     note_forfeit: NoteForfeit = lambda game, seat, reason: None,
+    simulator_type: type[Simulator] = Simulator,
 ) -> Iterator[GameLog]:
     """Play ``games`` and yield their logs, with the agents' names, in the order of the games.
 
@@ -107,13 +108,13 @@ def play_stream(
     agents get many tables at a time until no game is left. With ``has_draw_lanes`` every seat draws from its own
     positions of the wall, so that games of one seed have more in common (docs/evaluation.md). ``progress`` is called
     with parts of games while they are played; their sum is the number of games. ``note_forfeit`` is called before the
-    log of its game is yielded.
+    log of its game is yielded. ``simulator_type`` is another class for measurements, such as one with other walls.
     """
     followers = [agent for agent in agents if isinstance(agent, GameFollower)]
     num_tables = min([num_tables, *(follower.max_tables for follower in followers)])
     if num_tables < 1:
         return
-    simulator = Simulator(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
+    simulator = simulator_type(num_tables, rules, stops_at_kyoku_end=True, has_draw_lanes=has_draw_lanes)
     pool = _GamePool(agents, games, simulator, GameParts(num_tables, progress), note_forfeit)
     if not followers:
         yield from pool.play()

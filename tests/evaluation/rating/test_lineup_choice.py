@@ -8,15 +8,17 @@ from suphx.evaluation.rating.plackett_luce import Derivatives, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import POINTS, rate_agents
 from suphx.evaluation.stable_rank import F64
+from suphx.evaluation.tournament import ROUNDS
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall
 
 
-def chosen_games(names: list[str], strengths: F64, num_walls: int, rounds: int) -> list[RatedGame]:
+def chosen_games(names: list[str], strengths: F64, num_walls: int) -> list[RatedGame]:
+    """Return the games of one night, whose lineups are chosen as in a tournament."""
     rng = np.random.default_rng(0)
     games: list[RatedGame] = []
     wall = 0
-    for _ in range(rounds):
-        for lineup in choose_lineups(games, names, num_walls // rounds, anchor=ANCHOR):
+    for _ in range(ROUNDS):
+        for lineup in choose_lineups(games, names, num_walls // ROUNDS, anchor=ANCHOR):
             games += play_wall(rng, wall, lineup, names, strengths)
             wall += 1
     return games
@@ -34,7 +36,7 @@ def uncertainty_of_the_second(games: list[RatedGame]) -> float:
 
 def test_twenty_agents_are_rated_within_ten_thousand_hanchans() -> None:
     names, strengths = agent_names(20), np.linspace(0, 300, 20) / POINTS
-    games = chosen_games(names, strengths, 2500, rounds=10)
+    games = chosen_games(names, strengths, 2500)
     assert len(games) == 10_000
     ratings = rate_agents(games, anchor=ANCHOR)
     ranking = sorted(names, key=lambda name: -ratings[name].rating)

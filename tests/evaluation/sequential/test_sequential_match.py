@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation.match_config import MeasureName, Seating
+from suphx.evaluation.match_config import MeasureName, Seating, SeatingChoice
 from suphx.evaluation.sequential.match_watch import MatchWatch
 from suphx.evaluation.sequential.sequential_config import SequentialConfig, check_budget, last_look
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
@@ -22,7 +22,7 @@ def play(
     candidate: str = "ukeire",
     baseline: str = "tsumogiri",
     *,
-    seating: Seating = "1v3",
+    seating: SeatingChoice = "1v3",
     decides: MeasureName = "placement",
     difference: float = 0.5,
     workers: Workers = 1,
@@ -106,6 +106,24 @@ def test_the_better_agent_passes_in_all_seatings_by_points_too(seating: Seating)
     assert report.outcome.intervals["placement"].high < 0
     worse = play("tsumogiri", "ukeire", seating=seating, decides="points", difference=30)
     assert worse.outcome.decision == "not_better"
+
+
+def test_all_seatings_are_played_on_the_new_walls_after_a_pass(tmp_path: Path) -> None:
+    alone, report = play(), play(seating="all", kept=KeptResults(tmp_path))
+    assert report.outcome == alone.outcome, "one against three decides"
+    assert report.fresh is not None
+    assert report.fresh.to_json() == alone.to_json()["fresh_match"]
+    assert [match.seating for match in report.other_seatings] == ["2v2", "3v1"]
+    assert all(match.difference.mean < 0 and match.hanchans == 24 for match in report.other_seatings)
+    assert {match.seed for match in report.other_seatings} == {report.fresh.seed}, "on the same new walls"
+    values = json.loads(json.dumps(report.to_json()))
+    assert (values["seating"], values["fresh_match"]["seating"]) == ("all", "1v3")
+    assert {name: match["seating"] for name, match in values["other_seatings"].items()} == {"2v2": "2v2", "3v1": "3v1"}
+    assert "; 3v1: average placement -" in report.verdict()
+    played: list[float] = []
+    again = play(seating="all", kept=KeptResults(tmp_path), progress=played.append)
+    assert again.to_json() == report.to_json(), "all of it from the kept parts"
+    assert play("tsumogiri", "tsumogiri", seating="all").other_seatings == ()
 
 
 def test_workers_and_kills_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

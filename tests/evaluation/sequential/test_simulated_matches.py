@@ -66,17 +66,20 @@ def test_errors_stay_within_the_promised_rate_and_use_it() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("difference", "hanchans", "matches"), [(0.05, 2_000, 6_000), (0.02, 12_000, 4_000)])
-def test_small_differences_are_decided_within_the_promised_hanchans(
+@pytest.mark.parametrize(("difference", "hanchans", "matches"), [(0.05, 2_000, 6_000), (0.02, 12_200, 4_000)])
+def test_small_differences_are_decided_within_the_hanchans_of_the_page(
     difference: float, hanchans: int, matches: int
 ) -> None:
-    """On walls of real nets, with errors of 5 % each, whether or not there is a difference."""
+    """On walls of real nets, with errors of 5 % each, on average of equal agents and a better one.
+
+    The bounds are those of docs/evaluation.md, without an allowance for the chance in the simulation.
+    """
     test = SequentialConfig(difference=difference, error=0.05).test()
     measured = MeasuredWalls(MEASURED_WALLS, SCALE)
     rng = np.random.default_rng(1)
     equal, better = (
         simulate_matches(test, measured.with_gain(gain), matches=matches, rng=rng) for gain in (0.0, difference)
     )
-    for result, wrong in ((equal, equal.better), (better, 1 - better.better)):
-        assert result.mean_hanchans < hanchans + 2 * result.standard_error
+    assert (equal.mean_hanchans + better.mean_hanchans) / 2 < hanchans
+    for wrong in (equal.better, 1 - better.better):
         assert wrong < 0.05 + 2 * math.sqrt(0.05 * 0.95 / matches)

@@ -74,6 +74,34 @@ def test_people_see_both_sides_in_one_table(capsys: pytest.CaptureFixture[str], 
     assert max(map(len, lines)) <= 100
 
 
+def test_all_seatings_are_three_matches(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    common = ["evaluate", "--candidate", "ukeire", "--baseline", "tsumogiri", "--hanchans", "24"]
+    common += ["--workers", "1", "--runs", str(tmp_path)]
+    assert cli.main([*common, "--json"]) == 0
+    alone = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert cli.main([*common, "--seating", "all", "--json", "--keep-games", str(tmp_path / "games")]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    others = result.pop("other_seatings")
+    assert alone.pop("other_seatings") == {}
+    assert result | {"seconds": 0} == alone | {"seconds": 0}
+    assert {name: match["seating"] for name, match in others.items()} == {"2v2": "2v2", "3v1": "3v1"}
+    assert all(match["hanchans"] == 24 for match in others.values())
+    assert len(list((tmp_path / "games").rglob("*.tsv.xz"))) == 3
+    assert cli.main([*common, "--seating", "3v1", "--json"]) == 0
+    single = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert single["paired_difference"] == others["3v1"]["paired_difference"]
+    assert cli.main([*common, "--seating", "all"]) == 0
+    output = capsys.readouterr().out
+    assert "other seatings:" in output
+    assert "2v2" in output
+    assert "3v1" in output
+
+
+def test_seatings_are_not_for_single_deals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate_deals(tmp_path, "ukeire", "--seating", "all") == 1
+    assert "--seating all is for whole games" in capsys.readouterr().err
+
+
 def evaluate_deals(runs: Path, candidate: str, *more: str) -> int:
     options = ["--deals", "20", "--workers", "1", "--runs", str(runs)]
     return cli.main(["evaluate", "--candidate", candidate, "--baseline", "tsumogiri", *options, *more])

@@ -1,4 +1,4 @@
-"""A tournament of short games in a process of its own, which can be killed: ``python -m … RUNS WORKERS``, over Ray."""
+"""A tournament of short games in a process of its own, which can be killed: ``python -m … RUNS WORKERS [ray]``."""
 
 from __future__ import annotations
 
@@ -35,4 +35,5 @@ if __name__ == "__main__":
     with pytest.MonkeyPatch.context() as patch:
         for module in ("match", "tournament"):
             patch.setattr(f"suphx.evaluation.{module}.tenhou", one_deal_rules)
-        play(Path(sys.argv[1]), over_ray(int(sys.argv[2])))
+        workers = int(sys.argv[2])
+        play(Path(sys.argv[1]), over_ray(workers) if "ray" in sys.argv[3:] else replace(SHORT, workers=workers))

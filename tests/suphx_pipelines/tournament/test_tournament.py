@@ -32,6 +32,7 @@ from suphx_platform.tracking.tracking import TrackingStore
 from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
+from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
 from tests.suphx_platform.agents.bot_program import BOT
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -75,6 +76,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
         ("decision.test.difference", "0", "above 0"),
         ("decision.test.error", "0.6", "below 0.5"),
         ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
+        ("decision.test.seating", "4v0", "use one of 1v3, 2v2, 3v1, all"),
         ("registry.alias", "the best", "use letters"),
         ("night", "a/b", "use a date"),
     ):
@@ -239,6 +241,26 @@ def test_a_promoted_version_has_its_evidence_and_links_the_run_that_trained_it(r
     assert 96 <= int(version.tags["decision_hanchans"]) <= 320
 
 
+def test_all_seatings_are_reported_with_a_promotion(runs: Path) -> None:
+    save_keeper(runs / "a-1" / "reinforcement")
+    test = replace(SMALL.decision.test, seating="all")
+    recipe = replace(SMALL, decision=replace(SMALL.decision, baseline="random", test=test))
+    result = play(runs, recipe)
+    assert result["promoted"]
+    decision = read_json(runs / str(result["run_id"]) / "decision" / "decision.json")
+    assert decision["match"]["seating"] == "1v3"
+    others = decision["other_seatings"]
+    assert {name: match["hanchans"] for name, match in others.items()} == {"2v2": 24, "3v1": 24}
+    page = Path(result["report"]).read_text()
+    assert "The match (1v3) was played until" in page
+    for text in ("seating", "2v2", "3v1"):
+        assert text in page
+    version = TrackingStore(runs).client.get_model_version("suphx", "1")
+    difference = others["3v1"]["paired_difference"]["average_placement"]
+    assert float(version.tags["difference_3v1"]) == pytest.approx(difference, abs=1e-4)
+    assert f"With 3v1 at a table: {difference:+.3f} (" in (version.description or "")
+
+
 def test_a_champion_among_the_newest_is_no_candidate_and_damaged_nets_do_not_play(runs: Path) -> None:
     save_random(runs / "a-1" / "reinforcement")
     play(runs, night(1))
@@ -284,6 +306,12 @@ def test_a_killed_leaderboard_keeps_the_games_that_it_has_played(runs: Path) -> 
         play(runs, recipe)
     result = play(runs)
     folder = runs / str(result["run_id"]) / "leaderboard"
+    expected = results(runs)
+    kept = sorted((folder / "games").iterdir())
+    for lost in (*kept[:2], *(folder / name for name in ("done.json", "table.json", "games.json"))):
+        lost.unlink()
+    assert play(runs)["agents"] == result["agents"]
+    assert results(runs) == expected, "byte for byte, whichever games are played again"
     (folder / "done.json").unlink()
     (folder / "table.json").unlink()
     for games in (folder / "games").iterdir():  # to tell them from those that are played again
@@ -311,11 +339,14 @@ def test_a_killed_process_loses_its_own_games_only(runs: Path, tmp_path: Path, m
     (folder,) = runs.glob("*/leaderboard")
     kept = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert kept
+    undisturbed = shutil.copytree(runs, tmp_path / "undisturbed", ignore=shutil.ignore_patterns("nightly-*"))
     result = play(runs, replace(recipe, workers=1))
     assert sum(row["hanchans"] for row in result["agents"].values()) == 4 * 20
     after = {path.name: path.stat().st_mtime_ns for path in (folder / "games").iterdir()}
     assert len(after) == 5
     assert kept.items() <= after.items()
+    play(undisturbed, replace(recipe, workers=1))
+    assert results(runs) == results(undisturbed)
 
 
 def test_a_tournament_killed_after_the_alias_moved_says_the_same_again(runs: Path) -> None:

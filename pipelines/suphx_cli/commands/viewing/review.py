@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import add_runs, examples, positive
+from suphx_cli.commands.viewing.held_out import add_held_out, count_held_out, training_games
 from suphx_cli.commands.viewing.record_agent import (
     add_cost,
     check_cost,
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from suphx.games.riichi import GameLog
     from suphx.selfplay.agents.agent import Agent
     from suphx_cli.arguments.parsing import Subparsers
+    from suphx_cli.commands.viewing.held_out import HeldOut
     from suphx_platform.console.console import Console
 
 _NUM_PAGES = 10
 """Games with a page of their own."""
 _NUM_DIFFERENCES = 50
+_HOW_TO_HOLD_OUT = ("To review other games, add --held-out.", "Name the run that trained the nets: --trained-in RUN.")
+"""If it is known which games are held out, and if it is not."""
 
 
 def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
@@ -42,7 +46,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
         f"first {_NUM_PAGES} games. AGENT: {AGENT_FORMS}; not adapt: and mjai:, which must follow whole games.",
         epilog=examples(
             "suphx review game.mjlog --agent runs/RUN/supervised --player Anna",
-            "suphx review records --agent runs/RUN/supervised --games 200 --out review-of-records",
+            "suphx review records --agent runs/RUN/supervised --held-out --games 200 --out review-of-records",
             "suphx review game.mjlog --agent runs/RUN/supervised --player Anna --cost 64",
         ),
     )
@@ -55,6 +59,7 @@ def add_parser(commands: Subparsers, options: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, default=Path("review"), metavar="FOLDER", help="folder to write (default: review)"
     )
+    add_held_out(parser)
     add_cost(parser)
     add_runs(parser)
     parser.set_defaults(execute=execute)
@@ -70,13 +75,23 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
         from suphx_platform.kernels.kernel_warmup import compile_kernels
 
     compile_kernels(console, "engine", "replay", "encoder", "scripted games", "net games")
-    logs = list(islice(iter_records([args.record], quarantine=Quarantine()), args.games))
+    run, learned = training_games(args)
+    records = iter_records([args.record], quarantine=Quarantine())
+    if args.held_out and learned is not None:
+        records = (log for log in records if learned.is_held_out(log.id))
+    logs = list(islice(records, args.games))
     seated = [(log, _seat(log, args.player)) for log in logs]
     if args.player is not None:
         seated = [(log, seat) for log, seat in seated if seat is not None]
     if not seated:
         who = "" if args.player is None else f" of {args.player!r}"
-        raise ValueError(f"{args.record} has no game{who} among its first {args.games}: see suphx records verify")
+        which = f" that {run or args.agent} has not learned from" if args.held_out else ""
+        raise ValueError(
+            f"{args.record} has no game{who}{which} among its first {args.games}: see suphx records verify"
+        )
+    held_out = count_held_out([log for log, _ in seated], run, learned)
+    if not held_out.is_clean:
+        console.warn(f"{held_out.sentence()} {_HOW_TO_HOLD_OUT[held_out.held_out is None]}")
     agent: Agent = loaded_agent(args.agent, args.runs, console)
     judge = cost_judge(args, agent)
     reviewed: list[ReviewedGame] = []
@@ -86,11 +101,12 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             progress.advance(1)
     decisions = [decision for game in reviewed for decision in game.decisions]
     unit = None if judge is None else judge.unit
-    _write(args, reviewed, [seat for _, seat in seated], decisions, unit)
+    _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)
     table = agreement_table(decisions)
     return {
         "games": len(reviewed),
         "decisions": len(decisions),
+        "held_out": held_out.to_json(),
         "agreement": table[0]["agreement"] if table else None,
         "groups": table,
         "cost": None if unit is None else cost_summary(decisions, unit, args.cost),
@@ -111,6 +127,7 @@ def _write(
     seats: list[int | None],
     decisions: list[ReviewedDecision],
     cost_unit: str | None,
+    held_out: HeldOut,
 ) -> None:
     """Write the pages and the JSON."""
     from suphx.atomic_file import write_atomically
@@ -128,10 +145,10 @@ def _write(
         page = viewer_page({**game.values, "agent": args.agent}, title=title, seat=seat or 0)
         write_atomically(args.out / pages[title], [page.encode()])
     cost = None if cost_unit is None else cost_summary(decisions, cost_unit, args.cost)
-    values = {"agent": args.agent, "groups": agreement_table(decisions), "cost": cost}
+    values = {"agent": args.agent, "held_out": held_out.to_json(), "groups": agreement_table(decisions), "cost": cost}
     rows = [asdict(one) | {"cost": one.cost and one.cost.to_json()} for one in decisions]
     write_json(args.out / "review.json", values | {"decisions": rows})
     choose = largest_differences if cost is None else dearest_differences
     shown = choose(decisions, _NUM_DIFFERENCES)
-    page = review_page(args.agent, decisions, shown, pages, cost)
+    page = review_page(args.agent, decisions, shown, pages, cost, note=held_out.sentence())
     write_atomically(args.out / "review.html", [page.encode()])

@@ -1,4 +1,4 @@
-"""What matches cost: hanchans that draw lanes save, lengths of sequential matches, speed and memory.
+"""What matches cost: hanchans that shared walls save, lengths of sequential matches, speed and memory.
 
 Imports selfplay/ beside it, agents/ and on_ray/process_memory.py.
 Start in match.py.

@@ -9,11 +9,16 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.review import KINDS
+from suphx.games.riichi import write_store
 from suphx.games.riichi.records.mjlog.mjlog_writer import write_mjlog
 from suphx.models.checkpoints.reward_checkpoint import REWARD_PREDICTOR_FILE, RewardHeader, save_reward_predictor
 from suphx.models.nets.reward_predictor import RewardPredictor
 from suphx.models.nets.reward_predictor_config import RewardPredictorConfig
+from suphx.training.data.split import SplitConfig
 from suphx_cli import cli
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import to_toml
+from suphx_pipelines.review.training_games import games_of_run
 from tests.games.riichi.builders.random_game import random_game
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -154,3 +159,73 @@ def test_wrong_settings_of_costs_are_refused(
 ) -> None:
     assert cli.main(["review", str(records), "--agent", "ukeire", *arguments]) == 1
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+NUM_GAMES = 8
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Eight records of one deal each, and a run that has learned from the first six of them."""
+    folder = tmp_path_factory.mktemp("trained")
+    records, run = folder / "records", folder / "runs" / "small-1"
+    records.mkdir()
+    whole = random_game(0)
+    games = [dataclasses.replace(whole, id=f"game{number}", kyokus=whole.kyokus[:1]) for number in range(NUM_GAMES)]
+    for game in games:
+        (records / f"{game.id}.mjlog").write_text(write_mjlog(game), encoding="utf-8")
+    write_store(games[:6], run / "records" / "store")
+    split = SplitConfig(validation_fraction=0.2, test_fraction=0.4)
+    (run / "recipe.toml").write_text(to_toml(Recipe(name="small", split=split)))
+    save_random(run / "supervised")
+    return records, run
+
+
+def test_held_out_games_are_those_that_the_run_has_not_learned_from(
+    trained: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, run = trained
+    games = games_of_run(run)
+    expected = {f"game{number}" for number in range(NUM_GAMES)} - games.learned
+    assert {"game6", "game7"} < expected, "two games that the run never had, and its test games"
+    out = tmp_path / "out"
+    common = [str(records), "--agent", f"{run}/supervised:matched", "--out", str(out), "--runs", str(run.parent)]
+    result = review(capsys, *common, "--held-out")
+    known = {"run": "small-1", "games": len(expected), "test_games": len(games.test)}
+    assert (result["games"], result["held_out"]) == (len(expected), known)
+    values = json.loads((out / "review.json").read_text())
+    assert {one["game"] for one in values["decisions"]} == expected
+    assert values["held_out"] == known
+    sentence = f"{len(expected)} of {len(expected)} games are held out: the run small-1 has not learned from them"
+    assert sentence in (out / "review.html").read_text()
+
+
+def test_games_that_the_nets_have_learned_from_are_counted_with_a_warning(
+    trained: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, run = trained
+    number = NUM_GAMES - len(games_of_run(run).learned)
+    arguments = [str(records), "--out", str(tmp_path / "out"), "--runs", str(run.parent)]
+    assert cli.main(["review", *arguments, "--agent", str(run / "supervised")]) == 0
+    assert f"{number} of {NUM_GAMES} games are held out" in (error := capsys.readouterr().err)
+    assert "add --held-out" in error
+    copied = save_random(tmp_path / "copied")
+    assert cli.main(["review", *arguments, "--agent", str(copied)]) == 0
+    assert "It is not known whether the nets have learned from these games" in (error := capsys.readouterr().err)
+    assert "--trained-in RUN" in error
+    named = review(capsys, *arguments, "--agent", str(copied), "--trained-in", "small-1", "--held-out")
+    assert named["games"] == number
+    assert cli.main(["review", *arguments, "--agent", "ukeire"]) == 0
+    assert "held out" not in capsys.readouterr().err, "a baseline has learned from no game"
+
+
+def test_held_out_games_of_an_unknown_run_are_refused(
+    trained: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, run = trained
+    nets = save_random(tmp_path / "nets")
+    common = ["review", str(records), "--agent", str(nets), "--held-out", "--runs", str(run.parent)]
+    assert cli.main(common) == 1
+    assert "name the run with --trained-in RUN" in capsys.readouterr().err.splitlines()[-1]
+    assert cli.main([*common, "--trained-in", "smal-1"]) == 1
+    assert "did you mean 'small-1'" in capsys.readouterr().err.splitlines()[-1]

@@ -1,0 +1,56 @@
+"""Which recorded games the nets of a run have learned from: only others show how well the nets do on new games.
+
+>>> games = games_of_run(run_of_nets(Path("runs/laptop-1/supervised")))
+>>> games.is_held_out(log.id)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from suphx.games.riichi import KyokuStore
+from suphx.training.data.split import split_by_game
+from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.recipe.recipe_file import load_config
+from suphx_pipelines.runs.named_run import RECIPE_FILE
+from suphx_pipelines.stages.records import STORE_FOLDER
+
+_RECORDS = "records"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingGames:
+    """The games of records that a run learned from, and those that it kept for its test."""
+
+    learned: frozenset[str] = frozenset()
+    """Ids of the games for training and validation."""
+    test: frozenset[str] = frozenset()
+    """Ids of the games for the test."""
+
+    def is_held_out(self, game_id: str) -> bool:
+        """Tell whether the run has not learned from the game: it is of the test, or not among the run's records."""
+        return game_id not in self.learned
+
+
+def run_of_nets(nets: Path) -> Path | None:
+    """Return the folder of the run that has the folder ``nets``; None if it is not in a run."""
+    folders = nets.resolve().parents
+    return next((folder for folder in folders if (folder / RECIPE_FILE).is_file()), None)
+
+
+def games_of_run(run: Path) -> TrainingGames:
+    """Return the games that the run in the folder ``run`` learned from, split as for its training.
+
+    A run without a records stage has learned from none. ValueError if its recipe or its games cannot be read.
+    """
+    recipe = load_config(Recipe, run / RECIPE_FILE)
+    if recipe.reinforcement.start == "random" and not (run / _RECORDS).is_dir():
+        return TrainingGames()
+    store = KyokuStore.open(run / _RECORDS / STORE_FOLDER)
+    ids = np.array(store.game_ids)
+    split = split_by_game(store.game_ids, np.arange(store.num_games), recipe.split)
+    learned = np.concatenate([split.train, split.validation])
+    return TrainingGames(frozenset(ids[learned].tolist()), frozenset(ids[split.test].tolist()))
