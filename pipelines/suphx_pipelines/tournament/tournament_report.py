@@ -20,7 +20,7 @@ from suphx_pipelines.report import report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
-from suphx_pipelines.tournament import leaderboard_page, night_game
+from suphx_pipelines.tournament import decision_games, leaderboard_page, night_game
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
 
@@ -34,7 +34,7 @@ Row = Mapping[str, Any]
 
 
 def run(context: Context) -> dict[str, float]:
-    """Write the page, the picture and the table into the stage's folder."""
+    """Write the page, the pages of games, the picture and the table into the stage's folder."""
     folders = context.upstream
     pool = read_json(folders["pool"] / POOL_NAME)
     table = read_json(folders["leaderboard"] / TABLE_NAME)
@@ -43,7 +43,7 @@ def run(context: Context) -> dict[str, float]:
     sections = [
         *([("Decision", _decision(decision))] if decision["test"] else []),
         *leaderboard_page.sections(table),
-        ("A game to look at", _game(context)),
+        ("Games to look at", _game(context) + decision_games.links(context, decision)),
         ("Left out", _left_out(pool["left_out"])),
         ("Settings", _settings(context)),
     ]
