@@ -34,9 +34,8 @@ def place_of(log: GameLog) -> int:
 
 
 def values_of(page: Path) -> dict[str, Any]:
-    (data,) = re.findall(
-        r"<script[^>]*application/json[^>]*>(.*?)</script>", page.read_text(encoding="utf-8"), re.DOTALL
-    )
+    text = page.read_text(encoding="utf-8")
+    (data,) = re.findall(r"<script[^>]*application/json[^>]*>(.*?)</script>", text, re.DOTALL)
     values: dict[str, Any] = json.loads(data)
     return values
 
