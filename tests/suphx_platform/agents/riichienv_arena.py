@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from riichienv import GameRule, Observation, RiichiEnv
+from riichienv import GameRule, RiichiEnv
 
 
 class Seated(Protocol):
@@ -58,20 +58,27 @@ def play_hanchan(players: Sequence[Seated], seed: int) -> ArenaGame:
     while not arena.done():
         actions: dict[int, Any] = {}
         for seat, observation in observations.items():
-            answer = _ask(players[seat], observation, game)
+            answer = _ask(players[seat], [json.loads(event) for event in observation.new_events()], game)
             actions[seat] = observation.select_action_from_mjai(answer)
             allowed = [action.to_mjai() for action in observation.legal_actions()]
             assert actions[seat] is not None, f"game {seed}, seat {seat}: {answer} is not among {allowed}"
         observations = arena.step(actions)
-    for seat, observation in arena.get_observations(list(range(len(players)))).items():
-        answer = _ask(players[seat], observation, game)
+    last = _events_after_the_last_move(arena.mjai_log)
+    for seat, player in enumerate(players):
+        answer = _ask(player, last, game)
         assert answer == {"type": "none"}, f"game {seed}, seat {seat}: {answer} after the end"
     return game
 
 
-def _ask(player: Seated, observation: Observation, game: ArenaGame) -> dict[str, Any]:
+def _events_after_the_last_move(log: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return how the game ended: the arena asks nobody after it, but servers send it."""
+    ends = ("hora", "ryukyoku", "end_kyoku", "end_game")
+    num_events = next(number for number, event in enumerate(reversed(log)) if event["type"] not in ends)
+    return list(log[len(log) - num_events :])
+
+
+def _ask(player: Seated, events: list[dict[str, Any]], game: ArenaGame) -> dict[str, Any]:
     """Return the answer of a player to what is new since its last one."""
-    events = [json.loads(event) for event in observation.new_events()]
     game.events.update(event["type"] for event in events)
     player.see(events)
     answer = player.answer()
