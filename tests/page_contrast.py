@@ -1,7 +1,7 @@
 """Find text on a page that is hard to read: its contrast as WCAG 2.2 computes it (success criterion 1.4.3).
 
-A background is that of the elements around the text, laid over each other; of a gradient the worst colour counts. Tiles,
-which are drawings, and what is disabled are not judged.
+A background is that of the elements around the text, laid over each other; of a gradient the worst colour counts.
+Tiles, which are drawings, and what is disabled are not judged.
 """
 
 from __future__ import annotations
