@@ -37,21 +37,29 @@ def section(game: Mapping[str, Any], page: str, match_games: Mapping[str, Any] |
     return body + "".join(_deal(deal, names, is_open=place == 0) for place, deal in enumerate(game["deals"]))
 
 
-def match_links(shown: Mapping[str, Any]) -> str:
+def match_links(shown: Mapping[str, Any], *, has_links: bool = True) -> str:
     """Return links to the pages of the best and the worst games of a match, all in the report's folder.
 
-    ``shown``: ``{"opponent", "hanchans", "games": what match_games.py returns}``; empty without games.
+    ``shown``: ``{"opponent", "hanchans", "games": what match_games.py returns}``; empty without games. Without links
+    the files are named.
     """
     if not shown.get("games"):
         return ""
     text = f"The best and the worst games of the last match against {shown['opponent']}"
     text += f" ({count_text(shown['hanchans'], 'hanchan')}), with the nets' probabilities at their own decisions:"
-    links = [report_page.link(_game_text(game), game["page"]) for game in shown["games"]]
-    return report_page.paragraph(text) + "".join(links)
+    lines = [_game_line(game, has_links=has_links) for game in shown["games"]]
+    return report_page.paragraph(text) + "".join(lines)
+
+
+def _game_line(game: Mapping[str, Any], *, has_links: bool) -> str:
+    text = _game_text(game)
+    if has_links:
+        return report_page.link(text, game["page"])
+    return report_page.paragraph(f"{text}: open {game['page']} beside this page.")
 
 
 def _game_text(game: Mapping[str, Any]) -> str:
-    """Return ``A best game: 1st with 52,300 points``."""
+    """Return ``One of the best games: 1st with 52,300 points``."""
     results = [
         f"{_PLACES[place - 1]} with {number(points)} points"
         for place, points in zip(game["places"], game["points"], strict=True)

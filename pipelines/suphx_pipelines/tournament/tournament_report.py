@@ -16,11 +16,12 @@ from suphx.atomic_file import write_atomically
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report import report_game, report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
-from suphx_pipelines.tournament import decision_games, leaderboard_page, night_game
+from suphx_pipelines.tournament import leaderboard_page, night_game
+from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
 
@@ -40,10 +41,11 @@ def run(context: Context) -> dict[str, float]:
     table = read_json(folders["leaderboard"] / TABLE_NAME)
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
+    games = write_decision_games(context, decision)
     sections = [
         *([("Decision", _decision(decision))] if decision["test"] else []),
         *leaderboard_page.sections(table),
-        ("Games to look at", _game(context) + decision_games.links(context, decision)),
+        ("Games to look at", _game(context) + report_game.match_links(games)),
         ("Left out", _left_out(pool["left_out"])),
         ("Settings", _settings(context)),
     ]

@@ -88,3 +88,6 @@ def test_the_best_and_the_worst_games_of_the_last_match_are_linked() -> None:
         '<a href="game_worst_1.html">One of the worst games: 3rd with 9,000 points and 4th with −1,200 points' in page
     )
     assert match_links({}) == ""
+    named = match_links(shown, has_links=False)
+    assert "<a " not in named
+    assert "1st with 63,300 points: open game_best_1.html beside this page." in named
