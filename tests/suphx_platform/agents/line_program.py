@@ -22,8 +22,9 @@ NONE: dict[str, Any] = {"type": "none"}
 class LineProgram:
     """Consumes: the events of one seat. Produces: the program's answers.
 
-    With ``is_single`` every event is a line of its own, as mjai's own server sends them, and each line has an answer:
-    only the last one of a turn may be a move. Otherwise a line is a list of all new events, as on mjai.app.
+    With ``is_single`` every event is a line of its own, as mjai's own server sends them, and each line has an answer.
+    Only the last one of a turn may be a move, or one that the arena then makes itself, because it is the only legal
+    one. Otherwise a line is a list of all new events, as on mjai.app.
     """
 
     def __init__(self, process: subprocess.Popen[str], *, is_single: bool) -> None:
@@ -34,7 +35,9 @@ class LineProgram:
     def see(self, events: Sequence[dict[str, Any]]) -> None:
         """Send events, and read the answer to each line."""
         for line in events if self._is_single else [list(events)]:
-            assert self._answer == NONE, f"{self._answer} is a move where {line} followed without a question"
+            if self._answer != NONE:
+                assert isinstance(line, dict)
+                assert self._answer.items() <= line.items(), f"{self._answer} is a move where {line} followed"
             assert self._process.stdin is not None
             self._process.stdin.write(json.dumps(line) + "\n")
             self._process.stdin.flush()
