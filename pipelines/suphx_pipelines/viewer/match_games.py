@@ -25,8 +25,8 @@ from suphx.selfplay.agents.agent import Agent
 from suphx.selfplay.agents.opinion import ask_agent
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
-MAX_GAMES = 4_000
-"""Games of a match among which the best and the worst are searched: reading more would take long."""
+MAX_GAMES = 2_000
+"""Games of a match among which the best and the worst are searched: reading these takes about ten seconds."""
 PAGES = "game_*.html"
 """The pages in a stage's folder."""
 NUM_EACH = 2
@@ -83,8 +83,8 @@ def write_pages(
 ) -> list[dict[str, Any]]:
     """Write the pages of games into ``folder``; return ``[{"page", "kind", "places", "points"}]``.
 
-    Each page shows what ``agent``, called ``name``, thinks of the candidate's own decisions, and only of these: that
-    halves its size. Its opponents are called ``opponent``, with a number.
+    Each page shows what ``agent``, called ``name``, thinks of the candidate's own decisions, and only of these: a page
+    with everybody's is more than twice as large. Its opponents are called ``opponent``, with a number.
     """
     kinds: dict[Kind, tuple[PlayedGame, ...]] = {"best": games.best, "worst": games.worst}
     shown = []
