@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import jupytext
-import nbformat
 
 from suphx.atomic_file import write_atomically
 from tests.repository import REPOSITORY
@@ -22,11 +21,10 @@ _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 def notebook_text(cells: str) -> str:
     """Return the notebook of a Python file with cells: equal texts give equal notebooks."""
     notebook = jupytext.reads(cells, fmt=_FORM)
-    notebook.metadata = nbformat.from_dict({"kernelspec": _KERNEL, "language_info": {"name": "python"}})
+    notebook.metadata = {"kernelspec": _KERNEL, "language_info": {"name": "python"}}
     for number, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{number}"  # nbformat draws random ones
-    nbformat.validate(notebook)
-    return str(nbformat.writes(notebook)) + "\n"
+        cell.id = f"cell-{number}"  # jupytext draws random ones
+    return str(jupytext.writes(notebook, fmt="ipynb")) + "\n"
 
 
 def notebook_path(path: Path) -> Path:

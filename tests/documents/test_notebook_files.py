@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import nbformat
+import jupytext
 import pytest
 
 from tests.documents.notebook_files import NOTEBOOKS, notebook_path, notebook_text
@@ -32,7 +32,7 @@ def test_the_first_cell_runs_in_jupyter_whose_command_line_is_not_the_notebooks(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["ipykernel_launcher.py", "-f", "kernel.json"])
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
+    notebook = jupytext.read(NOTEBOOKS / f"{name}.ipynb")
     cell = next(cell for cell in notebook.cells if cell.cell_type == "code")
     names: dict[str, Any] = {}
     exec(cell.source, names)

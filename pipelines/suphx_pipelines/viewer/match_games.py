@@ -87,7 +87,7 @@ def write_pages(
     with everybody's is more than twice as large. Its opponents are called ``opponent``, with a number.
     """
     kinds: dict[Kind, tuple[PlayedGame, ...]] = {"best": games.best, "worst": games.worst}
-    shown = []
+    shown: list[dict[str, Any]] = []
     for kind, chosen in kinds.items():
         for number, game in enumerate(chosen, 1):
             log = replace(game.log, names=_names(game.seats, name, opponent))
