@@ -16,10 +16,11 @@ from torch import nn
 import suphx
 
 STEPS = 200
+arguments = [] if "ipykernel" in sys.modules else sys.argv[1:]  # Jupyter's own arguments are not ours
 with tempfile.TemporaryDirectory() as folder:
-    if len(sys.argv) == 1:
+    if not arguments:
         suphx.save_games(suphx.simulate("ukeire", 12, seed=1), folder)
-    games = suphx.load_games(sys.argv[1] if len(sys.argv) > 1 else folder, 200)
+    games = suphx.load_games(arguments[0] if arguments else folder, 200)
 print(f"{len(games)} games, {suphx.deals_table(games).num_rows} deals")
 
 # %% [markdown]

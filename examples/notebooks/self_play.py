@@ -15,9 +15,8 @@ from torch.distributions import Categorical
 import suphx
 from suphx.games.riichi import DISCARD_HEAD, NUM_ACTIONS, find_encoder, load_lookup, see_tables
 
-ROUNDS, GAMES = (
-    (int(text) for text in [*sys.argv[1:], "30", "64"][:2]) if len(sys.argv) != 2 else (int(sys.argv[1]), 64)
-)
+arguments = [] if "ipykernel" in sys.modules else sys.argv[1:]  # Jupyter's own arguments are not ours
+ROUNDS, GAMES = (int(text) for text in (*arguments, *("30", "64")[len(arguments) :]))
 
 # %% [markdown]
 # An agent is any object with `name` and `act(tables, indices)`. This one samples its actions and remembers them, with

@@ -25,6 +25,7 @@ from suphx_pipelines.stages.reinforcement import reinforcement_stage
 from suphx_pipelines.stages.sample_game import PAGE_FILE, last_agent, sample_game_stages
 from suphx_pipelines.stages.supervised import supervised_stages
 from suphx_pipelines.summary.verdict import find_verdict
+from suphx_pipelines.viewer.match_games import PAGES
 from suphx_platform.console.console import Console
 from suphx_platform.parts.reinforcement_config import ReinforcementConfig
 from suphx_platform.storage.storage import Storage
@@ -102,7 +103,7 @@ def _with_report(stages: list[Stage[Recipe]]) -> list[Stage[Recipe]]:
             run=_draw_report,
             recipe_keys=everything,
             needs=needs,
-            artifacts=(report.REPORT_NAME, PAGE_FILE, "*.svg"),
+            artifacts=(report.REPORT_NAME, PAGE_FILE, PAGES, "*.svg"),
             is_summary=True,
         ),
     ]

@@ -40,6 +40,8 @@ from suphx.selfplay.rollouts.rollout import play_games, play_stream
 I32 = NDArray[np.int32]
 
 CANDIDATE, BASELINE = 0, 1
+CANDIDATE_NAME, BASELINE_NAME = "candidate", "baseline"
+"""In the records of a match."""
 _WALLS_PER_TASK = 16
 
 
@@ -105,7 +107,7 @@ class MatchReport:
                 "interval": [self.points_difference.interval.low, self.points_difference.interval.high],
             },
             "seating": self.seating,
-            "forfeits": self.forfeits.to_json((_CANDIDATE_NAME, _BASELINE_NAME)),
+            "forfeits": self.forfeits.to_json((CANDIDATE_NAME, BASELINE_NAME)),
             "baseline_statistics": self.baseline_statistics.to_json(),
         }
 
@@ -189,8 +191,8 @@ def play_match(
         hanchans=num_hanchans,
         walls=len(walls),
         seed=seed,
-        statistics=summarise_rows(rows, _CANDIDATE_NAME, clusters=clusters),
-        baseline_statistics=summarise_rows(baseline_rows, _BASELINE_NAME, clusters=clusters),
+        statistics=summarise_rows(rows, CANDIDATE_NAME, clusters=clusters),
+        baseline_statistics=summarise_rows(baseline_rows, BASELINE_NAME, clusters=clusters),
         placements=tuple(rows[:, PLACE_COLUMN].tolist()),
         difference=_difference(rows, PLACEMENT, seating, clusters),
         points=points,
@@ -236,7 +238,7 @@ def play_walls(
     # In a match an agent goes by its part: both may be the same.
     for index, summary in play_tasks(
         agents,
-        (_CANDIDATE_NAME, _BASELINE_NAME),
+        (CANDIDATE_NAME, BASELINE_NAME),
         tasks,
         summarise=_summarise,
         rules=rules or tenhou(),
@@ -272,14 +274,11 @@ def first_game(
 ) -> GameLog:
     """Play the first game of a match again and return it; agents that depend on time may play it differently."""
     agents = [load(candidate), load(baseline)]
-    agents[CANDIDATE].name, agents[BASELINE].name = _CANDIDATE_NAME, _BASELINE_NAME
+    agents[CANDIDATE].name, agents[BASELINE].name = CANDIDATE_NAME, BASELINE_NAME
     seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
     (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=has_draw_lanes)
     return log
-
-
-_CANDIDATE_NAME, _BASELINE_NAME = "candidate", "baseline"
 
 
 def _task(agents: tuple[str, str], walls: range, part: slice, seating: Seating) -> GameTask:
@@ -299,4 +298,4 @@ def _task(agents: tuple[str, str], walls: range, part: slice, seating: Seating) 
 
 def _summarise(logs: Sequence[GameLog]) -> Summary:
     """Return ``game_row`` of the candidate and of the three baselines for each game: [2][games][columns]."""
-    return {"rows": [[game_row(log, name) for log in logs] for name in (_CANDIDATE_NAME, _BASELINE_NAME)]}
+    return {"rows": [[game_row(log, name) for log in logs] for name in (CANDIDATE_NAME, BASELINE_NAME)]}

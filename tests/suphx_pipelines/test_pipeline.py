@@ -107,6 +107,9 @@ def test_a_run_killed_in_three_stages_ends_like_one_that_was_not(
     assert [points[0]["games"] for points in curve.values()] == [5, 5]
     assert all(points[0]["kyokus"] < points[1]["kyokus"] for points in curve.values())
     assert (Path(whole["report"]).parent / "game.html").read_text().count("<script") == 2
+    for page in ("game_best_1.html", "game_worst_1.html"):
+        assert f'<a href="{page}">' in Path(whole["report"]).read_text()
+        assert (Path(whole["report"]).parent / page).read_text().startswith("<!DOCTYPE html>")
     check_ablation(json.loads((Path(whole["report"]).parents[1] / "ablation/summary/ablation.json").read_text()))
     for marker in ("records/started.json", "supervised/chow/started.json", "evaluation/started.json"):
         kill_when(marker, runs)

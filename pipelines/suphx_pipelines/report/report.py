@@ -72,6 +72,8 @@ class Results:
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """By head: points of the training (curve_file.py)."""
     game: Mapping[str, Any] = field(default_factory=dict)
+    match_games: Mapping[str, Any] = field(default_factory=dict)
+    """The best and the worst games of the last match, and their pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +105,15 @@ _ORACLE_TEXTS = (
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Write ``report.html``, the page of the game that it links to, and pictures for MLflow into the stage's folder."""
+    """Write ``report.html``, the pages of games that it links to, and pictures for MLflow into the stage's folder."""
     self_play = context.recipe.reinforcement
     entropy = self_play.learner.entropy
     absolute = {head: entropy.target_of(head_index(head)) for head in self_play.heads}
     targets = {head: target for head, target in absolute.items() if target}
     results = replace(read_results(context.upstream), entropy_targets=targets)
     if sample_game.STAGE_NAME in context.upstream:
-        shutil.copyfile(context.upstream[sample_game.STAGE_NAME] / PAGE_FILE, context.folder / PAGE_FILE)
+        for name in (PAGE_FILE, *(game["page"] for game in results.match_games.get("games", ()))):
+            shutil.copyfile(context.upstream[sample_game.STAGE_NAME] / name, context.folder / name)
     path = context.folder / REPORT_NAME
     about = Run(
         title=f"Suphx: {context.recipe.name}",
@@ -139,6 +142,7 @@ def read_results(folders: Mapping[str, Path]) -> Results:
             head: read_curve(folders[f"supervised/{head}"]) for head in HEAD_NAMES if f"supervised/{head}" in folders
         },
         game=_read(folders.get(sample_game.STAGE_NAME), sample_game.GAME_FILE),
+        match_games=_read(folders.get(sample_game.STAGE_NAME), sample_game.MATCH_GAMES_FILE),
         playouts=_read(folders.get("playouts"), METRICS_FILE),
         self_play=_read(folders.get("reinforcement"), METRICS_FILE),
         reward_predictor=_read(folders.get("reward_predictor"), METRICS_FILE),
@@ -179,7 +183,7 @@ def render(run: Run, results: Results) -> str:
         ("What the planes bring", report_comparison.ablation(results.ablation)),
         ("Calibration", report_nets.calibration(results.supervised)),
         ("Discards, tile by tile", report_nets.confusion(results.supervised.get("discard", {}))),
-        ("A game to look at", report_game.section(results.game, PAGE_FILE)),
+        ("A game to look at", report_game.section(results.game, PAGE_FILE, results.match_games)),
         ("Data", _data(results.records)),
         ("Settings", _settings(run)),
     ]

@@ -1,6 +1,6 @@
 """The report's sample game: a fold-out for each deal with hands, melds, rivers, result and score changes.
 
-Reads what sample_game.py leaves.
+Reads what sample_game.py leaves, and links the pages of the best and the worst games of the last match.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import difference, number
 from suphx_platform.console.table_text import count_text
 
+_PLACES = ("1st", "2nd", "3rd", "4th")
 WINDS = ("East", "South", "West", "North")
 _NOTE = (
     "Each deal opens with a click: the final hands, and under each hand what that seat discarded, in order. A turned "
@@ -21,15 +22,49 @@ _NOTE = (
 )
 
 
-def section(game: Mapping[str, Any], page: str) -> str:
-    """Return the section, with a link to the game's ``page`` in the report's folder; empty without a game."""
+def section(game: Mapping[str, Any], page: str, match_games: Mapping[str, Any] | None = None) -> str:
+    """Return the section, with a link to the game's ``page`` in the report's folder; empty without a game.
+
+    ``match_games``: for ``match_links``.
+    """
     if not game.get("deals"):
         return ""
     names = game["names"]
     body = report_page.paragraph(_sentence(game))
     body += report_page.link("Watch it step by step, with the nets' probabilities at each decision", page)
+    body += match_links(match_games or {})
     body += report_page.paragraph(_NOTE, is_soft=True)
     return body + "".join(_deal(deal, names, is_open=place == 0) for place, deal in enumerate(game["deals"]))
+
+
+def match_links(shown: Mapping[str, Any], *, has_links: bool = True) -> str:
+    """Return links to the pages of the best and the worst games of a match, all in the report's folder.
+
+    ``shown``: ``{"opponent", "hanchans", "games": what match_games.py returns}``; empty without games. Without links
+    the files are named.
+    """
+    if not shown.get("games"):
+        return ""
+    text = f"The best and the worst games of the last match against {shown['opponent']}"
+    text += f" ({count_text(shown['hanchans'], 'hanchan')}), with the nets' probabilities at their own decisions:"
+    lines = [_game_line(game, has_links=has_links) for game in shown["games"]]
+    return report_page.paragraph(text) + "".join(lines)
+
+
+def _game_line(game: Mapping[str, Any], *, has_links: bool) -> str:
+    text = _game_text(game)
+    if has_links:
+        return report_page.link(text, game["page"])
+    return report_page.paragraph(f"{text}: open {game['page']} beside this page.")
+
+
+def _game_text(game: Mapping[str, Any]) -> str:
+    """Return ``One of the best games: 1st with 52,300 points``."""
+    results = [
+        f"{_PLACES[place - 1]} with {number(points)} points"
+        for place, points in zip(game["places"], game["points"], strict=True)
+    ]
+    return f"One of the {game['kind']} games: {' and '.join(results)}"
 
 
 def _sentence(game: Mapping[str, Any]) -> str:

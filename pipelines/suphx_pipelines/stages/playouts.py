@@ -13,6 +13,7 @@ from suphx.evaluation.match import play_match
 from suphx.evaluation.match_config import few_games_note
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx.games.riichi import HEAD_NAMES, find_encoder
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.policy_set import load_policy_set
@@ -95,7 +96,9 @@ def _match(context: StageContext[Recipe], start: str) -> dict[str, float]:
             workers=context.recipe.evaluation.workers,
             progress=progress.advance,
             kept=KeptResults(context.folder / GAMES_FOLDER),
+            records=context.folder / RECORDS_FOLDER,
         )
+    index_records(context.folder / RECORDS_FOLDER)
     difference = match.difference
     shown = difference_text(difference.mean, difference.interval.low, difference.interval.high, match.hanchans)
     context.console.say(f"{STAGE_NAME}: the nets against the supervised nets: {shown}{few_games_note(match.hanchans)}")

@@ -1,7 +1,8 @@
-"""The sample_game stage: one game of the nets that the run made last, to look at.
+"""The sample_game stage: games of the nets that the run made last, to look at.
 
-Leaves ``game.json``, which the report draws, and ``game.html``, the viewer's page with what the nets think of each
-decision.
+Leaves ``game.json``, which the report draws, ``game.html``, the viewer's page of the same game with what the nets think
+of each decision, and such pages of their best and worst games in their last match, which ``match_games.json`` lists:
+``{"opponent", "hanchans", "games": what match_games.py returns}``.
 """
 
 from __future__ import annotations
@@ -13,18 +14,26 @@ from pathlib import Path
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import first_game
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER
 from suphx.games.riichi import HEAD_NAMES, recorded_decisions, sample_game, viewer_game
-from suphx.selfplay.agents.agent import load_agent
+from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.agents.opinion import ask_agent
-from suphx_pipelines.engine.json_file import write_json
+from suphx.training.loop.metrics_file import METRICS_FILE
+from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
+from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
+from suphx_pipelines.viewer.match_games import choose_games, write_pages
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 STAGE_NAME = "sample_game"
 GAME_FILE = "game.json"
 PAGE_FILE = "game.html"
+MATCH_GAMES_FILE = "match_games.json"
+_EVALUATION = "evaluation"
+_VERDICT = ("start", "argmax")
+"""Baseline and policy of the match of self-play that gives the verdict."""
 _AGENT_STAGES = ("oracle_decay", "oracle_distillation", "reinforcement", "playouts")
 """Stages that leave an agent, the strongest first; supervised nets are in the folders of their stages."""
 
@@ -42,7 +51,9 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
     agent = last_agent([stage.name for stage in stages])
     if agent is None:
         return []
-    needs = tuple(f"supervised/{head}" for head in HEAD_NAMES) if agent == "supervised" else (agent,)
+    supervised = tuple(f"supervised/{head}" for head in HEAD_NAMES)
+    matches = tuple(stage.name for stage in stages if stage.name == _EVALUATION)
+    needs = (*supervised, *matches) if agent == "supervised" else (agent,)
     return [
         Stage(
             name=STAGE_NAME,
@@ -56,7 +67,7 @@ def sample_game_stages(stages: Sequence[Stage[Recipe]]) -> list[Stage[Recipe]]:
 
 
 def run(context: StageContext[Recipe]) -> dict[str, float]:
-    """Play the game against three copies of the baseline, and write its files."""
+    """Play the game against three copies of the baseline, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
     with context.console.activity("playing a game to look at"):
@@ -64,10 +75,43 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
         one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
         game = replace(game, names=(AGENT_NAME, one, two, three))
         write_json(context.folder / GAME_FILE, sample_game(game, game.names))
-        opinions = replace(ask_agent(load_agent(address), recorded_decisions(game)), name=AGENT_NAME)
+        agent = load_agent(address)
+        opinions = replace(ask_agent(agent, recorded_decisions(game)), name=AGENT_NAME)
         page = viewer_page(viewer_game(game, opinions), title=f"{context.recipe.name}: a game")
         write_atomically(context.folder / PAGE_FILE, [page.encode()])
-    return {"deals": len(game.kyokus)}
+    with context.console.activity("looking for the best and the worst games of the match"):
+        num_pages = _show_match(context, agent)
+    return {"deals": len(game.kyokus), "pages": 1 + num_pages}
+
+
+def _show_match(context: StageContext[Recipe], agent: Agent) -> int:
+    """Write the pages of games of the last match of these nets, and the list of them; return how many."""
+    match = _last_match(context)
+    if match is None:
+        return 0
+    records, opponent = match
+    games = choose_games(records)
+    title = f"{context.recipe.name}: a game of the match"
+    pages = write_pages(games, agent, context.folder, name=AGENT_NAME, opponent=opponent, title=title)
+    values = {"opponent": opponent, "hanchans": games.hanchans, "games": pages}
+    write_json(context.folder / MATCH_GAMES_FILE, values)
+    return len(pages)
+
+
+def _last_match(context: StageContext[Recipe]) -> tuple[Path, str] | None:
+    """Return the records of the last match of these nets, and whom they played; None if none were kept."""
+    if _EVALUATION in context.upstream:
+        return context.upstream[_EVALUATION] / RECORDS_FOLDER, context.recipe.evaluation.baseline
+    folder = _folder(context)
+    if playouts.STAGE_NAME in context.upstream:
+        return folder / RECORDS_FOLDER, "supervised nets"
+    if not (folder / METRICS_FILE).is_file():
+        return None
+    matches = read_json(folder / METRICS_FILE).get("matches", [])
+    kept = [match for match in matches if match.get("records") and (match["baseline"], match["policy"]) == _VERDICT]
+    is_from_supervised = folder.name == "reinforcement" and context.recipe.reinforcement.start != "random"
+    opponent = "supervised nets" if is_from_supervised else "initial nets"
+    return (folder / kept[-1]["records"], opponent) if kept else None
 
 
 def _folder(context: StageContext[Recipe]) -> Path:

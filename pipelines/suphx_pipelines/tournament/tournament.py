@@ -26,6 +26,7 @@ from suphx_pipelines.tournament import (
     tournament_report,
 )
 from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
+from suphx_pipelines.viewer.match_games import PAGES
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage
 
@@ -60,7 +61,7 @@ def tournament_stages() -> list[Stage[TournamentRecipe]]:
     """Return the stages in order."""
     everything = tuple(field.name for field in fields(TournamentRecipe))
     decision, promotion = tournament_report.DECISION_NAME, tournament_report.PROMOTION_NAME
-    pictures = (tournament_report.TRACKED_REPORT, night_game.PAGE_FILE, *tournament_report.PICTURES)
+    pictures = (tournament_report.TRACKED_REPORT, night_game.PAGE_FILE, PAGES, *tournament_report.PICTURES)
     return [
         Stage(
             name=POOL,

@@ -1,6 +1,6 @@
 """The decision stage of a tournament: the best candidate against three champions, until the test has decided.
 
-Leaves ``decision.json`` (keys in docs/architecture.md) and ``live.html`` (live_decision.py).
+Leaves ``decision.json`` (keys in docs/architecture.md), ``live.html`` (live_decision.py) and the records of its games.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from suphx.evaluation.sequential.match_watch import SequentialOutcome
-from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
+from suphx.evaluation.sequential.sequential_match import FRESH_FOLDER, SequentialReport, play_sequential_match
+from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records, remove_after
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
@@ -65,8 +66,9 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
         progress(games)
         live.advance(games)
 
+    records = context.folder / RECORDS_FOLDER
     with workers_of(context) as workers, games_of(context, config.hanchans) as (kept, progress):
-        return play_sequential_match(
+        report = play_sequential_match(
             candidate.address_in(context.upstream["pool"]),
             opponent,
             config.test,
@@ -79,7 +81,12 @@ def _play(context: Context, candidate: Entrant, opponent: str, live: LiveDecisio
             progress=advance,
             tell=tell,
             kept=kept,
+            records=records,
         )
+    remove_after(records, report.outcome.walls)
+    for folder in (records, records / FRESH_FOLDER):
+        index_records(folder)
+    return report
 
 
 def _figures(report: SequentialReport) -> dict[str, float]:

@@ -18,11 +18,12 @@ from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.engine.provenance import environment
 from suphx_pipelines.engine.run_note import TRACKED_FOLDER
 from suphx_pipelines.recipe.recipe_file import to_toml
-from suphx_pipelines.report import report_page, report_summary
+from suphx_pipelines.report import report_game, report_page, report_summary
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, night_game
+from suphx_pipelines.tournament.decision_games import write_decision_games
 from suphx_pipelines.tournament.tournament_history import TABLE_NAME
 from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
 
@@ -38,12 +39,13 @@ Row = Mapping[str, Any]
 
 
 def run(context: Context) -> dict[str, float]:
-    """Write the page, the picture and the table into the stage's folder."""
+    """Write the page, the pages of games, the picture and the table into the stage's folder."""
     folders = context.upstream
     pool = read_json(folders["pool"] / POOL_NAME)
     table = read_json(folders["leaderboard"] / TABLE_NAME)
     decision = read_json(folders["decision"] / DECISION_NAME)
     promotion = read_json(folders["promotion"] / PROMOTION_NAME)
+    games = write_decision_games(context, decision)
     head = report_summary.verdict_card(verdict(decision, promotion))
     head += report_summary.run_facts(RunSummary.read(context.folder.parent), environment())
     has_game = _copy_game(context)
@@ -52,7 +54,7 @@ def run(context: Context) -> dict[str, float]:
         sections = [
             *([("Decision", _decision(decision))] if decision["test"] else []),
             *leaderboard_page.sections(table, has_links=has_links),
-            ("A game to look at", _game(has_links=has_links) if has_game else ""),
+            ("Games to look at", _games(games, has_game=has_game, has_links=has_links)),
             ("Left out", _left_out(pool["left_out"])),
             ("Settings", _settings(context)),
         ]
@@ -181,6 +183,11 @@ def _copy_game(context: Context) -> bool:
     if page.is_file():
         shutil.copyfile(page, context.folder / page.name)
     return page.is_file()
+
+
+def _games(games: Mapping[str, Any], *, has_game: bool, has_links: bool) -> str:
+    sample = _game(has_links=has_links) if has_game else ""
+    return sample + report_game.match_links(games, has_links=has_links)
 
 
 def _game(*, has_links: bool) -> str:

@@ -44,6 +44,8 @@ class MatchOutcome:
     match: MatchReport
     deals: DealReport | None
     """Of the same agents; None if no deals were wanted."""
+    records: str | None = None
+    """The folder with the match's games, as seen from that of the nets; None if they were not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +80,12 @@ class MatchOrder:
             kept=kept,
             records=records,
         )
+        place = None
         if records is not None:
             index_records(records)
+            place = records.relative_to(self.folder).as_posix()
         if not self.num_deals:
-            return MatchOutcome(match, None)
+            return MatchOutcome(match, None, place)
         deals = play_deal_match(
             candidate,
             baseline,
@@ -91,7 +95,7 @@ class MatchOrder:
             progress=progress,
             kept=kept,
         )
-        return MatchOutcome(match, deals)
+        return MatchOutcome(match, deals, place)
 
     def files(self) -> dict[str, bytes]:
         """Return the checkpoints that it needs by their path in the folder, for another machine."""
@@ -235,6 +239,8 @@ def _entry(updates: int, order: MatchOrder, outcome: MatchOutcome) -> dict[str, 
         **_figures(match.difference),
         "placements": "".join(map(str, match.placements)),
     }
+    if outcome.records is not None:
+        entry["records"] = outcome.records
     if deals is not None:
         entry["deals"] = {"number": deals.deals, "changed_share": deals.changed_share, **_figures(deals.difference)}
     return entry

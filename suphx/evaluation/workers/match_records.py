@@ -44,6 +44,23 @@ def index_records(folder: Path, max_bytes: int = MAX_BYTES) -> dict[str, int]:
     return {"games": num_games, "bytes": num_bytes}
 
 
+def indexed_tables(folder: Path) -> list[Path]:
+    """Return the tables that the index of ``folder`` names and that are there; none without an index."""
+    path = folder / INDEX_FILE
+    if not path.is_file():
+        return []
+    paths = [folder / table["name"] for table in json.loads(path.read_bytes())["tables"]]
+    return [each for each in paths if each.is_file()]
+
+
+def remove_after(folder: Path, num_walls: int) -> None:
+    """Remove the tables of walls behind the first ``num_walls``: games that a decided match had already begun."""
+    for path in folder.glob(_TABLES):
+        last = path.name.partition(".")[0].rpartition("-")[2]
+        if last.isdigit() and int(last) > num_walls:
+            path.unlink()
+
+
 def _left_out(folder: Path) -> int:
     """Return how many tables an earlier attempt has left out."""
     path = folder / INDEX_FILE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from suphx.games.riichi import NO_ANSWER, NUM_ACTIONS, Opinions, RecordedDecisions
@@ -9,9 +11,16 @@ from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
 
 
-def ask_agent(agent: Agent, decisions: RecordedDecisions) -> Opinions:
-    """Return what ``agent`` would do at each decision, whoever made it."""
-    return ask_at(agent, decisions.tables)
+def ask_agent(agent: Agent, decisions: RecordedDecisions, seats: Sequence[int] | None = None) -> Opinions:
+    """Return what ``agent`` would do at each decision, whoever made it; ``seats`` (0-3): it is asked at theirs only."""
+    if seats is None:
+        return ask_at(agent, decisions.tables)
+    asked = np.isin(decisions.tables["actor"], seats)
+    own = ask_at(agent, decisions.tables[asked])
+    actions = np.full(len(asked), NO_ANSWER, np.int16)
+    probabilities = np.full((len(asked), NUM_ACTIONS), np.nan, np.float32)
+    actions[asked], probabilities[asked] = own.actions, own.probabilities
+    return Opinions(agent.name, actions, probabilities)
 
 
 def ask_at(agent: Agent, tables: Records) -> Opinions:

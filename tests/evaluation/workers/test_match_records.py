@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 from pathlib import Path
 
 from suphx.evaluation.match import play_match
-from suphx.evaluation.workers.match_records import INDEX_FILE, index_records
+from suphx.evaluation.workers.match_records import INDEX_FILE, index_records, indexed_tables, remove_after
 from suphx.games.riichi import Quarantine, parse_all
 
 
@@ -40,3 +41,14 @@ def test_tables_beyond_the_budget_are_left_out_from_the_end_and_counted(tmp_path
 def test_a_folder_without_games_gets_no_index(tmp_path: Path) -> None:
     assert index_records(tmp_path / "records") == {"games": 0, "bytes": 0}
     assert not (tmp_path / "records").exists()
+
+
+def test_walls_behind_those_that_decided_are_removed(tmp_path: Path) -> None:
+    for name in ("3v1-walls-1-8", "3v1-walls-9-16", "3v1-walls-17-24", "walls-33-34"):
+        (tmp_path / f"{name}.tsv.xz").write_bytes(lzma.compress(b""))
+    remove_after(tmp_path, 16)
+    index_records(tmp_path)
+    assert [path.name for path in indexed_tables(tmp_path)] == ["3v1-walls-1-8.tsv.xz", "3v1-walls-9-16.tsv.xz"]
+    (tmp_path / "3v1-walls-1-8.tsv.xz").unlink()
+    assert [path.name for path in indexed_tables(tmp_path)] == ["3v1-walls-9-16.tsv.xz"]
+    assert indexed_tables(tmp_path / "nothing") == []

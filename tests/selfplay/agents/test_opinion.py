@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from suphx.games.riichi import recorded_decisions
+from suphx.games.riichi import NO_ANSWER, recorded_decisions
 from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
 from suphx.selfplay.agents.agent import BaselineAgent
 from suphx.selfplay.agents.opinion import ask_agent
@@ -51,3 +51,13 @@ def test_a_baseline_has_choices_and_no_probabilities() -> None:
     assert np.isnan(opinions.probabilities).all()
     expected = BaselineAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
     np.testing.assert_array_equal(opinions.actions, expected)
+
+
+def test_an_agent_is_asked_at_the_decisions_of_some_seats_only() -> None:
+    agent = small_agent()
+    whole, part = ask_agent(agent, DECISIONS), ask_agent(agent, DECISIONS, (1, 3))
+    asked = np.isin(DECISIONS.tables["actor"], (1, 3))
+    assert 0 < asked.sum() < len(asked)
+    np.testing.assert_array_equal(part.actions, np.where(asked, whole.actions, NO_ANSWER))
+    np.testing.assert_allclose(part.probabilities[asked], whole.probabilities[asked], atol=1e-5)
+    assert np.isnan(part.probabilities[~asked]).all()

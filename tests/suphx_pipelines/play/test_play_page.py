@@ -12,7 +12,9 @@ from suphx_pipelines.play import play_page as page_module
 from suphx_pipelines.play.play_app import PlayApp
 from suphx_pipelines.play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
+from tests import screenshot
 from tests.browser import Browser
+from tests.page_contrast import unreadable_texts
 from tests.suphx_pipelines.play.clicking_player import (
     READY,
     ClickingPlayer,
@@ -94,6 +96,27 @@ def test_the_page_fits_its_window(tmp_path: Path, width: int) -> None:
     with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
         page = ClickingPlayer(browser, server.link(), width, 800).page
         assert page.value("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.slow
+@needs_chromium
+@pytest.mark.parametrize("scheme", screenshot.SCHEMES)
+def test_a_whole_deal_on_a_phone_has_no_overflow_and_only_readable_text(tmp_path: Path, scheme: str) -> None:
+    with running_server(PlayApp(tables(tmp_path)).asgi()) as server, Browser() as browser:
+        person = ClickingPlayer(browser, server.link(), 360, 740)
+        page = person.page
+        page.show_scheme(scheme)
+        page.press("h")
+        page.wait("document.querySelector('#hint-panel [aria-pressed=true]') !== null")
+        has_ended = False
+        while not has_ended:
+            page.wait(READY)
+            has_ended = page.value("document.querySelector('#next:enabled, #viewer') !== null")
+            assert page.value("document.documentElement.scrollWidth") == 360
+            assert unreadable_texts(page) == []
+            if not has_ended:
+                person.click_something()
+        assert person.clicks > 3
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from suphx.games.riichi.table.rules import tenhou
 from suphx.games.riichi.table.table import CALLED_FLAG, RIICHI_FLAG
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx_pipelines.report.report_game import section
+from suphx_pipelines.report.report_game import match_links, section
 
 NAMES = ("our agent", "ukeire 1", "ukeire 2", "ukeire 3")
 
@@ -69,3 +69,25 @@ def test_results_say_where_seats_of_the_same_name_sit() -> None:
 
 def test_no_game_gives_no_section() -> None:
     assert section({}, "game.html") == ""
+
+
+def test_the_best_and_the_worst_games_of_the_last_match_are_linked() -> None:
+    game = sample_game(played(1)[0], NAMES)
+    shown = {
+        "opponent": "initial nets",
+        "hanchans": 2000,
+        "games": [
+            {"page": "game_best_1.html", "kind": "best", "places": [1], "points": [63_300]},
+            {"page": "game_worst_1.html", "kind": "worst", "places": [3, 4], "points": [9_000, -1_200]},
+        ],
+    }
+    page = section(game, "game.html", shown)
+    assert "The best and the worst games of the last match against initial nets (2,000 hanchans)" in page
+    assert '<a href="game_best_1.html">One of the best games: 1st with 63,300 points</a>' in page
+    assert (
+        '<a href="game_worst_1.html">One of the worst games: 3rd with 9,000 points and 4th with −1,200 points' in page
+    )
+    assert match_links({}) == ""
+    named = match_links(shown, has_links=False)
+    assert "<a " not in named
+    assert "1st with 63,300 points: open game_best_1.html beside this page." in named

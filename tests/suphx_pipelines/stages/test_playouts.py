@@ -44,6 +44,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert "discard_gain" in metrics
     assert metrics["start_hanchans"] == 8
     assert metrics["start_difference_low"] <= metrics["start_difference"] <= metrics["start_difference_high"]
+    assert sum(table["games"] for table in read_json(folder / "playouts" / "records" / "index.json")["tables"]) == 8
     told = capsys.readouterr().err
     assert "points per decision against the supervised nets (± 95 % interval): discard " in told
     matches = read_json(folder / "reinforcement" / "metrics.json")["matches"]
@@ -54,6 +55,7 @@ def test_supervised_nets_learn_from_playouts_and_self_play_goes_on_with_them(
     assert playouts > 0
     assert opponent > 0
     page = done.report.read_text(encoding="utf-8")
+    assert "games of the last match against supervised nets (8 hanchans)" in page
     assert "Learning from playouts" in page
     assert "Gain of the discard net" in page
 

@@ -40,7 +40,12 @@ def test_self_play_from_random_weights_runs_from_recipe_to_report(tmp_path: Path
     note = progress_note(history[-1], "discard")
     for part in ("update 4", "entropy", "KL to start", "critic explains", "staleness"):
         assert part in note
-    assert "Self-play" in done.report.read_text(encoding="utf-8")
+    page = done.report.read_text(encoding="utf-8")
+    assert "Self-play" in page
+    assert "The best and the worst games of the last match against initial nets (8 hanchans)" in page
+    for name in ("game_best_1.html", "game_best_2.html", "game_worst_1.html", "game_worst_2.html"):
+        assert f'<a href="{name}">' in page
+        assert (done.report.parent / name).is_file()
     again: Any = run_recipe(recipe, records=None, runs=tmp_path, console=Console())
     assert {stage.status for stage in again.run.stages.values()} == {"kept"}
 

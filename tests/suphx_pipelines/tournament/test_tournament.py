@@ -107,6 +107,8 @@ def check_pages(runs: Path, results: list[dict[str, Any]]) -> None:
             link = f"../../{earlier['run_id']}/report/report.html"
             assert f'href="{link}"' in text
             assert (folder / "report" / link).is_file()
+    for night in results[1:]:
+        check_game_pages(runs / str(night["run_id"]))
     assert "20 of tonight&#39;s 20 hanchans have been played" in live
     assert 'http-equiv="refresh"' not in live + decided
     for name in re.findall(r'href="([^#"]+)"', live):
@@ -133,6 +135,19 @@ def check_mlflow(runs: Path, results: list[dict[str, Any]]) -> None:
     assert f"Reports of earlier nights: [2]({earlier[1]}), [1]({earlier[0]})" in note
     for run_id in ids[:-1]:
         assert "report.html" in {file.path for file in store.client.list_artifacts(run_id)}
+
+
+def check_game_pages(folder: Path) -> None:
+    """The report links four games of the decision, which are among the records of the match."""
+    decision = read_json(folder / "decision" / "decision.json")
+    match = decision["match"] or decision["test"]
+    records = folder / "decision" / "records" / ("fresh" if decision["match"] else "")
+    assert sum(table["games"] for table in read_json(records / "index.json")["tables"]) == match["hanchans"]
+    report = (folder / "report" / "report.html").read_text()
+    assert f"last match against {decision['opponent']} ({match['hanchans']:,} hanchans)" in report
+    for page in ("game_best_1", "game_best_2", "game_worst_1", "game_worst_2"):
+        assert f'<a href="{page}.html">' in report
+        assert decision["candidate"] in (folder / "report" / f"{page}.html").read_text()
 
 
 def test_three_nights(runs: Path) -> None:

@@ -21,6 +21,8 @@ from suphx_pipelines.viewer.viewer_page import viewer_page
 from tests import screenshot
 from tests.browser import Browser, Page
 from tests.games.riichi.builders.random_game import random_game
+from tests.page_contrast import unreadable_texts
+from tests.selfplay.agents.small_agent import small_agent
 
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 pytestmark = [
@@ -29,6 +31,8 @@ pytestmark = [
 ]
 FOLDERS = ("suphx-tokujo-hanchan", "careers-hanchan", "houou-mixed-201811", "houou-tonpuu-2023-2024")
 GAMES_OF_A_FOLDER = 5
+PHONE = 360
+"""Pixels: the width of a small phone."""
 Place = tuple[int, int, int]
 Open = Callable[..., Page]
 
@@ -149,6 +153,26 @@ def test_a_finger_swipes_and_taps_and_the_table_fits_the_phone(open_game: Open, 
     assert box[1] <= height
     assert box[2] <= width
     assert page.value("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("scheme", screenshot.SCHEMES)
+def test_a_phone_shows_every_panel_without_overflow_and_readable(scheme: str, open_game: Open) -> None:
+    game = random_game(0)
+    values = viewer_game(game, ask_agent(small_agent(), recorded_decisions(game)))
+    page = open_game(game, values, width=PHONE, height=740)
+    page.show_scheme(scheme)
+    page.wait(f"matchMedia('(prefers-color-scheme: {scheme})').matches")
+    for key, shown in (
+        ("n", ".verdict.differs"),
+        ("h", "#hands[aria-pressed=true]"),
+        ("w", "#wall-panel:not([hidden])"),
+        ("End", "#result:not([hidden])"),
+        ("?", "#keys[open]"),
+    ):
+        page.press(key)
+        page.wait(f"document.querySelector('{shown}') !== null")
+        assert page.value("document.documentElement.scrollWidth") == PHONE, key
+        assert unreadable_texts(page) == [], key
 
 
 def shown_points(page: Page) -> list[int]:

@@ -78,7 +78,7 @@ def test_the_command_plays_the_same_hundred_hanchans_as_the_agent(nets: str) -> 
 def play_in_the_outside_arena(nets: str, num_hanchans: int) -> int:
     agents = [load_agent(address) for address in ("random", "ukeire", nets, f"{nets}:sampled")]
     players = [[MjaiPlayer(agents[(game + seat) % 4], seat) for seat in range(4)] for game in range(num_hanchans)]
-    return sum(play_hanchan(seats, seed) for seed, seats in enumerate(players))
+    return sum(play_hanchan(seats, seed).num_moves for seed, seats in enumerate(players))
 
 
 def test_an_outside_arena_accepts_every_move(nets: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER
+from suphx_pipelines.engine.json_file import read_json
 from suphx_platform.backend.self_play_match import (
     MatchOrder,
     MatchOutcome,
@@ -126,7 +127,10 @@ def test_sampled_answers_of_both_sides_give_other_games(tmp_path: Path) -> None:
 
 
 def test_a_match_that_was_killed_continues_unless_the_nets_are_others(tmp_path: Path) -> None:
-    whole = order(tmp_path, keeps_games=True).play().match
+    outcome = order(tmp_path, keeps_games=True).play()
+    whole = outcome.match
+    assert outcome.records is not None
+    assert sum(table["games"] for table in read_json(tmp_path / outcome.records / "index.json")["tables"]) == 8
     assert list((tmp_path / GAMES_FOLDER).glob("*/walls-1-2.json"))
     counts: list[float] = []
     assert order(tmp_path, keeps_games=True).play(counts.append).match.placements == whole.placements

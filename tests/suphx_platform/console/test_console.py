@@ -143,6 +143,7 @@ def on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch, show: Callable[
     screen = Screen(reader)
     with os.fdopen(writer, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr(sys, "stdout", terminal)
         show(Console(), screen)
     screen.thread.join()
     return screen.wait_for("")
@@ -175,3 +176,45 @@ def test_bars_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) ->
     for line in drawn:
         assert len(line) <= columns
         assert ("alpha 0.0123" in line) == (columns == 120)
+
+
+COLOUR = re.compile(r"\x1b\[(?:[\d;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+
+
+@pytest.mark.parametrize(("value", "has_colours"), [("", True), ("1", False)])
+def test_bars_obey_no_color(value: str, has_colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def show(console: Console, screen: Screen) -> None:
+        with console.progress("games", total=2, name="match") as progress, console.activity("waiting"):
+            progress.advance(1, "first")
+            screen.wait_for("1 of 2 games")
+            console.warn("few samples")
+            screen.wait_for("few samples")
+
+    monkeypatch.setenv("NO_COLOR", value)
+    assert bool(COLOUR.search(on_a_terminal(80, monkeypatch, show))) is has_colours
+
+
+RESULT = {"win_rate": 0.21961, "stages": {"a": {"games": 3}, "b": {"games": 12}}}
+
+
+def test_tables_are_plain_text_on_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = on_a_terminal(80, monkeypatch, lambda console, screen: console.result(RESULT))
+    assert shown.splitlines()[-1] == "  b     12"
+    assert "\x1b" not in shown
+
+
+def test_what_is_no_terminal_gets_no_control_codes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE"):
+        monkeypatch.setenv(name, "1")
+    console = Console()
+    with console.progress("games", total=2) as progress, console.activity("waiting"):
+        progress.advance(2, "done")
+    console.warn("few samples")
+    console.result(RESULT)
+    output = capsys.readouterr()
+    assert "few samples" in output.err
+    assert "stages:" in output.out
+    assert "\x1b" not in output.out + output.err

@@ -9,6 +9,7 @@ A deal is its first state and its steps; each step has the keys of the state tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,18 +27,21 @@ from suphx.games.riichi.table.tile import NUM_TILES, face_of_id
 from suphx.games.riichi.table.wall import DORA_POSITIONS, RINSHAN, URA_POSITIONS
 
 
-def viewer_game(game: GameLog, opinions: Opinions | None = None) -> dict[str, Any]:
+def viewer_game(
+    game: GameLog, opinions: Opinions | None = None, seats: Sequence[int] | None = None
+) -> dict[str, Any]:  # fmt: skip
     """Return the game; ValueError when its moves contradict the rules.
 
     ``{"id", "names": [4], "deals": [{"name", "kyoku", "honba", "sticks", "dealer", "wall": [136 faces], "scores": [4],
     "after": [4], "start": state, "steps": [{"kind", "seat", "faces", "changes": state, "decisions"}], "result"}],
     "final": [4] or null, "placement": [4] or null, "agent": name or null, "num_decisions", "num_differences"}``.
     ``after``: points when the next deal starts, or at the end of the game. ``opinions``: of all decisions of the game
-    (``recorded_decisions``); the steps then have the ``decisions`` (viewer_decision.py) that they lead to.
+    (``recorded_decisions``); the steps then have the ``decisions`` (viewer_decision.py) that they lead to, with
+    ``seats`` (0-3) only theirs.
     """
     deals, first, end = [], 0, None
     for index in range(len(game.kyokus)):
-        deal = _Deal(game, index, opinions, first)
+        deal = _Deal(game, index, opinions, first, seats)
         deals.append(deal.play())
         first += deal.num_decisions
         end = deal.walk.table
@@ -64,6 +68,8 @@ class _Deal:
     opinions: Opinions | None
     first: int
     """Number of the deal's first decision in the game."""
+    seats: Sequence[int] | None = None
+    """Whose decisions are shown; None: everybody's."""
     num_decisions: int = 0
     walk: KyokuWalk = field(init=False)
     steps: ViewerSteps = field(init=False)
@@ -104,6 +110,8 @@ class _Deal:
         self.num_decisions += 1
         table = self.walk.table
         if self.opinions is None or table["num_legal"] < 2:
+            return
+        if self.seats is not None and table["actor"] not in self.seats:
             return
         self.steps.steps[-1]["decisions"].append(
             viewer_decision(

@@ -117,6 +117,15 @@ def test_an_agent_that_plays_as_recorded_never_differs() -> None:
     assert values["num_decisions"] == np.count_nonzero(decisions.is_known & (decisions.tables["num_legal"] > 1))
 
 
+def test_only_the_decisions_of_some_seats_are_shown() -> None:
+    opinions = own_opinions(SHORT_GAME)
+    whole, part = viewer_game(SHORT_GAME, opinions), viewer_game(SHORT_GAME, opinions, (2,))
+    for both in zip(whole["deals"], part["deals"], strict=True):
+        for all_steps, own in zip(*(deal["steps"] for deal in both), strict=True):
+            assert own == all_steps | {"decisions": [each for each in all_steps["decisions"] if each["seat"] == 2]}
+    assert 0 < part["num_decisions"] < whole["num_decisions"]
+
+
 def test_one_other_answer_is_one_difference() -> None:
     game = SHORT_GAME
     opinions, decisions = own_opinions(game), recorded_decisions(game)

@@ -1,0 +1,124 @@
+"""Games of a match that are worth watching: the candidate's best and worst ones, each as a page of the viewer.
+
+Reads the records that the match has kept (suphx/evaluation/workers/match_records.py).
+
+>>> games = choose_games(stage_folder / "records")
+>>> write_pages(games, agent, folder, name="new nets", opponent="ukeire", title="nightly: a game")
+[{"page": "game_best_1.html", "kind": "best", "places": [1], "points": [63300]}, ...]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from suphx.atomic_file import write_atomically
+from suphx.evaluation.match import CANDIDATE_NAME
+from suphx.evaluation.workers.match_records import indexed_tables
+from suphx.games.riichi import GameLog, Quarantine, iter_records, places_of_scores, recorded_decisions, viewer_game
+from suphx.selfplay.agents.agent import Agent
+from suphx.selfplay.agents.opinion import ask_agent
+from suphx_pipelines.viewer.viewer_page import viewer_page
+
+MAX_GAMES = 2_000
+"""Games of a match among which the best and the worst are searched: reading these takes about ten seconds."""
+PAGES = "game_*.html"
+"""The pages in a stage's folder."""
+NUM_EACH = 2
+Kind = Literal["best", "worst"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """A recorded game of the candidate."""
+
+    log: GameLog
+    seats: tuple[int, ...]
+    """Of the candidate, ascending."""
+    places: tuple[int, ...]
+    """1-4, of these seats."""
+    points: tuple[int, ...]
+    """At the end, of these seats."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The order of games: better places first, more points first."""
+        return sum(self.places), -sum(self.points)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenGames:
+    """The best games, the best first, and the worst ones, the worst first."""
+
+    best: tuple[PlayedGame, ...]
+    worst: tuple[PlayedGame, ...]
+    hanchans: int
+    """Games among which they were chosen."""
+
+
+def choose_games(records: Path, num_each: int = NUM_EACH) -> ChosenGames:
+    """Return the best and the worst games of a match whose records are in the folder ``records``.
+
+    Of equal games the first ones count, and no game is both. There are none if no records were kept.
+    """
+    best: list[PlayedGame] = []
+    worst: list[PlayedGame] = []
+    hanchans = 0
+    for game in _played_games(indexed_tables(records)):
+        hanchans += 1
+        best = sorted([*best, game], key=lambda each: each.rank)[: 2 * num_each]
+        worst = sorted([*worst, game], key=lambda each: [-value for value in each.rank])[: 2 * num_each]
+    best = best[: min(num_each, (hanchans + 1) // 2)]
+    shown = {game.log.id for game in best}
+    return ChosenGames(tuple(best), tuple([game for game in worst if game.log.id not in shown][:num_each]), hanchans)
+
+
+def write_pages(
+    games: ChosenGames, agent: Agent, folder: Path, *, name: str, opponent: str, title: str
+) -> list[dict[str, Any]]:
+    """Write the pages of games into ``folder``; return ``[{"page", "kind", "places", "points"}]``.
+
+    Each page shows what ``agent``, called ``name``, thinks of the candidate's own decisions, and only of these: a page
+    with everybody's is more than twice as large. Its opponents are called ``opponent``, with a number.
+    """
+    kinds: dict[Kind, tuple[PlayedGame, ...]] = {"best": games.best, "worst": games.worst}
+    shown: list[dict[str, Any]] = []
+    for kind, chosen in kinds.items():
+        for number, game in enumerate(chosen, 1):
+            log = replace(game.log, names=_names(game.seats, name, opponent))
+            opinions = replace(ask_agent(agent, recorded_decisions(log), game.seats), name=name)
+            values = viewer_game(log, opinions, game.seats)
+            file = PAGES.replace("*", f"{kind}_{number}")
+            write_atomically(folder / file, [viewer_page(values, title=title, seat=game.seats[0]).encode()])
+            shown.append({"page": file, "kind": kind, "places": list(game.places), "points": list(game.points)})
+    return shown
+
+
+def _played_games(tables: Sequence[Path]) -> Iterator[PlayedGame]:
+    """Yield the games of tables with the candidate's seats, as far as they have an end."""
+    if not tables:
+        return
+    for log in islice(iter_records(tables, quarantine=Quarantine()), MAX_GAMES):
+        seats = tuple(seat for seat, player in enumerate(log.names) if player == CANDIDATE_NAME)
+        if log.final_scores is None or not seats:
+            continue
+        places = places_of_scores(np.array([log.final_scores], np.int32))[0]
+        yield PlayedGame(
+            log, seats, tuple(int(places[seat]) for seat in seats), tuple(log.final_scores[seat] for seat in seats)
+        )
+
+
+def _names(seats: Sequence[int], name: str, opponent: str) -> tuple[str, str, str, str]:
+    """Return the names of the four seats: several of a side have numbers."""
+    others = [seat for seat in range(4) if seat not in seats]
+    names = [""] * 4
+    for side, text in ((seats, name), (others, opponent)):
+        for number, seat in enumerate(side, 1):
+            names[seat] = f"{text} {number}" if len(side) > 1 else text
+    first, second, third, fourth = names
+    return first, second, third, fourth
