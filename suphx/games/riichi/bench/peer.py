@@ -271,4 +271,4 @@ def _import(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        raise ValueError(f"{package} is not installed: install it with pip install 'suphx[dev]'") from error
+        raise ValueError(f"{package} is not installed: run pip install {package}, or leave it out of --peer") from error
