@@ -1,6 +1,6 @@
 """Other people's engines, as fast as their own interfaces allow: the only file that imports them.
 
-Both are in the ``dev`` extra. Whatever the timed functions need is made before the clock starts.
+Both are in the extra ``peers``. Whatever the timed functions need is made before the clock starts.
 """
 
 from __future__ import annotations
