@@ -13,13 +13,13 @@ from pathlib import Path
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import first_game
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
-from suphx.games.riichi import HEAD_NAMES, recorded_decisions, sample_game, viewer_game
+from suphx.games.riichi import HEAD_NAMES, sample_game, viewer_game
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.agents.opinion import ask_agent
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages.evaluation import AGENT_NAME
+from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
 STAGE_NAME = "sample_game"
@@ -59,14 +59,20 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the baseline, and write its files."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
-    with context.console.activity("playing a game to look at"):
-        game = first_game(address, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
-        one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
-        game = replace(game, names=(AGENT_NAME, one, two, three))
-        write_json(context.folder / GAME_FILE, sample_game(game, game.names))
-        opinions = replace(ask_agent(load_agent(address), recorded_decisions(game)), name=AGENT_NAME)
-        page = viewer_page(viewer_game(game, opinions), title=f"{context.recipe.name}: a game")
-        write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    with context.console.parts("playing a game to look at") as progress:
+        game = first_game(
+            address,
+            config.baseline,
+            seed=context.seed % MAX_WALL_SEED,
+            has_draw_lanes=config.draw_lanes,
+            progress=progress,
+        )
+    one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
+    game = replace(game, names=(AGENT_NAME, one, two, three))
+    write_json(context.folder / GAME_FILE, sample_game(game, game.names))
+    opinions = asked_opinions(load_agent(address), game, context.console)
+    page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
     return {"deals": len(game.kyokus)}
 
 
