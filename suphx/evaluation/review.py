@@ -118,7 +118,7 @@ def review_game(
 
 
 def _in_parts(count: int, progress: Callable[[float], None] | None) -> Callable[[float], None] | None:
-    """Return what takes numbers of ``count`` items and calls ``progress`` with parts of all; without items, all is done."""
+    """Return what takes numbers of ``count`` items and passes on parts of all; without items all is done at once."""
     if progress is None:
         return None
     if not count:
