@@ -26,6 +26,8 @@ COMPANIONS = {
     "urllib3": "kubernetes",
 }
 """Package -> the dependency that is built on it and chooses its version."""
+ELSEWHERE = {"jax", "mahjax"}
+"""Imported by mahjax_process.py only, which the Python of another environment runs."""
 IMPORTERS = {"_import", "import_module", "__import__"}
 """Functions that import the module which their first argument names."""
 
@@ -91,7 +93,7 @@ def outside() -> tuple[tuple[Import, frozenset[str]], ...]:
     return tuple(
         (one, frozenset(normal(name) for name in distributions.get(one.package, [one.package])))
         for one in every
-        if one.package not in known
+        if one.package not in known and not (one.package in ELSEWHERE and "/mahjax_process.py:" in one.place)
     )
 
 
