@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 import numpy as np
@@ -60,15 +60,20 @@ def bench_environments(
             call()
         say(f"stepping {num_tables:,} tables")
         rates = compare_rates(calls, seconds=seconds)
-    return {
+    own = {
         "steps_per_second": rates["packed"],
         "unpacked_steps_per_second": rates["planes"],
         "every_seat_steps_per_second": rates["every seat"],
+    }
+    peer_rates = _peers(riichienv, mahjax, rates)
+    return {
+        **own,
         "tables": num_tables,
         "encoder": encoder,
         "opponents": opponents,
         "seed": seed,
-        "peers": [*_riichienv_row(riichienv, rates), *_mahjax_row(mahjax, rates)],
+        "peers": peer_rates,
+        "ratios": _ratios(own, peer_rates),
     }
 
 
@@ -87,40 +92,37 @@ def _peer_calls(riichienv: RiichiEnvPeer | None, mahjax: MahjaxPeer | None, seed
         calls["riichienv, every seat"] = riichienv.prepare_steps(_PEER_STEPS, seed, every_seat=True)
     if mahjax is not None:
         calls["mahjax"] = lambda: mahjax.play("observed")
-        calls["mahjax, bare"] = lambda: mahjax.play("bare")
+        calls["mahjax, unobserved"] = lambda: mahjax.play("unobserved")
     return calls
 
 
-def _riichienv_row(peer: RiichiEnvPeer | None, rates: dict[str, float]) -> list[dict[str, object]]:
-    if peer is None:
-        return []
-    return [
-        {
-            "name": peer.name,
-            "version": peer.version,
+def _peers(
+    riichienv: RiichiEnvPeer | None, mahjax: MahjaxPeer | None, rates: dict[str, float]
+) -> dict[str, dict[str, object]]:
+    """Return what is known of each peer."""
+    peers: dict[str, dict[str, object]] = {}
+    if riichienv is not None:
+        peers[riichienv.name] = {
+            "version": riichienv.version,
             "steps_per_second": rates["riichienv"],
-            "ratio": rates["packed"] / rates["riichienv"],
             "every_seat_steps_per_second": rates["riichienv, every seat"],
-            "every_seat_ratio": rates["every seat"] / rates["riichienv, every seat"],
         }
-    ]
-
-
-def _mahjax_row(peer: MahjaxPeer | None, rates: dict[str, float]) -> list[dict[str, object]]:
-    if peer is None:
-        return []
-    return [
-        {
-            "name": peer.name,
-            "version": f"{peer.version} on jax {peer.jax_version}",
+    if mahjax is not None:
+        peers[mahjax.name] = {
+            "version": f"{mahjax.version} on jax {mahjax.jax_version}",
             "every_seat_steps_per_second": rates["mahjax"],
-            "every_seat_ratio": rates["every seat"] / rates["mahjax"],
-            "bare_steps_per_second": rates["mahjax, bare"],
-            "bare_ratio": rates["every seat"] / rates["mahjax, bare"],
-            "tables": _MAHJAX_TABLES,
-            "compile_seconds": peer.compile_seconds,
+            "unobserved_steps_per_second": rates["mahjax, unobserved"],
+            "compile_seconds": mahjax.compile_seconds,
         }
-    ]
+    return peers
+
+
+def _ratios(own: Mapping[str, float], peers: Mapping[str, Mapping[str, object]]) -> dict[str, dict[str, float]]:
+    """Return our rates divided by those of each peer, for what both have done."""
+    return {
+        name: {key: own[key] / rate for key, rate in peer.items() if key in own and isinstance(rate, float)}
+        for name, peer in peers.items()
+    }
 
 
 def _stepper(

@@ -56,10 +56,10 @@ class MahjaxPeer:
         self.jax_version: str = ready["jax"]
         self.compile_seconds: float = ready["compile_seconds"]
 
-    def play(self, kind: Literal["observed", "bare"]) -> int:
+    def play(self, kind: Literal["observed", "unobserved"]) -> int:
         """Play random legal moves at all seats and return the number of decisions.
 
-        ``observed``: with the observation of the seat that decides, at each decision; ``bare``: the rules only.
+        ``observed``: with the observation of the seat that decides, at each decision; ``unobserved``: the rules only.
         """
         assert self._process.stdin is not None
         self._process.stdin.write(f"{kind}\n")

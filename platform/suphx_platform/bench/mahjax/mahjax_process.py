@@ -2,7 +2,7 @@
 
 It needs jax and mahjax and nothing of this project. One line of JSON on its standard output says that the tables are
 ready, with versions and the seconds that the compilation took. Then each line on its standard input, ``observed`` or
-``bare``, makes all tables play STEPS decisions, with and without observations, and is answered with the number of
+``unobserved``, makes all tables play STEPS decisions, with and without observations, and is answered with the number of
 decisions. At the end of its input it ends.
 
 Everything is as fast as Mahjax allows on a CPU: one compiled call plays STEPS decisions of all tables. Games that are
@@ -37,7 +37,7 @@ class Tables:
         self._states = jax.jit(self._init)(self._keys())
         self._observations = jax.jit(self._observe)(self._states)
         self._restart = jax.jit(self._restarted)
-        self._plays = {"observed": jax.jit(self._observed), "bare": jax.jit(self._bare)}
+        self._plays = {"observed": jax.jit(self._observed), "unobserved": jax.jit(self._unobserved)}
 
     def play(self, kind: str) -> int:
         """Play and return the number of decisions; those at tables whose game is over do not count."""
@@ -56,7 +56,7 @@ class Tables:
         (states, observations), counts = self._jax.lax.scan(step, (states, observations), keys)
         return states, observations, counts.sum()
 
-    def _bare(self, states: Any, observations: Any, keys: Any) -> Any:
+    def _unobserved(self, states: Any, observations: Any, keys: Any) -> Any:
         states, counts = self._jax.lax.scan(self._decide, states, keys)
         return states, observations, counts.sum()
 
@@ -96,7 +96,7 @@ def main() -> int:
     except ModuleNotFoundError as error:
         print(error, file=sys.stderr)
         return MISSING
-    for kind in ("observed", "bare"):
+    for kind in ("observed", "unobserved"):
         tables.play(kind)
     seconds = time.perf_counter() - started
     versions = {name: version(name) for name in ("mahjax", "jax")}
