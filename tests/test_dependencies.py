@@ -71,7 +71,7 @@ def module_names(node: ast.Import | ast.ImportFrom | ast.Call) -> list[str]:
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""]
     is_importer = ast.unparse(node.func).rpartition(".")[2] in IMPORTERS
-    return [one.value for one in node.args[:1] if is_importer and isinstance(one, ast.Constant)]
+    return [str(one.value) for one in node.args[:1] if is_importer and isinstance(one, ast.Constant)]
 
 
 def catches_import_errors(node: ast.AST) -> bool:
