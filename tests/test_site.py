@@ -23,4 +23,5 @@ def test_the_reference_has_the_environments_and_how_they_are_made() -> None:
         "riichi_v0.raw_env",
         "riichi_env.RiichiEnv",
         "riichi_vector_env.RiichiVectorEnv",
+        "environment_config.EnvironmentConfig",
     ]
