@@ -39,7 +39,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mahjax")
     venv.create(folder, with_pip=True)
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    command = [folder / "bin" / "pip", "install", "-q", "--no-compile", "--disable-pip-version-check", PACKAGE]
+    command = [str(folder / "bin" / "pip"), "install", "-q", "--no-compile", "--disable-pip-version-check", PACKAGE]
     subprocess.run(command, check=True, env=clean)
     return folder / "bin" / "python"
 
