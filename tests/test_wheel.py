@@ -1,6 +1,6 @@
 """The built wheel, installed by pip into an empty environment: commands, recipes, pages, chart and ``import suphx``.
 
-pip takes the packages from where it is set up to take them, in the versions of requirements.lock.
+pip takes the packages from where it is set up to take them, in the versions of the locks.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from tests.repository import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
+LOCKS = ("requirements.lock", "infra/setup/torch-cuda.lock")
+"""Versions; a build of torch without CUDA is taken where pip finds one, as `make setup` does."""
 WITHOUT_EXTRAS = {"suphx.environments.riichi_v0": "pettingzoo is not installed: run pip install pettingzoo"}
 """Modules that need an extra -> how their error begins without it."""
 
@@ -30,7 +32,8 @@ class Installed:
         self.wheel = wheel
         self.bin = folder / "venv" / "bin"
         self._constraints = folder / "constraints.txt"
-        pins = re.findall(r"^[\w.-]+==[^ ;\\]+", (REPOSITORY / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+        locked = "".join((REPOSITORY / lock).read_text(encoding="utf-8") for lock in LOCKS)
+        pins = re.findall(r"^[\w.-]+==[^ ;\\]+", locked, re.MULTILINE)
         self._constraints.write_text("\n".join(pins), encoding="utf-8")
         venv.create(folder / "venv", with_pip=True)
         self.pip(str(wheel))
