@@ -58,7 +58,10 @@ SMALL = {
     ),
 }
 """Beginning of a command -> settings that replace those of the page and of its recipe."""
-FASTER = {"bench selfplay": ["--seconds", "1", "--tables", "16"]}
+FASTER = {
+    "bench selfplay": ["--seconds", "1", "--tables", "16"],
+    "bench sequential": ["--hanchans", "40", "--matches", "10"],
+}
 ENDLESS = {"play": "Press Ctrl-C", "ui": "Press Ctrl-C"}
 """Commands that run until Ctrl-C -> what they print then."""
 TYPED = "q\n"
@@ -110,7 +113,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (written,) = (tmp_path / "one").iterdir()
         (tmp_path / name).parent.mkdir(exist_ok=True)
         written.rename(tmp_path / name)
-    save_random(tmp_path / "runs" / "RUN" / "supervised")
+    for seed, nets in enumerate(("runs/RUN/supervised", "A", "B"), 1):
+        save_random(tmp_path / nets, seed)
     store = TrackingStore(tmp_path / "runs")
     store.start("laptop-1f2e3d4c5b", key="laptop-1f2e3d4c5b").flush()
     return tmp_path

@@ -34,8 +34,8 @@ class Tables:
         self._num_tables, self._num_steps = num_tables, num_steps
         self._step, self._init, self._observe = jax.vmap(env.step), jax.vmap(env.init), jax.vmap(env.observe)
         self._key = jax.random.PRNGKey(seed)
-        self._states = jax.jit(self._init)(self._keys())
-        self._observations = jax.jit(self._observe)(self._states)
+        self._states = self._typed(jax.jit(self._init)(self._keys()))
+        self._observations = self._typed(jax.jit(self._observe)(self._states))
         self._restart = jax.jit(self._restarted)
         self._plays = {"observed": jax.jit(self._observed), "unobserved": jax.jit(self._unobserved)}
 
@@ -76,6 +76,11 @@ class Tables:
             return numpy.where(is_over, new, old)
 
         return self._jax.tree_util.tree_map(choose, states, self._init(keys))
+
+    def _typed(self, arrays: Any) -> Any:
+        """Return arrays whose types are not weak, as those after a step: other types would be compiled once more."""
+        convert = self._jax.lax.convert_element_type
+        return self._jax.tree_util.tree_map(lambda array: convert(array, array.dtype), arrays)
 
     def _keys(self) -> Any:
         return self._jax.random.split(self._next_key(), self._num_tables)
