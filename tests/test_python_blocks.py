@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
+from suphx_platform.tracking.promotion import Promotion
+from suphx_platform.tracking.tracking import TrackingStore
+from tests.code_blocks import PYTHON, pages, texts
 from tests.repository import REPOSITORY
 from tests.suphx_platform.parts.small_policy_set import save_random
 
@@ -19,24 +23,44 @@ SMALL = {
 """Text of a page -> what runs here: days and minutes become seconds."""
 
 
-def blocks(path: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-PAGES = sorted(path for path in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")) if blocks(path))
+PAGES = {page: path for page, path in pages().items() if texts(path, PYTHON)}
 
 
 def test_the_small_settings_are_those_of_the_pages() -> None:
-    text = "".join(block for page in PAGES for block in blocks(page))
+    text = "".join(block for path in PAGES.values() for block in texts(path, PYTHON))
     assert [setting for setting in SMALL if setting not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_blocks_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder with what the pages speak of: nets of a run, and the chart as in a checkout."""
     monkeypatch.chdir(tmp_path)
     save_random(tmp_path / "runs" / "RUN" / "supervised")
+    for folder in ("helm", "k8s"):
+        (tmp_path / folder).symlink_to(REPOSITORY / folder)
+    return tmp_path
+
+
+@pytest.fixture
+def champion(place: Path) -> Iterator[None]:
+    """A registered champion in the MLflow store of ``runs``; the address of MLflow's store is restored afterwards."""
+    import mlflow
+
+    store, before = TrackingStore(place / "runs"), mlflow.get_tracking_uri()
+    with store.start("night", key="night") as tracker:
+        promotion = Promotion(digest="a", replaces=None, night="1")
+        ModelRegistry(store, RegistryConfig()).promote(place / "runs" / "RUN" / "supervised", tracker, promotion)
+    yield
+    mlflow.set_tracking_uri(before)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_of_a_page_run(page: str, place: Path, request: pytest.FixtureRequest) -> None:
+    blocks = texts(PAGES[page], PYTHON)
+    if any("@champion" in block for block in blocks):
+        request.getfixturevalue("champion")
     names: dict[str, object] = {"__name__": "__main__"}
-    for number, block in enumerate(blocks(page), 1):
+    for number, block in enumerate(blocks, 1):
         for setting, small in SMALL.items():
             block = block.replace(setting, small)
-        exec(compile(block, f"{page.name}, block {number}", "exec"), names)
+        exec(compile(block, f"{page}, block {number}", "exec"), names)

@@ -13,3 +13,15 @@ SITE = REPOSITORY / "docs" / "site"
 def test_the_reference_has_every_public_name_once() -> None:
     text = (SITE / "reference.rst").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^\.\. auto\w+:: suphx\.(\w+)$", text, re.MULTILINE)) == sorted(dir(suphx))
+
+
+def test_the_reference_has_the_environments_and_how_they_are_made() -> None:
+    text = (SITE / "reference.rst").read_text(encoding="utf-8")
+    shown = re.findall(r"^\.\. auto\w+:: suphx\.environments\.(\w+\.\w+)$", text, re.MULTILINE)
+    assert shown == [
+        "riichi_v0.env",
+        "riichi_v0.raw_env",
+        "riichi_env.RiichiEnv",
+        "riichi_vector_env.RiichiVectorEnv",
+        "environment_config.EnvironmentConfig",
+    ]

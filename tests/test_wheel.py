@@ -1,12 +1,16 @@
-"""The built wheel works without the checkout: commands, recipes, pages, the chart and ``import suphx``."""
+"""The built wheel, installed by pip into an empty environment: commands, recipes, pages, chart and ``import suphx``.
+
+pip takes the packages from where it is set up to take them, in the versions of the locks.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-import zipfile
+import venv
 from pathlib import Path
 
 import pytest
@@ -15,46 +19,98 @@ from tests.repository import REPOSITORY
 
 pytestmark = pytest.mark.slow
 
+LOCKS = ("requirements.lock", "infra/setup/torch-cuda.lock")
+"""Versions; a build of torch without CUDA is taken where pip finds one, as `make setup` does."""
+WITHOUT_EXTRAS = {"suphx.environments.riichi_v0": "pettingzoo is not installed: run pip install pettingzoo"}
+"""Modules that need an extra -> how their error begins without it."""
+
+
+class Installed:
+    """An environment with the wheel and its dependencies, and nothing else."""
+
+    def __init__(self, folder: Path, wheel: Path) -> None:
+        self.wheel = wheel
+        self.bin = folder / "venv" / "bin"
+        self._constraints = folder / "constraints.txt"
+        locked = "".join((REPOSITORY / lock).read_text(encoding="utf-8") for lock in LOCKS)
+        pins = re.findall(r"^[\w.-]+==[^ ;\\]+", locked, re.MULTILINE)
+        self._constraints.write_text("\n".join(pins), encoding="utf-8")
+        venv.create(folder / "venv", with_pip=True)
+        self.pip(str(wheel))
+
+    @property
+    def packages(self) -> Path:
+        return next(self.bin.parent.glob("lib/python3*/site-packages"))
+
+    def pip(self, requirement: str) -> None:
+        command = ["install", "--quiet", "--no-compile", "--disable-pip-version-check", "-c", str(self._constraints)]
+        self._call([str(self.bin / "pip"), *command, requirement], self.bin)
+
+    def run(self, folder: Path, program: str, *arguments: str, returncode: int = 0) -> str:
+        """Run a program of the environment in another folder; return its output, or its messages if it must fail."""
+        done = self._call([str(self.bin / program), *arguments], folder, returncode)
+        return done.stderr if returncode else done.stdout
+
+    def _call(self, command: list[str], folder: Path, returncode: int = 0) -> subprocess.CompletedProcess[str]:
+        clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=False)
+        assert done.returncode == returncode, f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+        return done
+
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder into which the wheel is unpacked, as pip does it."""
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel, built from the checkout and installed with pip."""
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), "."]
     subprocess.run(build, cwd=REPOSITORY, check=True)
     (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(folder / "installed")
-    return folder / "installed"
+    return Installed(folder, wheel)
 
 
-def run(installed: Path, folder: Path, *arguments: str) -> str:
-    """Run Python in another folder with the wheel's packages before all others; return its output."""
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
+def test_its_dependencies_are_complete(installed: Installed, tmp_path: Path) -> None:
+    assert "No broken requirements" in installed.run(tmp_path, "pip", "check")
+    program = """
+import importlib, json, pkgutil
+failed = {}
+for package in ("suphx", "suphx_platform", "suphx_pipelines", "suphx_cli"):
+    path = importlib.import_module(package).__path__
+    for module in pkgutil.walk_packages(path, package + ".", onerror=lambda name: failed.setdefault(name, "package")):
+        try:
+            importlib.import_module(module.name)
+        except ImportError as error:
+            failed[module.name] = str(error)
+print(json.dumps(failed))
+"""
+    failed = json.loads(installed.run(tmp_path, "python", "-c", program).splitlines()[-1])
+    assert failed.keys() == WITHOUT_EXTRAS.keys(), failed
+    assert all(failed[name].startswith(message) for name, message in WITHOUT_EXTRAS.items()), failed
 
 
-def test_recipes_come_with_it(installed: Path, tmp_path: Path) -> None:
-    found = json.loads(run(installed, tmp_path, "-m", "suphx_cli.cli", "recipes", "--json"))
+def test_the_command_starts_and_finds_its_recipes(installed: Installed, tmp_path: Path) -> None:
+    assert "usage: suphx" in installed.run(tmp_path, "suphx", "--help")
+    found = json.loads(installed.run(tmp_path, "suphx", "recipes", "--json"))
     assert {"laptop", "self_play", "paper/rl_1"} <= {recipe["name"] for recipe in found["recipes"]}
     program = (
         "from pathlib import Path; from suphx_pipelines.recipe import recipe, recipe_lookup as lookup; "
         "print(lookup.shipped_folder(), recipe.load_recipe(Path('paper/rl_1')).name)"
     )
-    assert run(installed, tmp_path, "-c", program).split() == [str(installed / "suphx_pipelines" / "recipes"), "rl_1"]
+    shipped = installed.packages / "suphx_pipelines" / "recipes"
+    assert installed.run(tmp_path, "python", "-c", program).split() == [str(shipped), "rl_1"]
 
 
-def test_its_python_api_plays_and_its_viewer_shows_the_game(installed: Path, tmp_path: Path) -> None:
+def test_its_python_api_plays_and_its_viewer_shows_the_game(installed: Installed, tmp_path: Path) -> None:
     program = "import suphx; print(suphx.__file__, suphx.save_games(suphx.simulate('tsumogiri'), 'records'))"
-    assert run(installed, tmp_path, "-c", program).split() == [str(installed / "suphx" / "__init__.py"), "1"]
-    run(installed, tmp_path, "-m", "suphx_cli.cli", "view", "records", "--no-browser", "--out", "game.html")
+    assert installed.run(tmp_path, "python", "-c", program).split() == [
+        str(installed.packages / "suphx" / "__init__.py"),
+        "1",
+    ]
+    installed.run(tmp_path, "suphx", "view", "records", "--no-browser", "--out", "game.html")
     assert (tmp_path / "game.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
-def test_its_chart_is_rendered_for_a_launch(installed: Path, tmp_path: Path) -> None:
-    program = (
-        "from suphx_platform.cluster import chart; "
-        "print(chart.FOLDER, chart.rendered_template(None, release=None, namespace=None)['kind'])"
-    )
-    assert run(installed, tmp_path, "-c", program).split() == [str(installed / "suphx_platform" / "chart"), "ConfigMap"]
+def test_a_preview_of_a_run_on_a_cluster_needs_the_extra_chart(installed: Installed, tmp_path: Path) -> None:
+    preview = ("launch", "reinforcement", "--preset", "small", "--dry-run=client")
+    assert "the extra chart of suphx: run pip install" in installed.run(tmp_path, "suphx", *preview, returncode=1)
+    installed.pip(f"{installed.wheel}[chart]")
+    assert "kind: RayJob" in installed.run(tmp_path, "suphx", *preview)

@@ -88,7 +88,7 @@ def left_out(recipe: Recipe) -> list[str]:
 
 
 def _draw_report(context: StageContext[Recipe]) -> dict[str, float]:
-    with context.console.activity("drawing the report"):  # matplotlib takes seconds to import
+    with context.console.activity("drawing the report"):
         return report.run(context)
 
 

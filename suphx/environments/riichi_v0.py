@@ -33,7 +33,8 @@ try:
     from pettingzoo.utils import wrappers
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "pettingzoo is not installed: install it with pip install 'suphx[pettingzoo]'", name="pettingzoo"
+        "pettingzoo is not installed: run pip install pettingzoo, or install this package with its extra pettingzoo",
+        name="pettingzoo",
     ) from error
 
 AGENTS = tuple(f"seat_{seat}" for seat in range(4))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,26 +76,43 @@ class CostJudge:
         """What costs are in."""
         return "points" if self._predictor is None else "placement points"
 
-    def costs(self, game: GameLog, recorded: RecordedDecisions, numbers: I64, wanted: I16) -> list[Cost]:
+    def costs(
+        self,
+        game: GameLog,
+        recorded: RecordedDecisions,
+        numbers: I64,
+        wanted: I16,
+        progress: Callable[[float], None] | None = None,
+    ) -> list[Cost]:
         """Return the cost of each decision ``numbers`` int64 [n] of ``recorded``, the decisions of ``game``.
 
-        ``wanted`` int16 [n]: the agent's moves there, which must be legal. The same call gives the same costs.
+        ``wanted`` int16 [n]: the agent's moves there, which must be legal. ``progress`` is called with parts of
+        decisions while deals are played on; their sum is n. The same call gives the same costs.
         """
         size = max(1, _MAX_TABLES // (2 * self._samples))
         parts = range(0, len(numbers), size)
         return [
             cost
             for first in parts
-            for cost in self._costs(game, recorded, numbers[first : first + size], wanted[first : first + size])
+            for cost in self._costs(
+                game, recorded, numbers[first : first + size], wanted[first : first + size], progress
+            )
         ]
 
-    def _costs(self, game: GameLog, recorded: RecordedDecisions, numbers: I64, wanted: I16) -> list[Cost]:
+    def _costs(
+        self,
+        game: GameLog,
+        recorded: RecordedDecisions,
+        numbers: I64,
+        wanted: I16,
+        progress: Callable[[float], None] | None,
+    ) -> list[Cost]:
         starts = self._deal_anew(game, recorded, numbers)
         seats = starts["actor"].astype(np.int64)
         kyokus = np.repeat(recorded.kyokus[numbers], self._samples)
         worths = []
         for moves in (wanted, recorded.actions[numbers]):
-            ends = self._play_on(starts, np.repeat(moves, self._samples), game)
+            ends = self._play_on(starts, np.repeat(moves, self._samples), game, progress)
             worths.append(self._worths(game, kyokus, seats, ends))
         gains = (worths[0] - worths[1]).reshape(len(numbers), self._samples)
         return [_cost(line) for line in gains]
@@ -109,13 +126,21 @@ class CostJudge:
         dealt["has_draw_lanes"] = True
         return dealt
 
-    def _play_on(self, starts: Records, moves: I16, game: GameLog) -> Records:
+    def _play_on(
+        self, starts: Records, moves: I16, game: GameLog, progress: Callable[[float], None] | None
+    ) -> Records:  # fmt: skip
         """Return copies of the tables after the deal; the next one has been dealt unless the game is over."""
         simulator = Simulator(len(starts), game.rules, stops_at_kyoku_end=True)
         simulator.tables[:] = starts
         simulator.advance(np.arange(len(starts)), moves)
-        while (waiting := simulator.waiting()).size:
-            simulator.advance(waiting, self._act(simulator.tables, waiting))
+        unfinished = len(starts)
+        while unfinished:
+            waiting = simulator.waiting()
+            if waiting.size:
+                simulator.advance(waiting, self._act(simulator.tables, waiting))
+            if progress is not None:
+                progress((unfinished - waiting.size) / (2 * self._samples))  # two moves of each decision
+            unfinished = waiting.size
         simulator.next_kyoku(np.arange(len(starts)))
         return simulator.tables
 

@@ -271,13 +271,19 @@ def first_game(
     rules: Rules | None = None,
     has_draw_lanes: bool = True,
     load: LoadAgent = load_agent,
+    progress: Callable[[float], None] | None = None,
 ) -> GameLog:
-    """Play the first game of a match again and return it; agents that depend on time may play it differently."""
+    """Play the first game of a match again and return it; agents that depend on time may play it differently.
+
+    ``progress`` is called with parts of the game; their sum is 1.
+    """
     agents = [load(candidate), load(baseline)]
     agents[CANDIDATE].name, agents[BASELINE].name = CANDIDATE_NAME, BASELINE_NAME
     seating = np.full((1, SEATS), BASELINE)
     seating[0, 0] = CANDIDATE
-    (log,) = play_games(agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=has_draw_lanes)
+    (log,) = play_games(
+        agents, seating, wall_seeds(seed, 1), rules or tenhou(), has_draw_lanes=has_draw_lanes, progress=progress
+    )
     return log
 
 

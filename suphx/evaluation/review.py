@@ -79,16 +79,20 @@ class ReviewedGame:
 
 
 def review_game(
-    game: GameLog, agent: Agent, seat: int | None = None, judge: CostJudge | None = None
-) -> ReviewedGame:  # fmt: skip
+    game: GameLog,
+    agent: Agent,
+    seat: int | None = None,
+    judge: CostJudge | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> ReviewedGame:
     """Ask ``agent`` at each decision of ``game``; ``seat`` (0-3): only decisions of that seat are returned.
 
     Decisions without a choice, without an answer of the agent, and those whose wish is unknown are skipped. ``judge``
-    estimates what the differences cost, which takes far longer than the rest. ValueError when the game's moves
-    contradict the rules.
+    estimates what the differences cost, which takes far longer than the rest. ``progress`` is called with parts of the
+    game; their sum is 1. ValueError when the game's moves contradict the rules.
     """
     recorded = recorded_decisions(game)
-    opinions = ask_agent(agent, recorded)
+    opinions = ask_agent(agent, recorded, progress=_in_parts(len(recorded.tables), None if judge else progress))
     values = viewer_game(game, opinions)
     numbers = iter(np.flatnonzero(recorded.tables["num_legal"] > 1).tolist())
     found: list[tuple[int, dict[str, Any], ReviewedDecision]] = []
@@ -105,11 +109,21 @@ def review_game(
         values["cost_unit"] = judge.unit
         lines = [line for line, decision in enumerate(decisions) if decision.differs]
         different = np.array([found[line][0] for line in lines], np.int64)
-        costs = judge.costs(game, recorded, different, opinions.actions[different])
+        told = _in_parts(len(lines), progress)
+        costs = judge.costs(game, recorded, different, opinions.actions[different], told)
         for line, cost in zip(lines, costs, strict=True):
             decisions[line] = replace(decisions[line], cost=cost)
             found[line][1]["cost"] = cost.to_json()
     return ReviewedGame(values, tuple(decisions))
+
+
+def _in_parts(count: int, progress: Callable[[float], None] | None) -> Callable[[float], None]:
+    """Return what takes numbers of ``count`` items and passes on parts of all; without items all is done at once."""
+    if progress is None:
+        return lambda number: None
+    if not count:
+        progress(1)
+    return lambda number: progress(number / count)
 
 
 def _decision(game: GameLog, deal: str, address: str, shown: dict[str, Any], table: Any) -> ReviewedDecision:

@@ -155,18 +155,24 @@ def replay_walls(
 
 
 def replay_game(
-    players: Sequence[Player], game: RatedGame, *, has_draw_lanes: bool = True, load: LoadAgent = load_agent
+    players: Sequence[Player],
+    game: RatedGame,
+    *,
+    has_draw_lanes: bool = True,
+    load: LoadAgent = load_agent,
+    progress: Callable[[float], None] | None = None,
 ) -> GameLog:
     """Play one game of a tournament again and return it; agents that depend on time may play it differently.
 
-    ``players`` have the digests of all who played. ValueError for an unknown agent.
+    ``players`` have the digests of all who played; ``progress`` is called with parts of the game, whose sum is 1.
+    ValueError for an unknown agent.
     """
     by_digest = {player.digest: player for player in players}
     agents = [load(by_digest[digest].address) for digest in game.seats]
     for agent, digest in zip(agents, game.seats, strict=True):
         agent.name = by_digest[digest].name
     seating = np.arange(SEATS)[np.newaxis]
-    (log,) = play_games(agents, seating, (game.wall,), tenhou(), has_draw_lanes=has_draw_lanes)
+    (log,) = play_games(agents, seating, (game.wall,), tenhou(), has_draw_lanes=has_draw_lanes, progress=progress)
     return log
 
 

@@ -87,7 +87,11 @@ def test_neither_parts_nor_other_decisions_change_a_cost(
     numbers = choices(recorded)[5:65:20]
     wanted = np.array([np.flatnonzero(recorded.tables["legal"][n])[0] for n in numbers], np.int16)
     judge = CostJudge(UKEIRE, samples=6)
-    costs = judge.costs(game, recorded, numbers, wanted)
+    told: list[float] = []
+    costs = judge.costs(game, recorded, numbers, wanted, told.append)
+    assert sum(told) == pytest.approx(len(numbers))
+    assert min(told) >= 0
+    assert len([part for part in told if part]) > 2, "it tells while deals are played on"
     monkeypatch.setattr(decision_cost, "_MAX_TABLES", 12)
     assert judge.costs(game, recorded, numbers, wanted) == costs
     assert judge.costs(game, recorded, numbers[1:2], wanted[1:2]) == costs[1:2]
@@ -122,9 +126,12 @@ def test_the_end_of_a_game_is_worth_its_place(game: GameLog, recorded: RecordedD
 
 def test_an_agent_that_never_calls_goes_on_after_calls() -> None:
     (called,) = play_games([UKEIRE], np.zeros((1, 4), np.int64), [5], tonpuu())
-    review = review_game(called, load_agent("tsumogiri"), seat=0, judge=CostJudge(load_agent("tsumogiri"), samples=2))
+    told: list[float] = []
+    judge = CostJudge(load_agent("tsumogiri"), samples=2)
+    review = review_game(called, load_agent("tsumogiri"), seat=0, judge=judge, progress=told.append)
     different = [one for one in review.decisions if one.differs]
     assert different
+    assert sum(told) == pytest.approx(1)
     assert all(one.cost is not None for one in different)
     assert all(one.cost is None for one in review.decisions if not one.differs)
     shown = [each for deal in review.values["deals"] for step in deal["steps"] for each in step["decisions"]]

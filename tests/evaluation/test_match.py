@@ -97,7 +97,9 @@ def test_progress_counts_parts_of_the_candidates_games(monkeypatch: pytest.Monke
 
 
 def test_the_first_game_can_be_looked_at() -> None:
-    game = first_game("ukeire", "random", seed=1, rules=tonpuu())
+    told: list[float] = []
+    game = first_game("ukeire", "random", seed=1, rules=tonpuu(), progress=told.append)
+    assert sum(told) == pytest.approx(1)
     assert game.names == ("candidate", "baseline", "baseline", "baseline")
     assert Replayer().replay(game) == []
     assert game.final_scores is not None

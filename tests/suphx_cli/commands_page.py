@@ -123,7 +123,10 @@ JSON_KEYS = {
         "decisions_per_second without_lookahead_per_second lookahead_microseconds bytes_per_row peer ratio"
     ),
     "bench storage": "mib save_mib_per_second load_mib_per_second blocked_seconds peer{name,mib_per_second} ratio",
-    "bench environments": "steps_per_second unpacked_steps_per_second peer{name,steps_per_second} ratio",
+    "bench environments": (
+        "steps_per_second unpacked_steps_per_second every_seat_steps_per_second "
+        "peers{name:{steps_per_second,every_seat_steps_per_second}} ratios"
+    ),
     "bench evaluation": (
         "hanchans seed pairs[candidate,baseline,placement_difference,difference_interval[2],variance_before,"
         "variance_of_walls,variance,fewer_hanchans,fewer_hanchans_interval[2],fewer_by_walls,"

@@ -12,7 +12,7 @@ _GAP = "…"
 def short_names(names: Sequence[str], longest: int = LONGEST) -> list[str]:
     """Return each name in at most ``longest`` letters, the middle left out, no two different names alike.
 
-    Names that would read the same get a number in front. Dollar signs mean themselves, as text of matplotlib.
+    Names that would read the same get a number in front. Dollar signs mean themselves.
     """
     short = {name: _elided(name, longest) for name in names}
     alike = Counter(short.values())

@@ -15,15 +15,15 @@ from suphx.atomic_file import write_atomically
 from suphx.evaluation.match import first_game
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.match_records import RECORDS_FOLDER
-from suphx.games.riichi import HEAD_NAMES, recorded_decisions, sample_game, viewer_game
+from suphx.games.riichi import HEAD_NAMES, sample_game, viewer_game
 from suphx.selfplay.agents.agent import Agent, load_agent
-from suphx.selfplay.agents.opinion import ask_agent
 from suphx.training.loop.metrics_file import METRICS_FILE
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.engine.stage import Stage, StageContext
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.stages import playouts
 from suphx_pipelines.stages.evaluation import AGENT_NAME
+from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.match_games import choose_games, write_pages
 from suphx_pipelines.viewer.viewer_page import viewer_page
 
@@ -70,15 +70,21 @@ def run(context: StageContext[Recipe]) -> dict[str, float]:
     """Play the game against three copies of the baseline, write its files, and pages of games of the last match."""
     config = context.recipe.evaluation
     address = str(_folder(context)) + ("" if config.answers == "probable" else f":{config.answers}")
-    with context.console.activity("playing a game to look at"):
-        game = first_game(address, config.baseline, seed=context.seed % MAX_WALL_SEED, has_draw_lanes=config.draw_lanes)
-        one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
-        game = replace(game, names=(AGENT_NAME, one, two, three))
-        write_json(context.folder / GAME_FILE, sample_game(game, game.names))
-        agent = load_agent(address)
-        opinions = replace(ask_agent(agent, recorded_decisions(game)), name=AGENT_NAME)
-        page = viewer_page(viewer_game(game, opinions), title=f"{context.recipe.name}: a game")
-        write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    with context.console.parts("playing a game to look at") as progress:
+        game = first_game(
+            address,
+            config.baseline,
+            seed=context.seed % MAX_WALL_SEED,
+            has_draw_lanes=config.draw_lanes,
+            progress=progress,
+        )
+    one, two, three = (f"{config.baseline} {number}" for number in (1, 2, 3))
+    game = replace(game, names=(AGENT_NAME, one, two, three))
+    write_json(context.folder / GAME_FILE, sample_game(game, game.names))
+    agent = load_agent(address)
+    opinions = asked_opinions(agent, game, context.console)
+    page = viewer_page(viewer_game(game, replace(opinions, name=AGENT_NAME)), title=f"{context.recipe.name}: a game")
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
     with context.console.activity("looking for the best and the worst games of the match"):
         num_pages = _show_match(context, agent)
     return {"deals": len(game.kyokus), "pages": 1 + num_pages}

@@ -12,12 +12,12 @@ from dataclasses import replace
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.tournament import Player, replay_game
-from suphx.games.riichi import recorded_decisions, viewer_game
+from suphx.games.riichi import viewer_game
 from suphx.selfplay.agents.agent import load_agent
-from suphx.selfplay.agents.opinion import ask_agent
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.tournament_history import GAMES_NAME, TABLE_NAME, read_games
 from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
+from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from suphx_platform.agents.agent_forms import is_program
 from suphx_platform.agents.agent_loading import load_any_agent
@@ -35,18 +35,19 @@ def run(context: Context) -> dict[str, float]:
     if found is None:
         return {"deals": 0}
     game, strongest = found
-    with context.console.activity("playing a game to look at"):
+    with context.console.parts("playing a game to look at") as progress:
         log = replay_game(
             [Player(entrant.digest, entrant.address_in(pool_folder), entrant.name) for entrant in entrants.values()],
             game,
             has_draw_lanes=context.recipe.draw_lanes,
             load=load_any_agent,
+            progress=progress,
         )
-        opinions = ask_agent(load_agent(str(strongest.nets_in(pool_folder))), recorded_decisions(log))
-        values = viewer_game(log, replace(opinions, name=strongest.name))
-        title = f"{context.recipe.name}, {context.recipe.night}: a game"
-        page = viewer_page(values, title=title, seat=game.seats.index(strongest.digest))
-        write_atomically(context.folder / PAGE_FILE, [page.encode()])
+    opinions = asked_opinions(load_agent(str(strongest.nets_in(pool_folder))), log, context.console)
+    values = viewer_game(log, replace(opinions, name=strongest.name))
+    title = f"{context.recipe.name}, {context.recipe.night}: a game"
+    page = viewer_page(values, title=title, seat=game.seats.index(strongest.digest))
+    write_atomically(context.folder / PAGE_FILE, [page.encode()])
     return {"deals": len(log.kyokus)}
 
 

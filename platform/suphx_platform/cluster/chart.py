@@ -29,7 +29,8 @@ def rendered_template(values: Path | None, *, release: str | None, namespace: st
         from helm_python import Chart, HelmError
     except ImportError as error:
         raise ClusterError(
-            "--dry-run=client needs Helm's engine: pip install helm-python-sdk (make setup does), or --dry-run=server"
+            "--dry-run=client needs Helm's engine, the extra chart of suphx: run pip install helm-python-sdk, or use "
+            "--dry-run=server"
         ) from error
     try:
         with Chart.load(FOLDER) as chart:

@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Literal
 
 from suphx.credentials import without_credentials
 from suphx_platform.console.progress import Progress, ProgressLines
-from suphx_platform.console.progress_line import ProgressState, plain_line
+from suphx_platform.console.progress_line import PERCENT_UNIT, ProgressState, plain_line
 
 if TYPE_CHECKING:
     from suphx_platform.console.progress_bars import ProgressBars
@@ -27,6 +27,7 @@ from suphx_platform.console.table_text import result_lines
 __all__ = ["Console", "Progress", "Verbosity"]
 
 Verbosity = Literal["quiet", "normal", "verbose"]
+_PERCENT = 100
 
 
 class Console:
@@ -102,6 +103,12 @@ class Console:
             yield progress
         is_line = self.verbosity != "quiet" and not _is_terminal()
         self._print(plain_line(progress.state, progress.elapsed, is_finished=True), is_shown=is_line)
+
+    @contextmanager
+    def parts(self, name: str) -> Iterator[Callable[[float], None]]:
+        """Show the progress of one piece of work in percent; call what the block gets with parts, which sum to 1."""
+        with self.progress(PERCENT_UNIT, _PERCENT, name) as progress:
+            yield lambda part: progress.advance(_PERCENT * part)
 
     @contextmanager
     def activity(self, name: str) -> Iterator[None]:

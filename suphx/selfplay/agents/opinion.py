@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -10,16 +10,32 @@ from suphx.games.riichi import NO_ANSWER, NUM_ACTIONS, Opinions, RecordedDecisio
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
 
+_DECISIONS_A_CALL = 256
+"""So many that a small net takes little longer for them than for one, and a large one tells how far it is."""
 
-def ask_agent(agent: Agent, decisions: RecordedDecisions, seats: Sequence[int] | None = None) -> Opinions:
-    """Return what ``agent`` would do at each decision, whoever made it; ``seats`` (0-3): it is asked at theirs only."""
-    if seats is None:
-        return ask_at(agent, decisions.tables)
-    asked = np.isin(decisions.tables["actor"], seats)
-    own = ask_at(agent, decisions.tables[asked])
-    actions = np.full(len(asked), NO_ANSWER, np.int16)
-    probabilities = np.full((len(asked), NUM_ACTIONS), np.nan, np.float32)
-    actions[asked], probabilities[asked] = own.actions, own.probabilities
+
+def ask_agent(
+    agent: Agent,
+    decisions: RecordedDecisions,
+    seats: Sequence[int] = range(4),
+    *,
+    progress: Callable[[float], None] = lambda number: None,
+) -> Opinions:
+    """Return what ``agent`` would do at each decision of ``seats`` (0-3), whoever made it; at others it has no answer.
+
+    ``progress`` is called with numbers of decisions; their sum is that of all.
+    """
+    number = len(decisions.tables)
+    asked = np.flatnonzero(np.isin(decisions.tables["actor"], list(seats)))
+    actions = np.full(number, NO_ANSWER, np.int16)
+    probabilities = np.full((number, NUM_ACTIONS), np.nan, np.float32)
+    if len(asked) < number:
+        progress(number - len(asked))
+    for first in range(0, len(asked), _DECISIONS_A_CALL):
+        part = asked[first : first + _DECISIONS_A_CALL]
+        own = ask_at(agent, decisions.tables[part])
+        actions[part], probabilities[part] = own.actions, own.probabilities
+        progress(len(part))
     return Opinions(agent.name, actions, probabilities)
 
 

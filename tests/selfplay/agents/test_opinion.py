@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from suphx.games.riichi import NO_ANSWER, recorded_decisions
 from suphx.games.riichi.table.action import PASS, RIICHI, TSUMOGIRI
+from suphx.selfplay.agents import opinion
 from suphx.selfplay.agents.agent import BaselineAgent
 from suphx.selfplay.agents.opinion import ask_agent
 from tests.games.riichi.builders.random_game import random_game
@@ -46,8 +48,12 @@ def test_the_agent_discards_what_has_the_highest_probability() -> None:
     np.testing.assert_allclose(chosen, best, rtol=1e-5)
 
 
-def test_a_baseline_has_choices_and_no_probabilities() -> None:
-    opinions = ask_agent(BaselineAgent("ukeire"), DECISIONS)
+def test_a_baseline_has_choices_and_no_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opinion, "_DECISIONS_A_CALL", 50)
+    told: list[float] = []
+    opinions = ask_agent(BaselineAgent("ukeire"), DECISIONS, progress=told.append)
+    assert sum(told) == len(DECISIONS.tables)
+    assert set(told[:-1]) == {50}
     assert np.isnan(opinions.probabilities).all()
     expected = BaselineAgent("ukeire").act(DECISIONS.tables, np.arange(len(DECISIONS.tables)))
     np.testing.assert_array_equal(opinions.actions, expected)

@@ -52,7 +52,9 @@ def test_a_game_is_played_again_as_it_was(tmp_path: Path) -> None:
     names = ("ukeire", "random", "tsumogiri", "random")
     players = [Player(f"digest {seat}", address, f"player {seat}") for seat, address in enumerate(names)]
     played = game(7, "digest 2", "digest 0", "digest 3", "digest 1")
-    log = replay_game(players, played)
+    told: list[float] = []
+    log = replay_game(players, played, progress=told.append)
+    assert abs(sum(told) - 1) < 1e-9
     assert log.names == ("player 2", "player 0", "player 3", "player 1")
     walls = replay_walls(players, {1: [played]}, records=tmp_path)
     assert walls[1] == places_of_scores(np.array([log.final_scores])).tolist()

@@ -47,6 +47,13 @@ def test_progress_off_a_terminal_is_plain_lines(capsys: pytest.CaptureFixture[st
     assert all("of 3 games, " in line for line in lines)  # of a slow machine
 
 
+def test_parts_of_one_piece_of_work_are_percent(capsys: pytest.CaptureFixture[str]) -> None:
+    with Console().parts("estimating") as progress:
+        for _ in range(3):
+            progress(1 / 3)
+    assert capsys.readouterr().err == "estimating: 100 % in 0 s\n"
+
+
 def test_a_result_that_json_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         Console(is_json=True).result({"rate": float("nan")})

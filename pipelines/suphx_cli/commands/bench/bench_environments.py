@@ -6,12 +6,14 @@ import argparse
 from typing import TYPE_CHECKING
 
 from suphx_cli.arguments.parsing import positive, seconds
+from suphx_cli.arguments.peers import peer_names
 from suphx_cli.arguments.steps import steps
 
 if TYPE_CHECKING:
     from suphx_cli.arguments.parsing import Subparsers
     from suphx_platform.console.console import Console
 
+PEERS = ("riichienv", "mahjax")
 ENCODERS = ("mini", "suphx", "suphx-plain")
 OPPONENTS = ("random", "tsumogiri", "ukeire")
 SECONDS = 1.0
@@ -22,7 +24,18 @@ def add_parser(subjects: Subparsers, options: argparse.ArgumentParser) -> None:
     parser = subjects.add_parser(
         "environments", parents=[options], help="measure steps per second of the vector environment on one core"
     )
-    parser.add_argument("--peer", choices=("riichienv",), help="another environment to compare with")
+    parser.add_argument(
+        "--peer",
+        type=peer_names(PEERS),
+        default=[],
+        metavar="NAMES",
+        help="other environments to compare with, separated by commas: riichienv, mahjax",
+    )
+    parser.add_argument(
+        "--mahjax-python",
+        metavar="FILE",
+        help="the Python of an environment with mahjax, which compiles for minutes first (default: this one)",
+    )
     parser.add_argument("--tables", type=positive, default=512, metavar="N", help="tables per call (default: 512)")
     parser.add_argument(
         "--steps", type=positive, default=20, metavar="N", help="steps of all tables per measured call (default: 20)"
@@ -56,7 +69,8 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
             encoder=args.encoder,
             opponents=args.opponents,
             seed=args.seed,
-            peer=args.peer,
+            peers=args.peer,
+            mahjax_python=args.mahjax_python,
             seconds=args.seconds,
             say=begin,
         )

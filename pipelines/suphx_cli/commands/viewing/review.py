@@ -97,8 +97,7 @@ def execute(args: argparse.Namespace, console: Console) -> dict[str, object]:
     reviewed: list[ReviewedGame] = []
     with console.progress("games", len(seated)) as progress:
         for log, seat in seated:
-            reviewed.append(review_game(log, agent, seat, judge))
-            progress.advance(1)
+            reviewed.append(review_game(log, agent, seat, judge, progress.advance))
     decisions = [decision for game in reviewed for decision in game.decisions]
     unit = None if judge is None else judge.unit
     _write(args, reviewed, [seat for _, seat in seated], decisions, unit, held_out)

@@ -106,8 +106,10 @@ def _compared(args: argparse.Namespace, game: GameLog, console: Console) -> dict
 
     agent = loaded_agent(args.agent, args.runs, console)
     judge = cost_judge(args, agent)
-    with console.activity("asking the agent" if judge is None else "estimating what differences cost"):
-        return review_game(game, agent, judge=judge).values | {"agent": args.agent}
+    name = "asking the agent" if judge is None else "estimating what differences cost"
+    with console.parts(name) as progress:
+        reviewed = review_game(game, agent, judge=judge, progress=progress)
+    return reviewed.values | {"agent": args.agent}
 
 
 def _open(path: Path, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""Other people's DouDizhu, as packages on PyPI: test dependencies, imported only when they are measured."""
+"""Other people's DouDizhu, as packages on PyPI (the extra ``peers``): imported only when they are measured."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _import(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise ValueError(f"{package} is not installed: pip install {package}, or leave it out of --peer") from error
+        raise ValueError(f"{package} is not installed: run pip install {package}, or leave it out of --peer") from error
 
 
 class DouZeroPeer:

@@ -1,6 +1,6 @@
 """Other people's engines, as fast as their own interfaces allow: the only file that imports them.
 
-Both are in the ``dev`` extra. Whatever the timed functions need is made before the clock starts.
+Both are in the extra ``peers``. Whatever the timed functions need is made before the clock starts.
 """
 
 from __future__ import annotations
@@ -180,10 +180,11 @@ class RiichiEnvPeer:
                 observations = env.step(actions)
         return decisions
 
-    def prepare_steps(self, num_steps: int, seed: int) -> Callable[[], int]:
-        """Return a call that steps one seat ``num_steps`` times, and returns this number; all seats play at random.
+    def prepare_steps(self, num_steps: int, seed: int, *, every_seat: bool = False) -> Callable[[], int]:
+        """Return a call that steps one seat at least ``num_steps`` times, and returns how often; all play at random.
 
         At each step the seat's observation is encoded (74 planes, float32) and its mask made, as a learner needs them.
+        With ``every_seat`` the learner has all seats.
         """
         choose = random.Random(seed).random
         rule = self._package.GameRule.default_tenhou()
@@ -204,7 +205,7 @@ class RiichiEnvPeer:
                     asked = env.reset()
                 actions = {}
                 for seat, observation in asked.items():
-                    if seat == 0:
+                    if every_seat or seat == 0:
                         steps += 1
                         observation.encode()
                         observation.mask()
@@ -271,4 +272,4 @@ def _import(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        raise ValueError(f"{package} is not installed: install it with pip install 'suphx[dev]'") from error
+        raise ValueError(f"{package} is not installed: run pip install {package}, or leave it out of --peer") from error

@@ -163,7 +163,7 @@ def test_a_wrong_argument_is_told_in_one_line(
 
 def test_a_peer_that_is_not_installed_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mahjong.hand_calculating.hand", None)
-    with pytest.raises(ValueError, match=r"mahjong is not installed: install it with pip install 'suphx\[dev\]'"):
+    with pytest.raises(ValueError, match=r"mahjong is not installed: run pip install mahjong, or leave it out"):
         load_hand_peer("mahjong")
 
 
@@ -177,8 +177,15 @@ def test_seconds_must_be_a_finite_time(text: str, capsys: pytest.CaptureFixture[
 
 def test_environments_reports_steps_beside_those_of_a_peer(capsys: pytest.CaptureFixture[str]) -> None:
     values = bench(capsys, "environments", "--tables", "4", "--steps", "2", "--seconds", "0", "--peer", "riichienv")
-    assert values["steps_per_second"] > 0
     assert values["unpacked_steps_per_second"] > 0
-    assert values["peer"]["name"] == "riichienv"
-    assert values["ratio"] == pytest.approx(values["steps_per_second"] / values["peer"]["steps_per_second"])
+    peer, ratios = values["peers"]["riichienv"], values["ratios"]["riichienv"]
+    assert list(ratios) == ["steps_per_second", "every_seat_steps_per_second"]
+    assert all(ratios[name] == pytest.approx(values[name] / peer[name]) for name in ratios)
     assert (values["tables"], values["encoder"], values["opponents"]) == (4, "mini", "random")
+
+
+def test_a_missing_mahjax_is_told_with_the_remedy(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["bench", "environments", "--peer", "mahjax", "--mahjax-python", sys.executable]
+    assert cli.main(arguments) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "mahjax cannot be imported (No module named 'jax'): run python3.11 -m venv mahjax" in last
