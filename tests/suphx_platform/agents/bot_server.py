@@ -30,10 +30,12 @@ class BotServer(socketserver.ThreadingTCPServer):
         """Return the agent's address; ``seconds``: a minus sign and how long a move may take."""
         return f"mjai-tcp{seconds}:127.0.0.1:{self.server_address[1]}"
 
-    def all_are_closed(self) -> bool:
-        """Tell whether all connections end soon."""
+    def has_served(self, num_connections: int) -> bool:
+        """Tell whether so many connections come, and all have ended, soon."""
         with self.changed:
-            return self.changed.wait_for(lambda: self.num_open == 0, timeout=10)
+            return self.changed.wait_for(
+                lambda: self.num_connections == num_connections and self.num_open == 0, timeout=10
+            )
 
 
 class _Game(socketserver.StreamRequestHandler):
@@ -69,10 +71,3 @@ def serving(way: str) -> Iterator[BotServer]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def free_port() -> int:
-    """Return a port of this machine on which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -12,8 +12,9 @@ from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tenhou, tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.agents.mjai_agent import MjaiAgent
+from tests.free_port import free_port
 from tests.suphx_platform.agents.bot_program import bot
-from tests.suphx_platform.agents.bot_server import free_port, serving
+from tests.suphx_platform.agents.bot_server import serving
 
 
 def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
@@ -22,9 +23,19 @@ def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchRe
     )  # fmt: skip
 
 
+def seconds_of(way: str) -> str:
+    """Return little time for a move of a program that never answers, and a lot for all others."""
+    return "-0.05" if way == "mute" else "-120"
+
+
 def figures(report: MatchReport) -> str:
     """Return all of a report but who played, as text, in which missing figures are equal."""
     return repr(replace(report, candidate="", baseline=""))
+
+
+@pytest.fixture(scope="module")
+def by_pipes() -> MatchReport:
+    return match("ukeire", bot("lowest"))
 
 
 def test_a_program_that_discards_what_it_draws_plays_like_the_baseline() -> None:
@@ -33,10 +44,9 @@ def test_a_program_that_discards_what_it_draws_plays_like_the_baseline() -> None
     assert program.difference == baseline.difference
 
 
-def test_a_program_may_play_several_seats_and_choose_its_discards() -> None:
-    report = match("ukeire", bot("lowest"))
-    assert report.baseline_statistics.games == 24
-    assert report.difference.mean < 0
+def test_a_program_may_play_several_seats_and_choose_its_discards(by_pipes: MatchReport) -> None:
+    assert by_pipes.baseline_statistics.games == 24
+    assert by_pipes.difference.mean < 0
 
 
 @pytest.mark.parametrize(
@@ -67,7 +77,7 @@ def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("suphx_platform.agents.mjai_program.START_SECONDS", 1.0)
-    report = match(bot(way, "-0.05"))
+    report = match(bot(way, seconds_of(way)))
     assert report.forfeits.counts == {0: 8}
     assert re.search(FAILING[way], report.forfeits.reasons[0])
     assert "from now on this seat discards what it draws" in caplog.text
@@ -90,9 +100,8 @@ FAILING_OVER_TCP = {
 def test_a_program_over_tcp_forfeits_its_games_like_a_process(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suphx_platform.agents.mjai_program.START_SECONDS", 1.0)
     with serving(way) as server:
-        report = match(server.agent("-0.05"))
-        assert server.all_are_closed()
-        assert server.num_connections == 8
+        report = match(server.agent(seconds_of(way)))
+        assert server.has_served(8)
     assert report.forfeits.counts == {0: 8}
     assert re.search(FAILING_OVER_TCP[way], report.forfeits.reasons[0])
 
@@ -107,14 +116,12 @@ def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
     )
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(workers: int) -> None:
+def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes: MatchReport) -> None:
     with serving("lowest") as server:
-        over_tcp = match("ukeire", server.agent(), workers=workers)
-        assert server.all_are_closed()
-        assert server.num_connections == 24, "one for each seat of each game"
+        over_tcp = match("ukeire", server.agent(), workers=2)
+        assert server.has_served(24), "one for each seat of each game"
     assert not over_tcp.forfeits.counts
-    assert figures(over_tcp) == figures(match("ukeire", bot("lowest")))
+    assert figures(over_tcp) == figures(by_pipes)
 
 
 def test_forfeits_of_several_seats_and_processes_are_all_counted() -> None:
@@ -147,8 +154,8 @@ def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
 def test_two_outside_programs_play_each_other_at_one_table() -> None:
     with serving("lowest") as server:
         report = match(bot("tsumogiri"), server.agent())
+        assert figures(report) == figures(match("tsumogiri", server.agent()))
     assert not report.forfeits.counts
-    assert figures(report) == figures(match("tsumogiri", bot("lowest")))
 
 
 def long_match(candidate: str, baseline: str = "ukeire") -> MatchReport:
@@ -160,9 +167,9 @@ def long_match(candidate: str, baseline: str = "ukeire") -> MatchReport:
 @pytest.mark.parametrize("way", FAILING)
 def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suphx_platform.agents.mjai_program.START_SECONDS", 2.0)
-    seconds = "-0.05" if way == "mute" else "-120"
     with serving(way) as server:
-        report = long_match(bot(way, seconds) if transport == "pipes" else server.agent(seconds))
+        address = bot(way, seconds_of(way)) if transport == "pipes" else server.agent(seconds_of(way))
+        report = long_match(address)
     assert report.forfeits.counts == {0: 100}
     assert report.statistics.placements == (0, 0, 0, 100)
 

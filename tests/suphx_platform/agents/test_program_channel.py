@@ -12,7 +12,7 @@ import pytest
 
 from suphx_platform.agents.mjai_program import MjaiProgram
 from suphx_platform.agents.program_channel import TcpAddress
-from tests.suphx_platform.agents.bot_server import free_port
+from tests.free_port import free_port
 
 Peer = Callable[[socket.socket], object]
 ANSWER = b'{"type": "none"}\n'
