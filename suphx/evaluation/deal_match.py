@@ -14,6 +14,7 @@ import numpy as np
 
 from suphx.evaluation.match_config import MIN_CLUSTERS, MIN_DEALS, SEATS
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
@@ -158,7 +159,10 @@ def _play(
     )
 
 
-def _summarise(games: Sequence[GameBranches]) -> Summary:
-    """Return for each game one line a deal: points of the candidate, of the baseline, and where they differ; 4 each."""
+def _summarise(games: Sequence[GameBranches], forfeited: ForfeitedSeats) -> Summary:
+    """Return for each game one line a deal: points of the candidate, of the baseline, and where they differ; 4 each.
+
+    Nobody forfeits: agents that must follow whole games, such as programs, play no deals.
+    """
     columns = [np.concatenate([game.candidate, game.baseline, game.differs], axis=1) for game in games]
     return {"games": [game.tolist() for game in columns]}

@@ -29,7 +29,7 @@ from suphx.evaluation.player_statistics import PLACE_COLUMN, PlayerStatistics, s
 from suphx.evaluation.seating import candidate_seats
 from suphx.evaluation.statistics import PairedDifference, paired_difference
 from suphx.evaluation.wall_difference import PLACEMENT, Measure, points_measure, wall_unit
-from suphx.evaluation.workers.forfeits import Forfeits
+from suphx.evaluation.workers.forfeits import ForfeitedSeats, Forfeits, counted_places
 from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Play, Summary, Workers
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
@@ -71,7 +71,7 @@ class MatchReport:
     seating: Seating = "1v3"
     """Candidates against baselines at a table."""
     forfeits: Forfeits = field(default_factory=Forfeits)
-    """Of CANDIDATE and BASELINE: games that they could not play to the end."""
+    """Of CANDIDATE and BASELINE: games that they could not play to the end, which count as last place."""
 
     def renamed(self, candidate: str, baseline: str) -> MatchReport:
         """Return the same with other names of the agents."""
@@ -302,6 +302,8 @@ def _task(agents: tuple[str, str], walls: range, part: slice, seating: Seating) 
     )
 
 
-def _summarise(logs: Sequence[GameLog]) -> Summary:
+def _summarise(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     """Return ``game_row`` of the candidate and of the three baselines for each game: [2][games][columns]."""
-    return {"rows": [[game_row(log, name) for log in logs] for name in (CANDIDATE_NAME, BASELINE_NAME)]}
+    places = counted_places(np.array([log.final_scores for log in logs]), forfeited).tolist()
+    games = list(zip(logs, places, strict=True))
+    return {"rows": [[game_row(log, name, own) for log, own in games] for name in (CANDIDATE_NAME, BASELINE_NAME)]}

@@ -17,10 +17,11 @@ import numpy as np
 from suphx.evaluation.rating.lineup_choice import GAMES_PER_WALL, choose_lineups
 from suphx.evaluation.rating.rated_games import Four, RatedGame
 from suphx.evaluation.statistics import PairedDifference, paired_difference
+from suphx.evaluation.workers.forfeits import ForfeitedSeats, counted_places
 from suphx.evaluation.workers.game_task import GameTask, LoadAgent, Summary, Workers
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
-from suphx.games.riichi import GameLog, Rules, game_row, places_of_scores, tenhou
+from suphx.games.riichi import GameLog, Rules, game_row, tenhou
 from suphx.kernel.record import I8, I64
 from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.rollouts.rollout import play_games
@@ -66,8 +67,8 @@ def play_tournament(
     decide who plays. Walls follow from ``seed``. ``progress`` is called with parts of games while they are played;
     what ``kept`` has of the same games is not played again. The result does not depend on ``workers``, nor on the order
     of ``players``: they count in the order of their digests. ``note_forfeit`` gets the digest of an agent that could
-    not play a game to its end, and why; ``note_games`` gets games in any order. ValueError for fewer than four
-    players, an unknown agent or a wrong number, ChildProcessError if a process dies.
+    not play a game to its end, and why: in its ``places`` this agent is last. ``note_games`` gets games in any order.
+    ValueError for fewer than four players, an unknown agent or a wrong number, ChildProcessError if a process dies.
     """
     if num_hanchans < 2 * GAMES_PER_WALL or num_hanchans % GAMES_PER_WALL:
         raise ValueError(f"{num_hanchans} hanchans: use a multiple of 4 (the seats), and at least 8 (two walls)")
@@ -123,7 +124,7 @@ def replay_walls(
     load: LoadAgent = load_agent,
     progress: Callable[[float], None] = lambda games: None,
 ) -> dict[int, list[list[int]]]:
-    """Play games of a tournament again and return the place of each seat, 1-4, by wall and game.
+    """Play games of a tournament again and return the place of each seat, 1-4, that counts, by wall and game.
 
     ``walls``: number of a wall -> its games; ``players`` have the digests of all who played. Each wall's records are
     written to a file in the folder ``records``. ValueError for an unknown agent.
@@ -176,17 +177,17 @@ def replay_game(
     return log
 
 
-def _summarise_places(logs: Sequence[GameLog]) -> Summary:
-    """Return ``places``: the place of each seat, 1-4, in each game."""
-    scores = [log.final_scores for log in logs]
-    return {"places": places_of_scores(np.array(scores)).tolist()}
+def _summarise_places(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
+    """Return ``places``: the place of each seat, 1-4, that counts in each game."""
+    return {"places": counted_places(np.array([log.final_scores for log in logs]), forfeited).tolist()}
 
 
-def _summarise(logs: Sequence[GameLog]) -> Summary:
+def _summarise(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     """Return also ``rows``: the sum of ``game_row`` of each agent."""
-    rows = {name: [row for log in logs if (row := game_row(log, name))] for name in sorted(logs[0].names)}
-    sums = {name: np.sum(lines, axis=0).tolist() for name, lines in rows.items()}
-    return {**_summarise_places(logs), "rows": sums}
+    summary = _summarise_places(logs, forfeited)
+    games = list(zip(logs, summary["places"], strict=True))
+    rows = {name: [row for log, own in games if (row := game_row(log, name, own))] for name in sorted(logs[0].names)}
+    return summary | {"rows": {name: np.sum(lines, axis=0).tolist() for name, lines in rows.items()}}
 
 
 def _rows(summary: Summary, digests: Sequence[str]) -> dict[str, I64]:

@@ -26,7 +26,7 @@ class ReplayedGame:
     agents: tuple[str, ...]
     """The name of the agent at each seat."""
     places: tuple[int, ...]
-    """Of each seat, as played in the tournament."""
+    """Of each seat, as they counted in the tournament."""
     is_same: bool
     """Whether all places came out the same."""
 

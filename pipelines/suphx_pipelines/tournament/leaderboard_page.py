@@ -99,7 +99,8 @@ def _leaderboard(table: Mapping[str, Any], names: Sequence[str]) -> str:
     if "champion" in shown:
         about += " Against the champion: difference of placements in their common games, with a 95 % interval."
     if "forfeits" in shown:
-        about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played."
+        about += " Forfeited games: the agent's program crashed, was late or answered what cannot be played. "
+        about += "They count as last place."
     return body + report_page.table(
         ("agent", *(columns[key] for key in shown)),
         [(name, *(row[key] for key in shown)) for name, row in zip(_titled(rows, names), cells, strict=True)],

@@ -1,6 +1,7 @@
 """All the ways to name an agent, and what can be checked of a name before torch is imported.
 
-``mjai:COMMAND LINE``, or ``mjai-S:COMMAND LINE`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
+``mjai:COMMAND LINE`` or, for a program that listens elsewhere, ``mjai-tcp:HOST:PORT``; ``mjai-S:COMMAND LINE`` and
+``mjai-tcp-S:HOST:PORT`` with S seconds for each move. ``adapt[-K][+Ts]:AGENT``: K is the
 number of rollouts at the start of a kyoku; with T, each later discard of a table has as many seconds to adapt further.
 """
 
@@ -12,14 +13,16 @@ from pathlib import Path
 from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.suggestion import did_you_mean
+from suphx_platform.agents.program_channel import CommandLine, ProgramAddress, TcpAddress
 
 AGENT_FORMS = (
     "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "
     "models:/NAME@ALIAS or models:/NAME/VERSION; any of these nets with :weak, :matched or :sampled at the end; "
     "adapt:NETS, adapt-K:NETS or adapt-K+Ts:NETS (K rollouts per kyoku, T seconds per later discard); "
-    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move)"
+    "mjai:COMMAND LINE or mjai-S:COMMAND LINE (an external program with S seconds per move); "
+    "mjai-tcp:HOST:PORT or mjai-tcp-S:HOST:PORT (an external program that listens there)"
 )
-MJAI = re.compile(r"mjai(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<command>.*)", re.DOTALL)
+_MJAI = re.compile(r"mjai(?P<tcp>-tcp)?(?:-(?P<seconds>\d+(?:\.\d+)?))?:(?P<program>.*)", re.DOTALL)
 ADAPT = re.compile(r"adapt(?:-(?P<rollouts>\d+))?(?:\+(?P<seconds>\d+(?:\.\d+)?)s)?:(?P<agent>.+)")
 _REMOTE = ("s3://", "models:/")
 _SHOWN = 8
@@ -27,7 +30,18 @@ _SHOWN = 8
 
 def is_program(address: str) -> bool:
     """Tell whether the agent is an outside program."""
-    return MJAI.fullmatch(address) is not None
+    return _MJAI.fullmatch(address) is not None
+
+
+def split_program(address: str) -> tuple[ProgramAddress, float | None]:
+    """Return where an outside program is (``is_program``), and its seconds for each move; None: the usual ones.
+
+    ValueError if the address of one that listens elsewhere is not HOST:PORT.
+    """
+    match = _MJAI.fullmatch(address)
+    assert match is not None, f"{address!r} is no program"
+    program = TcpAddress.parse(match["program"]) if match["tcp"] else CommandLine(match["program"])
+    return program, float(match["seconds"]) if match["seconds"] else None
 
 
 def split_wrapper(address: str) -> tuple[str, str]:
@@ -38,11 +52,12 @@ def split_wrapper(address: str) -> tuple[str, str]:
 
 
 def check_agent(address: str) -> None:
-    """Raise ValueError if no agent can have this name: a mistyped baseline, a missing folder or one without nets.
+    """Raise ValueError if no agent can have this name, such as a mistyped baseline or a folder without nets.
 
     Agents in buckets and registries are not looked up here.
     """
     if is_program(address):
+        split_program(address)
         return
     wrapper, nets = split_wrapper(address)
     location, _ = split_address(nets)

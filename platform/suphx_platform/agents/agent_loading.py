@@ -11,7 +11,7 @@ from suphx.selfplay.agents.choice import BASELINES
 from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
-from suphx_platform.agents.agent_forms import ADAPT, MJAI, check_net_agent, check_nets
+from suphx_platform.agents.agent_forms import ADAPT, check_net_agent, check_nets, is_program, split_program
 from suphx_platform.agents.mjai_agent import MOVE_SECONDS, MjaiAgent
 
 
@@ -20,9 +20,9 @@ def load_any_agent(address: str) -> Agent:
 
     ValueError if there is none of that name.
     """
-    program = MJAI.fullmatch(address)
-    if program is not None:
-        return MjaiAgent(address, program["command"], float(program["seconds"] or MOVE_SECONDS))
+    if is_program(address):
+        program, seconds = split_program(address)
+        return MjaiAgent(address, program, MOVE_SECONDS if seconds is None else seconds)
     match = ADAPT.fullmatch(address)
     if match is None:
         return _load_checked(address)

@@ -1,14 +1,12 @@
 """An agent whose moves come from an outside program in the mjai protocol (mjai_program.py).
 
-Every seat of every game has a process of its own, which begins and ends with the game. A program sees what a player
-sees: the others' hands and draws are ``?``.
+Every seat of every game has a process or a connection of its own, which begins and ends with the game. A program sees
+what a player sees: the others' hands and draws are ``?``.
 """
 
 from __future__ import annotations
 
 import logging
-import shlex
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,10 +25,11 @@ from suphx.games.riichi import (
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import BaselineAgent
 from suphx_platform.agents.mjai_program import Event, MjaiProgram
+from suphx_platform.agents.program_channel import ProgramAddress
 
 MOVE_SECONDS = 10.0
 _log = logging.getLogger(__name__)
-_TABLES = 4  # so that there are at most 16 processes at a time
+_TABLES = 4  # so that there are at most 16 processes or connections at a time
 
 
 @dataclass(slots=True)
@@ -53,24 +52,23 @@ class MjaiAgent:
 
     max_tables = _TABLES
 
-    def __init__(self, name: str, command: str, move_seconds: float = MOVE_SECONDS) -> None:
+    def __init__(self, name: str, address: ProgramAddress, move_seconds: float = MOVE_SECONDS) -> None:
         """ValueError if there is no such program, or no time for it."""
-        words = shlex.split(command)
-        if not words or shutil.which(words[0]) is None:
-            raise ValueError(
-                f"{name!r}: there is no program {words[0] if words else ''!r}: give a command, or its path"
-            )
+        try:
+            address.check()
+        except ValueError as error:
+            raise ValueError(f"{name!r}: {error}") from error
         if move_seconds <= 0:
             raise ValueError(f"{name!r} has {move_seconds:g} s for a move: give it more")
         self.name = name
-        self._command = command
+        self._address = address
         self._move_seconds = move_seconds
         self._players: dict[tuple[int, int], _Player] = {}
         self._recorder: GameRecorder | None = None
         self._forfeits: dict[tuple[int, int], str] = {}
         self._has_forfeited = False
         self._start_seconds: float | None = None
-        """Less than usual when a program has never answered: the next ones would not either."""
+        """Less than usual when a program has never answered, or never took a connection: others would not either."""
         self._fallback = BaselineAgent("tsumogiri")
 
     def follow(self, recorder: GameRecorder) -> None:
@@ -79,7 +77,7 @@ class MjaiAgent:
         self._recorder = recorder
 
     def leave(self) -> None:
-        """End all programs."""
+        """End all programs and connections."""
         for player in self._players.values():
             player.program.close()
         self._players.clear()
@@ -117,15 +115,15 @@ class MjaiAgent:
             player = self._players.pop(place, None)
             if player is not None:
                 player.program.close()
-                if not player.program.has_answered:
-                    self._start_seconds = self._move_seconds
+            if player is None or not player.program.has_answered:
+                self._start_seconds = self._move_seconds
 
     def _ask(self, table: Table, index: int) -> MjaiProgram:
         seat = int(table["actor"])  # type: ignore[index]  # a record outside of kernels
         player = self._players.get((index, seat))
         events: list[Event] = []
         if player is None:
-            player = _Player(MjaiProgram(self._command, seat, self._move_seconds, self._start_seconds))
+            player = _Player(MjaiProgram(self._address, seat, self._move_seconds, self._start_seconds))
             self._players[index, seat] = player
             events = [start_event("0123", int(table["num_winds"])) | {"id": seat}]  # type: ignore[index]
         is_own_turn = int(table["phase"]) not in (CLAIM, ROB_KAN)  # type: ignore[index]

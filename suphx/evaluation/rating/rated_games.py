@@ -21,7 +21,7 @@ class RatedGame:
     seats: tuple[str, str, str, str]
     """The agent at each seat, by its digest."""
     places: Four
-    """Of each seat, 1-4."""
+    """Of each seat, 1-4, as they count: a forfeit is the last place."""
 
 
 @dataclass(frozen=True, slots=True)

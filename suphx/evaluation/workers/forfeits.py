@@ -1,10 +1,22 @@
-"""Games that an agent could not play to their end, such as an outside program that crashed: who, how often, and why."""
+"""Games that an agent could not play to their end, such as an outside program that crashed: who, how often, and why.
+
+``counted_places`` says what such a game is worth: matches, sequential tests and ratings take all places from there.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+
+from suphx.games.riichi import places_of_scores
+from suphx.kernel.record import I8, I32
+
+ForfeitedSeats: TypeAlias = Sequence[Set[int]]
+"""For each game the seats whose agents could not play it to the end."""
 
 
 @dataclass(slots=True)
@@ -37,10 +49,22 @@ class Forfeits:
     def sentences(self, names: Sequence[str]) -> list[str]:
         """Return a sentence for each agent that forfeited."""
         return [
-            f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end, and discarded "
-            f"what it drew from then on; one of the reasons: {self.reasons[agent]}"
+            f"{names[agent]} could not play {count:,} {'game' if count == 1 else 'games'} to the end: each counts as "
+            f"last place; one of the reasons: {self.reasons[agent]}"
             for agent, count in self._sorted()
         ]
 
     def _sorted(self) -> list[tuple[int, int]]:
         return sorted(self.counts.items())
+
+
+def counted_places(scores: I32, forfeited: ForfeitedSeats) -> I8:
+    """Return int8 [n, 4]: the places by seat, 1-4, that count for ``scores`` int32 [n, 4].
+
+    A seat that forfeited is behind all seats that did not; among each other they are ordered by their points. So one
+    such seat is fourth, and whoever had fewer points moves up.
+    """
+    places = places_of_scores(scores)
+    behind = np.array([[seat in seats for seat in range(4)] for seats in forfeited], np.int64).reshape(-1, 4)
+    order = np.argsort(places + 4 * behind, axis=1)
+    return (np.argsort(order, axis=1) + 1).astype(np.int8)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.games.riichi import Rules, write_records
 from suphx.kernel.record import I64
 from suphx.selfplay.agents.agent import Agent
@@ -20,13 +21,13 @@ LoadAgent = Callable[[str], Agent]
 """Makes an agent of its address; a function of a module, as processes load it again."""
 Summary = dict[str, Any]
 """What is known of a task's games, as plain JSON values."""
-Summarise = Callable[[Sequence[Any]], Summary]
+Summarise = Callable[[Sequence[Any], ForfeitedSeats], Summary]
 """A function of a module too: processes send what it returns, not the games, and a killed match keeps that."""
 Play = Callable[..., Iterable[Any]]
 """A function of a module with the arguments of ``play_stream``: yields the result of each game, in order."""
 
 FORFEITS = "forfeits"
-"""In a summary that is kept: agents that could not play a game to its end, and why."""
+"""In a summary that is kept: who could not play a game to its end. [[agent, reason, game of the task, seat]]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +80,10 @@ class GamePlan:
                 begun.append((index, task))
                 yield from list_games(task.seating, task.seeds)
 
-        forfeits: dict[str, list[tuple[int, str]]] = {}
+        forfeits: dict[str, dict[int, str]] = {}
 
         def note_forfeit(game: Game, seat: int, reason: str) -> None:
-            forfeits.setdefault(game.id, []).append((game.seats[seat], reason))
+            forfeits.setdefault(game.id, {})[seat] = reason
 
         finished: list[Any] = []
         for game in self.play(
@@ -100,11 +101,19 @@ class GamePlan:
                 begun.popleft()
                 if self.records is not None:
                     write_records(finished, records_path(self.records, task), "mjlog")
-                summary = self.summarise(finished)
-                if forfeits:
-                    summary[FORFEITS] = [each for log in finished for each in forfeits.pop(log.id, ())]
-                yield index, summary
+                yield index, self._summary(task, finished, forfeits)
                 finished = []
+
+    def _summary(self, task: GameTask, finished: Sequence[Any], forfeits: dict[str, dict[int, str]]) -> Summary:
+        """Return the summary of a task; ``forfeits`` (id of a game -> seat -> reason) loses those of its games."""
+        lost = [forfeits.pop(game.id, {}) if forfeits else {} for game in finished]
+        summary = self.summarise(finished, [reasons.keys() for reasons in lost])
+        told = [
+            (int(task.seating[game, seat]), reason, game, seat)
+            for game, reasons in enumerate(lost)
+            for seat, reason in sorted(reasons.items())
+        ]
+        return summary | {FORFEITS: told} if told else summary
 
 
 def records_path(folder: Path, task: GameTask) -> Path:

@@ -129,7 +129,7 @@ def _results(
 
 def _without_forfeits(summary: Summary, note_forfeit: Callable[[int, str], None]) -> Summary:
     """Return a summary as its task's function made it, and tell of the forfeits in its games."""
-    for agent, reason in summary.get(FORFEITS, ()):
+    for agent, reason, *_ in summary.get(FORFEITS, ()):
         note_forfeit(agent, reason)
     return {name: value for name, value in summary.items() if name != FORFEITS}
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_task import GameTask, Summary
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.evaluation.workers.kept_results import KeptResults
@@ -36,7 +37,7 @@ def load_here(address: str) -> Agent:
     return load_agent(address)
 
 
-def scores(logs: Sequence[GameLog]) -> Summary:
+def scores(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
 
@@ -81,7 +82,7 @@ def test_few_games_of_large_nets_are_in_progress_as_a_kill_loses_them(channels: 
     many = GameTask(np.zeros((600, 4), np.int64), tuple(range(600)), "all", "all")
     found = play_tasks(
         *(["net"], ["0"], [many]),
-        summarise=lambda games: {"games": len(games)},
+        summarise=lambda games, forfeited: {"games": len(games)},
         rules=tonpuu(),
         workers=1,
         load=lambda address: NetAgent(address, nets, encoder),

@@ -1,4 +1,4 @@
-"""A program in the mjai protocol for tests: ``mjai_bot.py WAY SEAT``.
+"""A program in the mjai protocol for tests: ``mjai_bot.py WAY SEAT``; bot_server.py lets it listen for connections.
 
 It follows its own hand from the events alone, so that an event too many or too few ends it.
 """
@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -71,20 +72,22 @@ def kill_once(wish: str) -> None:
     os.kill(os.getppid(), signal.SIGKILL)
 
 
-def main() -> None:
-    way, seat = sys.argv[1], int(sys.argv[2])
-    hand = Hand(seat)
-    for line in sys.stdin:
+def play(way: str, lines: Iterable[str], say: Callable[[str], object]) -> int:
+    """Answer every line of a game and return the seat."""
+    hand = Hand(-1)
+    for line in lines:
         for event in json.loads(line):
+            if event["type"] == "start_game":
+                hand.seat = event["id"]
             hand.see(event)
         if way.startswith(KILL_ONCE):
             kill_once(way.removeprefix(KILL_ONCE))
-        if way == "mute":
-            time.sleep(600)
         if way == "broken":
             raise RuntimeError("the bot is broken")
-        print("hello" if way == "babbler" else json.dumps(answer(way, hand)), flush=True)
+        if way != "mute":
+            say("hello" if way == "babbler" else json.dumps(answer(way, hand)))
+    return hand.seat
 
 
 if __name__ == "__main__":
-    main()
+    assert play(sys.argv[1], sys.stdin, lambda text: print(text, flush=True)) == int(sys.argv[2])

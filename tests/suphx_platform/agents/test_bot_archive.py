@@ -17,6 +17,7 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents import bot_archive
 from suphx_platform.agents.bot_archive import write_bot
 from suphx_platform.agents.mjai_agent import MjaiAgent
+from suphx_platform.agents.program_channel import CommandLine
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 
@@ -40,7 +41,7 @@ def test_the_bot_plays_from_a_clean_folder_what_the_agent_plays(
     origin = "import suphx, suphx_platform; print(suphx.__file__, suphx_platform.__file__)"
     found = subprocess.run([sys.executable, "-c", origin], capture_output=True, text=True, check=True).stdout.split()
     assert [Path(each).parent.parent for each in found] == [folder, folder]
-    bot = MjaiAgent("A", f"{sys.executable} -u bot.py", move_seconds=120)
+    bot = MjaiAgent("A", CommandLine(f"{sys.executable} -u bot.py"), move_seconds=120)
     assert played(bot) == played(load_agent(f"{tmp_path / 'elsewhere'}:matched"))
 
 

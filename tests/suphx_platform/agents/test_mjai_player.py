@@ -14,6 +14,7 @@ from suphx.selfplay.rollouts.rollout import play_games
 from suphx_platform.agents.mjai_agent import MjaiAgent
 from suphx_platform.agents.mjai_player import MjaiPlayer
 from suphx_platform.agents.mjai_program import Event
+from suphx_platform.agents.program_channel import CommandLine
 from tests.suphx_platform.agents.arena_lines import TO_DISCARD
 from tests.suphx_platform.agents.riichienv_arena import play_hanchan
 from tests.suphx_platform.parts.small_policy_set import save_random
@@ -22,8 +23,8 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 class PlayerInThisProcess:
     """Stands where MjaiAgent starts a program; the agent's address is the program's command line."""
 
-    def __init__(self, command: str, seat: int, move_seconds: float, start_seconds: float | None) -> None:
-        self._player = MjaiPlayer(load_agent(command), seat)
+    def __init__(self, address: CommandLine, seat: int, move_seconds: float, start_seconds: float | None) -> None:
+        self._player = MjaiPlayer(load_agent(address.command), seat)
 
     def send(self, events: list[Event]) -> None:
         self._player.see(events)
@@ -59,11 +60,12 @@ def test_what_an_agent_decides_does_not_depend_on_the_protocol(
     direct = played(load_agent(address), kind, 4, tenhou())
     monkeypatch.setattr("suphx_platform.agents.mjai_agent.MjaiProgram", PlayerInThisProcess)
     monkeypatch.setattr("shutil.which", lambda program: program)
-    assert played(MjaiAgent(kind, address), kind, 4, tenhou()) == direct
+    assert played(MjaiAgent(kind, CommandLine(address)), kind, 4, tenhou()) == direct
 
 
 def by_command(address: str) -> MjaiAgent:
-    return MjaiAgent("mjai", f"{sys.executable} -m suphx_cli.cli mjai --agent {address}", move_seconds=120)
+    program = CommandLine(f"{sys.executable} -m suphx_cli.cli mjai --agent {address}")
+    return MjaiAgent("mjai", program, move_seconds=120)
 
 
 def test_the_command_plays_the_same_games_as_the_agent() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from suphx_platform.agents import mjai_program, program_process
 from suphx_platform.agents.mjai_program import MjaiProgram
+from suphx_platform.agents.program_channel import CommandLine
 
 EVENTS = [{"type": "start_game"}]
 NONE = 'print(\'{"type": "none"}\', flush=True)'
@@ -33,7 +34,7 @@ def programs() -> Iterator[list[MjaiProgram]]:
 
 def start(programs: list[MjaiProgram], code: str, seconds: float = 20.0) -> MjaiProgram:
     command = f"{sys.executable} -S -c {shlex.quote(f'import os, signal, sys, time; {code}')}"
-    programs.append(MjaiProgram(command, 0, seconds))
+    programs.append(MjaiProgram(CommandLine(command), 0, seconds))
     programs[-1].send(EVENTS)
     return programs[-1]
 
@@ -112,8 +113,8 @@ def test_300_mb_on_standard_error_cost_no_memory(programs: list[MjaiProgram]) ->
 
 
 def test_a_program_that_never_stops_complaining_is_late(programs: list[MjaiProgram]) -> None:
-    program = start(programs, "\nwhile True: os.write(2, b'why' * 9_999)", seconds=0.3)
-    program._limit = 0.3
+    program = start(programs, f"\n{NONE}\nwhile True: os.write(2, b'why' * 9_999)", seconds=0.3)
+    program.receive()
     with pytest.raises(ValueError, match=r"no answer in 0\.3 s.*; it says: "):
         program.receive()
 
@@ -174,7 +175,8 @@ time.sleep(600)
     program = start(programs, code)
     facts = program.receive()
     assert facts == {"secret": False, "network": ["lo"], "processes": 2, "write": "Read-only file system"}
-    inside = Path(f"/proc/{program._process.pid}/task/{program._process.pid}/children").read_text().split()
+    own = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    inside = [child for each in own for child in Path(f"/proc/{each}/task/{each}/children").read_text().split()]
     program.close()
     assert inside
     assert all(ends_soon(int(process)) for process in inside)

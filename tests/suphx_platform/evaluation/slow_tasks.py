@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import ray
 
+from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_task import GameTask, Summary
 from suphx.games.riichi.records.log.gamelog import GameLog
 from suphx.kernel.record import I16, I64, Records
@@ -36,7 +37,7 @@ def load_where_programs_are(address: str) -> Agent:
     return BaselineAgent("ukeire")
 
 
-def scores(logs: Sequence[GameLog]) -> Summary:
+def scores(logs: Sequence[GameLog], forfeited: ForfeitedSeats) -> Summary:
     return {"scores": [log.final_scores for log in logs]}
 
 

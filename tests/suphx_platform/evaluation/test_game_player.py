@@ -79,7 +79,7 @@ def test_records_come_with_the_task_and_leave_nothing_behind(tmp_path: Path) -> 
 
 
 def test_an_error_of_a_task_is_raised_in_whoever_asks() -> None:
-    def refuse(logs: object) -> dict[str, object]:
+    def refuse(logs: object, forfeited: object) -> dict[str, object]:
         raise ValueError("no summary")
 
     player = GamePlayer(new_plan(summarise=refuse), [load_agent("random")])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from suphx.evaluation.match_config import SEATS
+from suphx.evaluation.workers.forfeits import ForfeitedSeats
 from suphx.evaluation.workers.game_task import GameTask, Summary
 from suphx.evaluation.workers.game_workers import play_tasks, wall_seeds
 from suphx.games.riichi import GameLog, Rules, asked_tables, game_row, tenhou
@@ -161,7 +162,7 @@ def _play_counted(
         counted = asked
 
 
-def _summarise(games: Sequence[tuple[GameLog, int]]) -> Summary:
+def _summarise(games: Sequence[tuple[GameLog, int]], forfeited: ForfeitedSeats) -> Summary:
     """Return what a match keeps of its games, and their decisions."""
     return {
         "rows": [[game_row(log, name) for log, _ in games] for name in _NAMES],

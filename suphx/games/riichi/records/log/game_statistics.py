@@ -7,6 +7,8 @@ tile was theirs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,16 +38,21 @@ STATISTICS_RATIOS: dict[str, tuple[str, str]] = {
 _INDEX = {name: i for i, name in enumerate(STATISTICS_COLUMNS)}
 
 
-def game_row(log: GameLog, player: str) -> list[int] | None:
-    """Return what ``player`` did in a game, for ``summarise_rows``; None if it lacks the name or a final score."""
-    lines = [_seat_row(log, seat) for seat in range(4) if log.names[seat] == player and log.final_scores is not None]
+def game_row(log: GameLog, player: str, places: Sequence[int] | None = None) -> list[int] | None:
+    """Return what ``player`` did in a game, for ``summarise_rows``; None if it lacks the name or a final score.
+
+    ``places``: of each seat, 1-4, where others count than those of the points.
+    """
+    if log.final_scores is None:
+        return None
+    if places is None:
+        places = places_of_scores(np.array([log.final_scores]))[0].tolist()
+    lines = [_seat_row(log, seat, places[seat]) for seat in range(4) if log.names[seat] == player]
     return [sum(column) for column in zip(*lines, strict=True)] if lines else None
 
 
-def _seat_row(log: GameLog, seat: int) -> list[int]:
+def _seat_row(log: GameLog, seat: int, place: int) -> list[int]:
     row = [0] * len(STATISTICS_COLUMNS)
-    assert log.final_scores is not None
-    place = int(places_of_scores(np.array([log.final_scores]))[0, seat])
     row[place - 1] = 1
     row[_INDEX["games"]] = 1
     row[_INDEX["place"]] = place
