@@ -43,8 +43,7 @@ def is_riichi(positions: Records, usual: NDArray[np.int16]) -> Found:
 def is_threatened(positions: Records, usual: NDArray[np.int16]) -> Found:
     declared = positions["riichi"] > 0
     declared[np.arange(len(positions)), positions["actor"]] = False
-    result: Found = declared.any(axis=1)
-    return result
+    return np.asarray(declared.any(axis=1), np.bool_)
 
 
 def is_threatened_move(positions: Records, usual: NDArray[np.int16]) -> Found:
