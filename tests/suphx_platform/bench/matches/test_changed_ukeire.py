@@ -37,7 +37,7 @@ def is_called(positions: Records, usual: NDArray[np.int16]) -> Found:
 
 
 def is_riichi(positions: Records, usual: NDArray[np.int16]) -> Found:
-    return usual == RIICHI
+    return np.asarray(usual == RIICHI, np.bool_)
 
 
 def is_threatened(positions: Records, usual: NDArray[np.int16]) -> Found:
