@@ -53,8 +53,7 @@ def _others_in_riichi(tables: Records) -> NDArray[np.bool_]:
     """Return whether another seat than the actor has declared riichi: bool [n]."""
     declared = tables["riichi"] > 0
     declared[np.arange(len(tables)), tables["actor"]] = False
-    result: NDArray[np.bool_] = declared.any(axis=1)
-    return result
+    return np.asarray(declared.any(axis=1), np.bool_)
 
 
 def _hide_calls(tables: Records) -> None:

@@ -37,14 +37,13 @@ def is_called(positions: Records, usual: NDArray[np.int16]) -> Found:
 
 
 def is_riichi(positions: Records, usual: NDArray[np.int16]) -> Found:
-    return usual == RIICHI
+    return np.asarray(usual == RIICHI, np.bool_)
 
 
 def is_threatened(positions: Records, usual: NDArray[np.int16]) -> Found:
     declared = positions["riichi"] > 0
     declared[np.arange(len(positions)), positions["actor"]] = False
-    result: Found = declared.any(axis=1)
-    return result
+    return np.asarray(declared.any(axis=1), np.bool_)
 
 
 def is_threatened_move(positions: Records, usual: NDArray[np.int16]) -> Found:
