@@ -8,10 +8,13 @@ import subprocess
 import sys
 import sysconfig
 import tomllib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
 
+import grimp
 import pytest
 
 from tests.repository import REPOSITORY
@@ -98,6 +101,87 @@ def test_folders_say_what_they_import_and_where_to_start(layer: Path) -> None:
             if used in names and not used.startswith(name) and not name.startswith(used):
                 mentioned = [f"{part}/" in text for part in used.removeprefix(f"{own}.").split(".")]
                 assert any(mentioned), f"{name} imports {used}: its docstring does not say so"
+
+
+def import_graph() -> grimp.ImportGraph:
+    """Return who imports whom in the four packages; imports for type checkers count, since a reader follows them too.
+
+    An ``__init__.py`` that imports nothing of ours is left out: whoever needs only a folder's path is in no circle.
+    """
+    graph = grimp.build_graph(*(package.name for package in PACKAGES), cache_dir=None)
+    for module in graph.modules:
+        if graph.find_children(module) and not graph.find_modules_directly_imported_by(module):
+            for importer in graph.find_modules_that_directly_import(module):
+                graph.remove_import(importer=importer, imported=module)
+    return graph
+
+
+def file_imports(graph: grimp.ImportGraph) -> dict[str, set[str]]:
+    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+
+
+def folder_imports(graph: grimp.ImportGraph) -> dict[str, set[str]]:
+    """Return for each folder the folders that its own files import, without those of the folders below it."""
+    folders = {module for module in graph.modules if graph.find_children(module)}
+    found: dict[str, set[str]] = defaultdict(set)
+    for module, used in file_imports(graph).items():
+        own = module if module in folders else module.rpartition(".")[0]
+        found[own] |= {name if name in folders else name.rpartition(".")[0] for name in used} - {own}
+    return found
+
+
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
+    """Return one circle of imports, its first name again at its end; empty if there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def circles_with_subfolders(graph: grimp.ImportGraph) -> list[str]:
+    """Return the folders of which a file imports from a subfolder that, anywhere below, imports from the folder."""
+    folders = {module for module in graph.modules if graph.find_children(module)}
+    imports = file_imports(graph)
+    found = []
+    for folder in folders:
+        own = {folder} | (graph.find_children(folder) - folders)
+        for subfolder in graph.find_children(folder) & folders:
+            below = {subfolder} | graph.find_descendants(subfolder)
+            if any(imports[name] & below for name in own) and any(imports[name] & own for name in below):
+                found.append(f"{folder} <-> {subfolder}")
+    return sorted(found)
+
+
+def test_no_circle_of_imports() -> None:
+    # Folders that lie beside each other: the contract of import-linter in pyproject.toml.
+    graph = import_graph()
+    assert circle(file_imports(graph)) == []
+    assert circle(folder_imports(graph)) == []
+    assert circles_with_subfolders(graph) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "has_files", "has_folders", "has_subfolders"),
+    [
+        ([("a.x", "a.y"), ("a.y", "a.x")], True, False, False),
+        ([("a.x", "b.x"), ("b.y", "a.y")], False, True, False),
+        ([("a.x", "a.c.x"), ("a.c.y", "a.y")], False, True, True),
+        ([("a.x", "a.c.x"), ("a.c.d.x", "a.y"), ("a.c.x", "b.x")], False, False, True),
+        ([("a.x", "a.c.x"), ("a.c.x", "b.x"), ("a.c.d.x", "a.c.x")], False, False, False),
+    ],
+)
+def test_circles_of_imports_are_seen(
+    imports: list[tuple[str, str]], has_files: bool, has_folders: bool, has_subfolders: bool
+) -> None:
+    graph = grimp.ImportGraph()
+    for module in ("a", "a.x", "a.y", "a.c", "a.c.x", "a.c.y", "a.c.d", "a.c.d.x", "b", "b.x", "b.y"):
+        graph.add_module(module)
+    for importer, imported_module in imports:
+        graph.add_import(importer=importer, imported=imported_module)
+    assert bool(circle(file_imports(graph))) == has_files
+    assert bool(circle(folder_imports(graph))) == has_folders
+    assert bool(circles_with_subfolders(graph)) == has_subfolders
 
 
 def test_tests_have_no_packages() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from suphx_platform.tracking.mlflow_call import TrackingRefusedError
+from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.server_users import Login, set_up_users

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suphx.evaluation.match import MatchReport, play_match
-from suphx.evaluation.tournament import Player, play_tournament
+from suphx.evaluation.rating.tournament import Player, play_tournament
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent

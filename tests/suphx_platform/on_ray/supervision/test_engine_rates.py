@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from suphx_platform.on_ray.engine_rates import EngineRates
+from suphx_platform.on_ray.supervision.engine_rates import EngineRates
 from suphx_platform.parts.engine_counts import EngineCounts
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.mlflow_call import TrackingError
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 
 TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from suphx_platform.on_ray.process_memory import cpu_seconds, peak_bytes, private_bytes
+from suphx_platform.on_ray.actor.process_memory import cpu_seconds, peak_bytes, private_bytes
 
 
 def test_memory_that_is_written_counts_until_it_is_given_back_and_the_peak_stays() -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suphx.evaluation import tournament
+from suphx.evaluation.rating import tournament
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.tournament import Player, head_to_head, placements_of, play_tournament
+from suphx.evaluation.rating.tournament import Player, head_to_head, placements_of, play_tournament
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 
