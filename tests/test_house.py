@@ -207,6 +207,14 @@ def test_files_and_functions_are_short_and_well_named(path: Path) -> None:
     assert long == [], f"over {MAX_FUNCTION_LINES} lines"
 
 
+def test_the_plan_of_the_house_names_every_file_with_actors() -> None:
+    plan = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    platform = REPOSITORY / "platform" / "suphx_platform"
+    found = [path for path in platform.rglob("*.py") if "ray.remote" in path.read_text(encoding="utf-8")]
+    (sentence,) = re.findall(r"`ray\.remote` is in (.*?)\)", plan)
+    assert set(re.findall(r"`([\w/]+\.py)`", sentence)) == {str(path.relative_to(platform)) for path in found}
+
+
 def test_every_direct_dependency_is_locked_and_explained() -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
