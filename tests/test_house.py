@@ -83,6 +83,17 @@ def test_folders_are_small_and_say_what_they_are(package: Path) -> None:
         assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))), folder
 
 
+def test_folders_of_tests_are_small() -> None:
+    for folder in {path.parent for path in (REPOSITORY / "tests").rglob("*.py")}:
+        files = [path for path in folder.iterdir() if path.is_file()]
+        assert len(files) <= MAX_FILES, f"{folder} has {len(files)} files: give some of them a folder"
+
+
+def test_twins_have_folders_of_their_own() -> None:
+    found = [path for path in (REPOSITORY / "tests").rglob("*_twin.py") if path.parent.name != "twins"]
+    assert found == [], "a slow twin of a kernel belongs in the nearest folder twins/"
+
+
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda path: path.name)
 def test_folders_say_what_they_import_and_where_to_start(layer: Path) -> None:
     """Of its own layer a folder imports only those that its docstring names, or "every other" of them."""

@@ -15,7 +15,7 @@ from suphx.games.riichi.records.log.replay import follow, recorded_action
 from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, PASS, PON, PON_RED
 from suphx.games.riichi.table.rules import apply_rules
 from suphx.games.riichi.table.table import CALL_DISCARD, CLAIM, KYOKU_END, OWN_TURN, RIICHI_DISCARD, ROB_KAN, TABLE
-from tests.games.riichi.features.public_history import PublicHistory
+from tests.games.riichi.features.builders.public_history import PublicHistory
 
 _SHOWN_BY = {OWN_TURN: Drew, RIICHI_DISCARD: DeclaredRiichi, CALL_DISCARD: Called, CLAIM: Discarded, ROB_KAN: Called}
 

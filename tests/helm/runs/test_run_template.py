@@ -16,7 +16,7 @@ from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
 from suphx_platform.cluster.runs.run_resize import resized_job
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.ray_groups import cluster_spec, groups
+from tests.helm.runs.ray_groups import cluster_spec, groups
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "reinforcement.toml"

@@ -15,7 +15,7 @@ import numpy as np
 from suphx.games.riichi.features.layout.paper_layout import DIFFERENCE_BORDERS, SCORE_BORDERS
 from suphx.games.riichi.table.table import ANKAN_MELD
 from suphx.kernel.record import U8
-from tests.games.riichi.features.public_history import RED_TILES, Seat, View
+from tests.games.riichi.features.builders.public_history import RED_TILES, Seat, View
 
 Kinds = Iterable[int]
 FULL = range(34)

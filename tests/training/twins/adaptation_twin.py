@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.training.reinforcement.policy_gradient_twin import probabilities
+from tests.training.twins.policy_gradient_twin import probabilities
 
 F64 = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Take a picture of an HTML page: ``python -m tests.screenshot PAGE OUT.png --width 1400 --scheme dark``.
+"""Take a picture of an HTML page: ``python -m tests.pictures.screenshot PAGE OUT.png --width 1400 --scheme dark``.
 
 Needs Chromium (Debian: ``apt-get install chromium``), which runs without a window. The page is shown in a frame of the
 wanted width, because Chromium's own window cannot be as narrow as a phone.
@@ -107,7 +107,9 @@ def _chromium(page: Path, folder: Path, options: list[str], width: int, height: 
 
 def main() -> int:
     """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.screenshot", description="Take a picture of an HTML page.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.pictures.screenshot", description="Take a picture of an HTML page."
+    )
     parser.add_argument("page", type=Path, help="an HTML file, such as runs/NAME/report/report.html")
     parser.add_argument("picture", type=Path, help="the PNG to write")
     parser.add_argument("--width", type=int, default=1400, help="pixels; 400 is a phone (default: %(default)s)")

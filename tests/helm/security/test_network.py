@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.helm.everything import EVERYTHING, Render, pods
-from tests.helm.network_policy import Peer, may_connect
+from tests.helm.security.network_policy import Peer, may_connect
 
 HOME = "mahjong"
 STRANGER = Peer(namespace=HOME, labels={"app": "other"})

@@ -1,6 +1,6 @@
 """docs/pictures/system-*.svg: the system as it is built (the paper's Figure 6), for light and dark pages.
 
-``python -m tests.system_picture`` draws them.
+``python -m tests.pictures.system_picture`` draws them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests import screenshot
+from tests.pictures import screenshot
 from tests.repository import REPOSITORY
 
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
@@ -36,7 +36,7 @@ def test_the_error_says_which_program_is_missing(page: Path, monkeypatch: pytest
 
 
 def test_the_error_says_which_page_is_missing(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.screenshot", str(tmp_path / "no.html"), str(tmp_path / "no.png")]
+    command = [sys.executable, "-m", "tests.pictures.screenshot", str(tmp_path / "no.html"), str(tmp_path / "no.png")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=REPOSITORY)
     assert done.returncode == 1
     assert "no.html does not exist" in done.stderr

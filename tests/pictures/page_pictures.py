@@ -1,4 +1,4 @@
-"""Write the pictures of pages in docs/pictures: ``python -m tests.page_pictures runs/RUN/report/game.html``.
+"""Write the pictures of pages in docs/pictures: ``python -m tests.pictures.page_pictures runs/RUN/report/game.html``.
 
 The viewer at the third difference of a game, and the page of suphx play in the middle of a deal, each in both schemes.
 ``--nights runs/RUN`` instead: the report of a tournament of three nights, which is played with the nets of a run of the
@@ -26,8 +26,8 @@ from suphx_pipelines.play.play_config import PlayConfig
 from suphx_pipelines.play.play_tables import PlayTables
 from suphx_pipelines.play.seated_agents import AgentLoader
 from tests.browser import Browser, Page
+from tests.pictures.screenshot import SCHEMES
 from tests.repository import REPOSITORY
-from tests.screenshot import SCHEMES
 from tests.suphx_pipelines.play.clicking_player import READY, ClickingPlayer
 from tests.suphx_platform.local_web.running_server import running_server
 
@@ -123,7 +123,9 @@ def _reduce(path: Path, colours: int = _COLOURS) -> None:
 
 def main() -> int:
     """Run the command line; return its exit code."""
-    parser = argparse.ArgumentParser(prog="python -m tests.page_pictures", description="Write pictures of the pages.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.pictures.page_pictures", description="Write pictures of the pages."
+    )
     parser.add_argument(
         "page", type=Path, nargs="?", help="a viewer's page with an agent, such as runs/RUN/report/game.html"
     )

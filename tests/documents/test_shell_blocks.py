@@ -24,8 +24,8 @@ from tests.suphx_platform.parts.small_policy_set import save_random
 
 NOT_RUN = {
     "docs/commands.md": "it shows the syntax, generated from the parser",
-    "docs/first-hour.md": "tests/test_first_hour.py runs it",
-    "README.md": "make setup makes what the tests run in; make train is in tests/test_first_hour.py",
+    "docs/first-hour.md": "tests/documents/test_first_hour.py runs it",
+    "README.md": "make setup makes what the tests run in; make train is in tests/documents/test_first_hour.py",
     "CONTRIBUTING.md": "make setup makes what the tests run in; the other targets are the tests themselves",
     "helm/suphx/README.md": "needs a Kubernetes cluster; tests/helm renders the chart, tests/cluster runs its pods",
     "k8s/README.md": "needs a Kubernetes cluster; tests/k8s renders the overlays",

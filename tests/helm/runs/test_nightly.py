@@ -18,8 +18,8 @@ from suphx_platform.cluster.manifest_rules import broken_rules, check_job
 from suphx_platform.cluster.runs.run_manifest import tournament_objects
 from tests.helm.everything import EVERYTHING, PRESETS, Render, find
 from tests.helm.kuberay_schema import KubeRaySchemas
-from tests.helm.ray_groups import groups
-from tests.helm.restricted_pod import violations
+from tests.helm.runs.ray_groups import groups
+from tests.helm.security.restricted_pod import violations
 from tests.repository import RECIPES
 
 RECIPE = RECIPES / "nightly.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helm.everything import EVERYTHING, PRESETS, Render, pods
-from tests.helm.restricted_pod import _container_violations, violations
+from tests.helm.security.restricted_pod import _container_violations, violations
 
 
 @pytest.mark.parametrize("preset", PRESETS)

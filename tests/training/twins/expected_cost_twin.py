@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.training.reinforcement.policy_gradient_twin import F64, probabilities
+from tests.training.twins.policy_gradient_twin import F64, probabilities
 
 
 def expected_costs(logits: F64, masks: F64, costs: F64) -> F64:

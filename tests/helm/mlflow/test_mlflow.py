@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.helm.everything import EVERYTHING, Render, find
-from tests.helm.mlflow_process import SEARCH, SERVICE, VALUES, ask, options, server_pod, started
+from tests.helm.mlflow.mlflow_process import SEARCH, SERVICE, VALUES, ask, options, server_pod, started
 
 ADMIN = "admin:a-long-password"
 

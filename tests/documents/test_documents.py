@@ -16,8 +16,8 @@ from suphx_pipelines.recipe.monte_carlo_recipe import MonteCarloRecipe
 from suphx_pipelines.recipe.recipe import Recipe
 from suphx_pipelines.recipe.recipe_file import flatten, to_table
 from suphx_pipelines.recipe.tournament_recipe import TournamentRecipe
+from tests.pictures.system_picture import pictures
 from tests.repository import REPOSITORY
-from tests.system_picture import pictures
 
 DOCUMENTS = sorted(
     path for path in REPOSITORY.rglob("*.md") if not path.relative_to(REPOSITORY).parts[0].startswith(".")
@@ -118,4 +118,4 @@ def test_every_picture_and_every_example_is_used() -> None:
 
 @pytest.mark.parametrize("path", pictures(), ids=lambda path: path.name)
 def test_the_picture_of_the_system_is_current(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == pictures()[path], "run python -m tests.system_picture"
+    assert path.read_text(encoding="utf-8") == pictures()[path], "run python -m tests.pictures.system_picture"

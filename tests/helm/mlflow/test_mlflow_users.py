@@ -17,7 +17,7 @@ from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.server_users import Login, set_up_users
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.helm.everything import Render, find, pods
-from tests.helm.mlflow_process import SECRETS, VALUES, environment, server_pod, started
+from tests.helm.mlflow.mlflow_process import SECRETS, VALUES, environment, server_pod, started
 
 USERS = ("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
 

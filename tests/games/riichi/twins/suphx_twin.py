@@ -19,7 +19,8 @@ from suphx.games.riichi.table.action import ANKAN, CHI, CHI_RED, KAKAN, MINKAN, 
 from suphx.games.riichi.table.table import ANKAN_MELD
 from suphx.games.riichi.table.tile import TERMINALS_AND_HONOURS
 from suphx.kernel.record import I8, U8
-from tests.games.riichi.features.observed_twin import (
+from tests.games.riichi.features.builders.public_history import RED_TILES, Seat, View
+from tests.games.riichi.twins.observed_twin import (
     DRAGONS,
     FULL,
     Kinds,
@@ -30,7 +31,6 @@ from tests.games.riichi.features.observed_twin import (
     plane,
     planes,
 )
-from tests.games.riichi.features.public_history import RED_TILES, Seat, View
 
 NUMBERS = range(27)
 

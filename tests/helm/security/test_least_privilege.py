@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
-from tests.helm.network_policy import Peer, may_connect
+from tests.helm.security.network_policy import Peer, may_connect
 
 HOME = "mahjong"
 OUTSIDE = Peer(namespace="elsewhere", labels={})
