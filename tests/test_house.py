@@ -164,6 +164,18 @@ def circles_with_subfolders(graph: grimp.ImportGraph) -> list[str]:
     return sorted(found)
 
 
+def test_every_folder_with_folders_has_its_order_of_imports() -> None:
+    settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    contracts = settings["contracts"]
+    assert not [contract["name"] for contract in contracts if "ignore_imports" in contract], "no exceptions"
+    orders = [contract for contract in contracts if "containers" in contract]
+    assert not [contract["name"] for contract in orders if not contract.get("exhaustive")]
+    graph = import_graph()
+    folders = {module for module in graph.modules if graph.find_children(module)}
+    with_folders = {folder for folder in folders if graph.find_children(folder) & folders}
+    assert with_folders - {container for contract in orders for container in contract["containers"]} == set()
+
+
 def test_no_circle_of_imports() -> None:
     # Folders that lie beside each other: the contract of import-linter in pyproject.toml.
     graph = import_graph()
