@@ -34,7 +34,7 @@ from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.agents.bot_program import BOT
+from tests.suphx_platform.agents.mjai.bot_program import BOT
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"

@@ -15,7 +15,7 @@ from suphx.experience.observation import F32
 from suphx.games.riichi import MjaiTable, reply_of_action
 from suphx.kernel.record import Records
 from suphx.selfplay.agents.agent import Agent, NetAgent
-from suphx_platform.agents.mjai_program import Event
+from suphx_platform.agents.mjai.mjai_program import Event
 
 _ONLY_TABLE = np.zeros(1, np.int64)
 

@@ -10,8 +10,8 @@ from suphx.evaluation.rating.tournament import Player, play_tournament
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi.table.rules import tonpuu
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.agents.mjai_agent import MjaiAgent
-from tests.suphx_platform.agents.bot_program import bot
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
+from tests.suphx_platform.agents.mjai.bot_program import bot
 
 
 def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
@@ -57,7 +57,7 @@ FAILING = {
 def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
     way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai_program.START_SECONDS", 1.0)
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 1.0)
     report = match(bot(way, "-0.05"))
     assert report.forfeits.counts == {0: 8}
     assert re.search(FAILING[way], report.forfeits.reasons[0])
@@ -97,7 +97,7 @@ def test_a_tournament_tells_who_forfeited() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("way", [*FAILING, "lowest", "tsumogiri"])
 def test_matches_of_100_hanchans_end_whatever_the_program_does(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("suphx_platform.agents.mjai_program.START_SECONDS", 2.0)
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 2.0)
     seconds = "-0.05" if way == "mute" else "-120"
     report = play_match(bot(way, seconds), "ukeire", num_hanchans=100, seed=2, rules=tonpuu(), load=load_any_agent)
     assert report.forfeits.counts[0] == (100 if way in FAILING else 0)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from suphx_platform.agents.mjai_player import MjaiPlayer
-    from suphx_platform.agents.mjai_program import Event
+    from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+    from suphx_platform.agents.mjai.mjai_program import Event
 
 _CONNECT_SECONDS = 30.0
 

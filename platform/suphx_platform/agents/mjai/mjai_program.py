@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from suphx_platform.agents.program_process import end_process, start_process
+from suphx_platform.agents.mjai.program_process import end_process, start_process
 
 START_SECONDS = 60.0
 """For the first answer, in which a program may load its nets."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.agents import mjai_program, program_process
-from suphx_platform.agents.mjai_program import MjaiProgram
+from suphx_platform.agents.mjai import mjai_program, program_process
+from suphx_platform.agents.mjai.mjai_program import MjaiProgram
 
 EVENTS = [{"type": "start_game"}]
 NONE = 'print(\'{"type": "none"}\', flush=True)'

@@ -16,8 +16,8 @@ import suphx_platform
 from suphx.games.riichi import HEAD_NAMES
 from suphx.selfplay.agents.checkpoint_folder import WEAK, find_checkpoint, split_address
 from suphx.selfplay.agents.choice import BASELINES
-from suphx_platform.agents import bot_script
 from suphx_platform.agents.agent_forms import split_wrapper
+from suphx_platform.agents.bot import bot_script
 
 MAX_BYTES = 1000 * 1000 * 1000
 """Of a submission to mjai.app."""

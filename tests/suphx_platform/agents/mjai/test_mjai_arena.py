@@ -13,9 +13,9 @@ import pytest
 from websockets.sync.server import ServerConnection, serve
 
 from suphx.selfplay.agents.agent import load_agent
-from suphx_platform.agents.mjai_arena import play_lines, play_on_tcp, play_on_websocket
-from suphx_platform.agents.mjai_player import MjaiPlayer
-from tests.suphx_platform.agents.arena_lines import FIRST_TURN, START, TO_DISCARD
+from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket
+from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+from tests.suphx_platform.agents.mjai.arena_lines import FIRST_TURN, START, TO_DISCARD
 
 NONE = {"type": "none"}
 

@@ -11,11 +11,11 @@ from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.table.rules import Rules, tenhou, tonpuu
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx_platform.agents.mjai_agent import MjaiAgent
-from suphx_platform.agents.mjai_player import MjaiPlayer
-from suphx_platform.agents.mjai_program import Event
-from tests.suphx_platform.agents.arena_lines import TO_DISCARD
-from tests.suphx_platform.agents.riichienv_arena import play_hanchan
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
+from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+from suphx_platform.agents.mjai.mjai_program import Event
+from tests.suphx_platform.agents.mjai.arena_lines import TO_DISCARD
+from tests.suphx_platform.agents.mjai.riichienv_arena import play_hanchan
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 
@@ -57,7 +57,7 @@ def test_what_an_agent_decides_does_not_depend_on_the_protocol(
 ) -> None:
     address = nets if kind == "nets" else kind
     direct = played(load_agent(address), kind, 4, tenhou())
-    monkeypatch.setattr("suphx_platform.agents.mjai_agent.MjaiProgram", PlayerInThisProcess)
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_agent.MjaiProgram", PlayerInThisProcess)
     monkeypatch.setattr("shutil.which", lambda program: program)
     assert played(MjaiAgent(kind, address), kind, 4, tenhou()) == direct
 

@@ -14,9 +14,9 @@ from suphx.games.riichi.records.mjai.mjai_writer import write_mjai
 from suphx.games.riichi.table.rules import tonpuu
 from suphx.selfplay.agents.agent import Agent, load_agent
 from suphx.selfplay.rollouts.rollout import play_games
-from suphx_platform.agents import bot_archive
-from suphx_platform.agents.bot_archive import write_bot
-from suphx_platform.agents.mjai_agent import MjaiAgent
+from suphx_platform.agents.bot import bot_archive
+from suphx_platform.agents.bot.bot_archive import write_bot
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 

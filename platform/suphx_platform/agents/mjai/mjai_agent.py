@@ -26,7 +26,7 @@ from suphx.games.riichi import (
 )
 from suphx.kernel.record import I16, I64, Records
 from suphx.selfplay.agents.agent import BaselineAgent
-from suphx_platform.agents.mjai_program import Event, MjaiProgram
+from suphx_platform.agents.mjai.mjai_program import Event, MjaiProgram
 
 MOVE_SECONDS = 10.0
 _log = logging.getLogger(__name__)
