@@ -59,7 +59,7 @@ golden: setup  ## regenerate tests/golden, generated pages and pictures; review 
 	$(BIN)/python -m tests.games.game_interface
 	$(BIN)/python -m tests.mutation.mutants_page
 	$(BIN)/python -m tests.documents.notebook_files
-	$(BIN)/python -m tests.system_picture
+	$(BIN)/python -m tests.pictures.system_picture
 
 fuzz: warmup  ## read a million damaged records and as many stored files; FUZZ=n: another number, RECORDS=folder: real records
 	$(BIN)/python -m tests.games.riichi.fuzzing.record_fuzzer --records $(FUZZ) $(if $(RECORDS),--real $(RECORDS))

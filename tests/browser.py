@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 
 from websockets.sync.client import connect
 
-from tests.screenshot import find_chromium
+from tests.pictures.screenshot import find_chromium
 
 _SECONDS = 30.0
 _OPTIONS = (

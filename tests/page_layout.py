@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests import screenshot
 from tests.browser import Browser
+from tests.pictures import screenshot
 
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)
 # Words of a picture that reach beyond its edge, which the browser cuts off.

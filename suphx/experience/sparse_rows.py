@@ -4,7 +4,16 @@
 >>> sparse.take(np.array([5, 0])).dense()  # uint8 [2, row_bytes]
 
 A row of w 8-byte words is kept as ceil(w / 64) words of flags, a bit for each word that is not zero, followed by those
-words.
+words. A dense row of w = 70 words, of which 1, 3 and 64 are not zero, takes 5 words::
+
+    dense      w0  w1  w2  w3  w4 ... w63 w64 w65 ... w69
+               0   a   0   b   0      0   c   0       0
+
+    content    +---------------+---------------+-----+-----+-----+
+               | flags 0       | flags 1       |  a  |  b  |  c  |  next row ...
+               +---------------+---------------+-----+-----+-----+
+                bits 1 and 3    bit 0                            ^
+                (words 0..63)   (words 64..69)                   ends[row]
 """
 
 from __future__ import annotations

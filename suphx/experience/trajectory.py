@@ -158,7 +158,20 @@ class Unrewarded:
 class TrajectoryStore:
     """Room for the decisions of one head at many tables; grows when it must and is used again and again.
 
-    The decisions of a seat are chained, the last one first.
+    A decision is a *slot*: one line of each column. The slots of a seat are chained, the last decision first; slots in
+    no chain are on a stack. With three decisions of a seat and eight slots::
+
+        last[table, seat] = 6        before[6] = 1        before[1] = 4        before[4] = -1
+                            |                    |                    |
+                            v                    v                    v
+                         slot 6  ------------> slot 1  ------------> slot 4
+                         (the last one)                              (the first one of the kyoku)
+
+        free = [7, 5, 3, 2, 0, . . .]   stack: _add takes free[num_free - 1], _unchain puts slots back behind it
+                              ^
+                              num_free = 5
+
+    ``take`` walks the chains from ``last`` and turns them round, so that decisions come in the order of play.
     """
 
     def __init__(

@@ -136,7 +136,7 @@ def _track(report: AdaptationReport, tracker: Tracker) -> None:
     import json
     import tempfile
 
-    from suphx_platform.tracking.mlflow_call import TrackingError
+    from suphx_platform.tracking.client.mlflow_call import TrackingError
 
     tracker.log_metrics(
         {

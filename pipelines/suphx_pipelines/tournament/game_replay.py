@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.tournament import Player, replay_walls
+from suphx.evaluation.rating.tournament import Player, replay_walls
 from suphx_pipelines.engine.json_file import read_json
 from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
 from suphx_pipelines.tournament.tournament_pool import read_pool

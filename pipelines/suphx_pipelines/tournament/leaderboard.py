@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from suphx.evaluation.tournament import SEATS, Player, play_tournament
+from suphx.evaluation.rating.tournament import SEATS, Player, play_tournament
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LiveLeaderboard

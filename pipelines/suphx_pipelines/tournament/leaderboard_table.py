@@ -14,9 +14,9 @@ import numpy as np
 from suphx.evaluation.rating.pairings import count_ahead
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.rating.tournament import SEATS, head_to_head, placements_of
 from suphx.evaluation.stable_rank import stable_rank
 from suphx.evaluation.statistics import stable_rank_interval
-from suphx.evaluation.tournament import SEATS, head_to_head, placements_of
 from suphx.evaluation.workers.forfeits import Forfeits
 from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.kernel.record import I64

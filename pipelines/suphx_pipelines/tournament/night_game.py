@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from suphx.atomic_file import write_atomically
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.tournament import Player, replay_game
+from suphx.evaluation.rating.tournament import Player, replay_game
 from suphx.games.riichi import viewer_game
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from suphx.evaluation.tournament import SEATS
+from suphx.evaluation.rating.tournament import SEATS
 from suphx.games.riichi import HEAD_NAMES
 from suphx.models.checkpoints.checkpoint import load_header
 from suphx.models.checkpoints.checkpoint_name import checkpoint_name

@@ -13,7 +13,7 @@ from pathlib import Path
 from suphx.selfplay.agents.checkpoint_folder import has_nets, split_address
 from suphx.selfplay.agents.choice import BASELINES
 from suphx.suggestion import did_you_mean
-from suphx_platform.agents.program_channel import CommandLine, ProgramAddress, TcpAddress
+from suphx_platform.agents.mjai.program_channel import CommandLine, ProgramAddress, TcpAddress
 
 AGENT_FORMS = (
     "random, tsumogiri or ukeire; a folder of checkpoints, such as runs/<run>/supervised, or the s3:// address of one; "

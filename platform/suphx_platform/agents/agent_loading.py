@@ -12,7 +12,7 @@ from suphx.training.adaptation.adaptation_config import AdaptationConfig
 from suphx.training.adaptation.adapter import Adapter
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent, MoveConfig
 from suphx_platform.agents.agent_forms import ADAPT, check_net_agent, check_nets, is_program, split_program
-from suphx_platform.agents.mjai_agent import MOVE_SECONDS, MjaiAgent
+from suphx_platform.agents.mjai.mjai_agent import MOVE_SECONDS, MjaiAgent
 
 
 def load_any_agent(address: str) -> Agent:

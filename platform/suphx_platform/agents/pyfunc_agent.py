@@ -20,8 +20,8 @@ import numpy as np
 from suphx.games.riichi import MjaiTable
 from suphx.kernel.record import Records
 from suphx_platform.agents.agent_loading import load_net_agent
-from suphx_platform.agents.mjai_player import move_of, moves_of
-from suphx_platform.agents.mjai_program import Event
+from suphx_platform.agents.mjai.mjai_player import move_of, moves_of
+from suphx_platform.agents.mjai.mjai_program import Event
 
 if TYPE_CHECKING:
     import pandas as pd

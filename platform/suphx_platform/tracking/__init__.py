@@ -1,5 +1,5 @@
 """MLflow: runs, metrics, models. The only folder that imports mlflow.
 
-Imports console/.
+Imports console/; the folder itself its messages/ and client/.
 Start in tracking.py.
 """

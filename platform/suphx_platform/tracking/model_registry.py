@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_call import FILES, FIRST, SERVER
+from suphx_platform.tracking.client.mlflow_call import FILES, FIRST, SERVER
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.pyfunc_form import take_nets, write_pyfunc
 from suphx_platform.tracking.tracking import Tracker, TrackingStore

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_call import quiet_environment
+from suphx_platform.tracking.client.mlflow_call import quiet_environment
 
 if TYPE_CHECKING:
     from mlflow.models import ModelSignature

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from suphx_platform.tracking.mlflow_call import (
+from suphx_platform.tracking.client.mlflow_call import (
     FILES,
     FIRST,
     USUAL,
@@ -30,9 +30,9 @@ from suphx_platform.tracking.mlflow_call import (
     quiet_environment,
     server_address,
 )
+from suphx_platform.tracking.client.tracking_experiment import find_experiment, make_experiment, remove_empty_default
 from suphx_platform.tracking.same_settings import check_same_settings
 from suphx_platform.tracking.tracking_calls import TrackingCalls, now_milliseconds
-from suphx_platform.tracking.tracking_experiment import find_experiment, make_experiment, remove_empty_default
 from suphx_platform.tracking.tracking_outbox import Outbox
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from suphx_platform.console.table_text import count_text
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_admission import MessageAdmission
 from suphx_platform.tracking.messages.message_lane import MessageLane
 from suphx_platform.tracking.messages.message_log import MAX_BYTES, Message, MessageLog
-from suphx_platform.tracking.mlflow_call import TrackingError
 
 _CLOSE_SECONDS = 300.0
 _MAX_METRICS = 1000

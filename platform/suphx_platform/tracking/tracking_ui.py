@@ -16,7 +16,7 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from suphx_platform.tracking.mlflow_call import SERVER, quiet_environment
+from suphx_platform.tracking.client.mlflow_call import SERVER, quiet_environment
 from suphx_platform.tracking.tracking import TrackingStore
 
 _START_SECONDS = 180

@@ -1,5 +1,5 @@
-"""One rating over all games: what is stored of them, the fit, its intervals, and who plays next.
+"""One rating over all games: the games of a tournament, what is stored of them, the fit, its intervals, who plays next.
 
-Imports the other modules of evaluation/.
-Start in rating.py, then plackett_luce.py.
+Imports workers/ and the other modules of evaluation/.
+Start in rating.py, then plackett_luce.py and tournament.py.
 """

@@ -7,8 +7,8 @@ from suphx.evaluation.rating.lineup_choice import choose_lineups, deviations_fro
 from suphx.evaluation.rating.plackett_luce import Derivatives, fit_strengths
 from suphx.evaluation.rating.rated_games import RatedGame, game_table
 from suphx.evaluation.rating.rating import POINTS, rate_agents
+from suphx.evaluation.rating.tournament import ROUNDS
 from suphx.evaluation.stable_rank import F64
-from suphx.evaluation.tournament import ROUNDS
 from tests.evaluation.rating.synthetic_games import ANCHOR, agent_names, play_all_alike, play_wall
 
 

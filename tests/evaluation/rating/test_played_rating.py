@@ -8,7 +8,7 @@ import pytest
 
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.rating import rate_agents
-from suphx.evaluation.tournament import Player, play_tournament
+from suphx.evaluation.rating.tournament import Player, play_tournament
 from suphx_platform.bench.matches.changed_ukeire import CHANGED, load_measured_agent
 from tests.evaluation.rating.synthetic_games import ANCHOR
 

@@ -10,9 +10,9 @@ import pytest
 
 from suphx.evaluation.match import MatchReport, play_match
 from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.rating.tournament import Player, placements_of, play_tournament, replay_walls
 from suphx.evaluation.sequential.sequential_config import SequentialConfig
 from suphx.evaluation.sequential.sequential_match import SequentialReport, play_sequential_match
-from suphx.evaluation.tournament import Player, placements_of, play_tournament, replay_walls
 from suphx.evaluation.workers.forfeits import Forfeits, counted_places
 from suphx.evaluation.workers.kept_results import KeptResults
 from suphx.games.riichi import GameRecorder, Quarantine, iter_records, places_of_scores

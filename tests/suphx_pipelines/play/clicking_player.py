@@ -15,8 +15,8 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.play.play_config import PlayConfig
 from suphx_pipelines.play.play_tables import PlayTables
 from suphx_pipelines.play.seated_agents import AgentLoader
-from tests import screenshot
 from tests.browser import Browser, Page
+from tests.pictures import screenshot
 
 needs_chromium = pytest.mark.skipif(
     not any(shutil.which(name) for name in screenshot.PROGRAMS), reason="no Chromium: run apt-get install chromium"

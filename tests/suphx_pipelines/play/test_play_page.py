@@ -12,9 +12,9 @@ from suphx_pipelines.play import play_page as page_module
 from suphx_pipelines.play.play_app import PlayApp
 from suphx_pipelines.play.play_page import SCRIPTS, SHARED_SCRIPTS, play_page, play_words
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
-from tests import screenshot
 from tests.browser import Browser
 from tests.page_contrast import unreadable_texts
+from tests.pictures import screenshot
 from tests.suphx_pipelines.play.clicking_player import (
     READY,
     ClickingPlayer,

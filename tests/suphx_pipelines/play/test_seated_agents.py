@@ -13,7 +13,7 @@ from suphx_pipelines.play.seated_agents import AgentLoader
 from suphx_pipelines.play.seated_game import SeatedGame
 from suphx_platform.agents.agent_loading import load_any_agent
 from tests.suphx_pipelines.play.session_player import play_to_the_end, to_the_person
-from tests.suphx_platform.agents.bot_program import bot
+from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 
 
 def work(folder: Path) -> Counter[str]:

@@ -17,8 +17,8 @@ from suphx_pipelines.summary.run_page import RunPage, description
 from suphx_pipelines.summary.run_summary import RunSummary, StageSummary
 from suphx_pipelines.summary.verdict import Verdict
 from suphx_platform.console.console import Console
+from suphx_platform.tracking.client.tracking_experiment import PRIMARY_METRIC
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_experiment import PRIMARY_METRIC
 from tests.suphx_pipelines.runs.small_run import Context, SmallRecipe
 
 if TYPE_CHECKING:

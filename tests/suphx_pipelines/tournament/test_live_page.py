@@ -13,8 +13,8 @@ from suphx_pipelines.tournament import live_page
 from suphx_pipelines.tournament.live_page import LivePage, Sections
 from suphx_pipelines.tournament.tournament_pool import Context
 from suphx_platform.console.console import Console
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_log import Message
-from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking import Tracker, TrackingStore
 from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.suphx_pipelines.tournament.small_tournament import SMALL

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from suphx.evaluation.rating.rated_games import RatedGame
-from suphx.evaluation.tournament import Player, replay_game, replay_walls
+from suphx.evaluation.rating.tournament import Player, replay_game, replay_walls
 from suphx.games.riichi import places_of_scores
 from suphx_pipelines.tournament.night_game import strongest_game
 from suphx_pipelines.tournament.tournament_pool import Entrant

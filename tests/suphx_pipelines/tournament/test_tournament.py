@@ -26,15 +26,15 @@ from suphx_pipelines.recipe.tournament_recipe import (
 from suphx_pipelines.tournament.tournament_history import read_games
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import StorageConfig
+from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT
 from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.tracking import TrackingStore
-from suphx_platform.tracking.tracking_experiment import EXPERIMENT
 from tests.repository import RECIPES
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import results
 from tests.suphx_pipelines.tournament.small_tournament import SMALL, play
-from tests.suphx_platform.agents.bot_program import BOT
+from tests.suphx_platform.agents.mjai.bot_program import BOT
 from tests.suphx_platform.parts.small_policy_set import save_random
 
 NIGHTLY = RECIPES / "nightly.toml"

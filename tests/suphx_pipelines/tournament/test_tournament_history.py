@@ -15,7 +15,7 @@ DECIDING = (
     "suphx/models/inference/packed_net.py",
     "suphx/selfplay/agents/choice.py",
     "suphx/training/adaptation/adapter.py",
-    "suphx_platform/agents/mjai_agent.py",
+    "suphx_platform/agents/mjai/mjai_agent.py",
 )
 OTHERS = ("suphx/evaluation/rating/rating.py", "suphx/training/supervised/supervised.py")
 

@@ -18,10 +18,10 @@ from suphx.selfplay.agents.agent import load_agent
 from suphx.selfplay.agents.opinion import ask_agent
 from suphx_pipelines.viewer.page_parts import LANGUAGES, VIEWER, page_file
 from suphx_pipelines.viewer.viewer_page import viewer_page
-from tests import screenshot
 from tests.browser import Browser, Page
 from tests.games.riichi.builders.random_game import random_game
 from tests.page_contrast import unreadable_texts
+from tests.pictures import screenshot
 from tests.selfplay.agents.small_agent import small_agent
 
 HAS_CHROMIUM = any(shutil.which(name) for name in screenshot.PROGRAMS)

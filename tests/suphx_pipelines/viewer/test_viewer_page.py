@@ -20,8 +20,8 @@ from suphx.games.riichi.records.view.viewer_result import RESULT_NAMES
 from suphx_pipelines.viewer import viewer_page as viewer
 from suphx_pipelines.viewer.page_parts import LANGUAGES
 from suphx_pipelines.viewer.viewer_page import SCRIPTS, viewer_page
-from tests import screenshot
 from tests.games.riichi.builders.random_game import random_game
+from tests.pictures import screenshot
 
 HOSTILE = (
     "</script><script>alert(1)</script>",

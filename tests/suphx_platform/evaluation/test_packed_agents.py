@@ -10,7 +10,7 @@ from suphx.models.checkpoints.checkpoint_name import checkpoint_name
 from suphx.selfplay.agents.agent import BaselineAgent, NetAgent
 from suphx.training.adaptation.adaptive_agent import AdaptiveAgent
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.agents.mjai_agent import MjaiAgent
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
 from suphx_platform.evaluation.packed_agents import PackedAgents
 from tests.suphx_platform.parts.small_policy_set import save_random
 

@@ -25,7 +25,7 @@ from suphx.selfplay.agents.agent import Agent, BaselineAgent, load_agent
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.evaluation.ray_game_workers import MAX_LOSSES, RayGameWorkers, ray_game_workers
 from suphx_platform.on_ray.ray_session import ray_session
-from tests.suphx_platform.agents.bot_program import bot
+from tests.suphx_platform.agents.mjai.bot_program import bot
 from tests.suphx_platform.evaluation.slow_tasks import (
     TASKS,
     all_end,

@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 from concurrent.futures import Future
-from suphx_platform.on_ray.process_memory import peak_bytes
+from suphx_platform.on_ray.actor.process_memory import peak_bytes
 from suphx_platform.parts.self_play_simulator import SelfPlaySimulator, SimulatorConfig, SimulatorContext
 from tests.selfplay.row_nets import answer
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from suphx_platform.tracking.mlflow_call import TrackingError
+from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
 from suphx_platform.tracking.tracking import MAX_TAG_LENGTH, MAX_VALUE_LENGTH, TrackingStore
-from suphx_platform.tracking.tracking_experiment import EXPERIMENT, PRIMARY_METRIC
 
 
 def test_a_run_keeps_parameters_metrics_and_artifacts(runs: Path, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ RUN_WITHOUT_MLFLOW = """
 import sys, time
 from contextlib import contextmanager
 from pathlib import Path
-from suphx_platform.tracking.mlflow_call import USUAL, TrackingError
+from suphx_platform.tracking.client.mlflow_call import USUAL, TrackingError
 from suphx_platform.tracking.tracking import TrackingStore
 
 @contextmanager

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages import message_lane
 from suphx_platform.tracking.messages.message_log import Message
-from suphx_platform.tracking.mlflow_call import TrackingError
 from suphx_platform.tracking.tracking_outbox import Outbox
 from tests.full_disk import files_limited_to
 

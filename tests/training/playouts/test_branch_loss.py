@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from suphx.training.playouts.branch_loss import branch_loss
-from tests.training.playouts import branch_twin as twin
+from tests.training.twins import branch_twin as twin
 
 CHOICES = [[4, 1, 0], [2, 3, -1], [0, 1, -1]]
 MASKS = np.array([[1, 1, 0, 0, 1], [0, 1, 1, 1, 1], [1, 1, 1, 1, 1]])

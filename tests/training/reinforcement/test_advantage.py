@@ -6,7 +6,7 @@ import torch
 from numpy.typing import NDArray
 
 from suphx.training.reinforcement.advantage import generalised_advantages
-from tests.training.reinforcement import advantage_twin as twin
+from tests.training.twins import advantage_twin as twin
 
 F64 = NDArray[np.float64]
 Columns = tuple[F64, F64, NDArray[np.bool_]]

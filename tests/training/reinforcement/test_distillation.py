@@ -6,7 +6,7 @@ import torch
 
 from suphx.training.reinforcement.distillation import distillation_loss
 from suphx.training.reinforcement.distillation_config import DistillationConfig
-from tests.training.reinforcement.policy_gradient_twin import F64, probabilities
+from tests.training.twins.policy_gradient_twin import F64, probabilities
 
 
 def batch(seed: int = 0) -> tuple[F64, F64, F64]:

@@ -13,9 +13,9 @@ import torch
 from suphx.training.reinforcement.expected_cost import expected_cost
 from suphx.training.reinforcement.policy_gradient import decision_loss
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
-from tests.training.reinforcement import expected_cost_twin as twin
-from tests.training.reinforcement import policy_gradient_twin
-from tests.training.reinforcement.policy_gradient_twin import F64
+from tests.training.twins import expected_cost_twin as twin
+from tests.training.twins import policy_gradient_twin
+from tests.training.twins.policy_gradient_twin import F64
 
 
 def test_loss_and_gradient_are_those_of_the_twin() -> None:

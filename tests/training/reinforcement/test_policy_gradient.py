@@ -16,8 +16,8 @@ from suphx.training.reinforcement.policy_gradient import (
     policy_loss,
 )
 from suphx.training.reinforcement.policy_gradient_config import PolicyGradientConfig
-from tests.training.reinforcement import advantage_twin
-from tests.training.reinforcement import policy_gradient_twin as twin
+from tests.training.twins import advantage_twin
+from tests.training.twins import policy_gradient_twin as twin
 
 
 class Batch:

@@ -14,8 +14,8 @@ from suphx.selfplay.rollouts.deal_play import play_deals
 from suphx.selfplay.rollouts.deal_start import draw_starts
 from suphx.training.reward.deal_reward import PredictedChange, points_won
 from suphx.training.reward.global_reward import Prediction
-from tests.models import gru_twin
 from tests.models.small_predictor import EXPERT_8_DAN, small_predictor
+from tests.models.twins import gru_twin
 from tests.selfplay.agents.small_agent import small_agent
 
 PREDICTOR = small_predictor()

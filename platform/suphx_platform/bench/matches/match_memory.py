@@ -9,7 +9,7 @@ from typing import Any
 
 from suphx.evaluation.match import play_match
 from suphx_platform.agents.agent_loading import load_any_agent
-from suphx_platform.on_ray.process_memory import private_bytes
+from suphx_platform.on_ray.actor.process_memory import private_bytes
 
 _PARTS = 10
 

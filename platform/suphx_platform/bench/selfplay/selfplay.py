@@ -4,43 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from suphx.experience.trajectory import Decisions
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
+from suphx_platform.bench.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.selfplay.selfplay_all_cores import all_cores_rate
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, Alone, SelfplayCase, measure_alone
-from suphx_platform.on_ray.process_memory import peak_bytes
+from suphx_platform.on_ray.actor.process_memory import peak_bytes
 from suphx_platform.parts.inference_engine import EnginePort, InferenceEngine, LocalEngine
 from suphx_platform.parts.replay_buffer import ReplayBuffer
 from suphx_platform.parts.replay_buffer_config import ReplayBufferConfig
 from suphx_platform.parts.self_play_simulator import SelfPlaySimulator
 from suphx_platform.parts.simulator_config import SimulatorConfig
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
-    """What was measured end to end."""
-
-    decisions_per_second: float
-    rows_per_second: float
-    messages_per_second: dict[str, float]
-    """Requests to engines, and fragments of decisions that simulators hand over."""
-    cpu_seconds: float
-    """Of a decision, over all threads and processes."""
-    cores_used: dict[str, float]
-    """By kind of process: CPU seconds in a second."""
-    waiting_shares: dict[str, float | None]
-    """Share of the time in which simulators, engines, buffer, driver, learner had nothing to do; null: not there."""
-    bytes_per_decision: dict[str, float]
-    memory_peak_bytes: dict[str, int]
-
-
-COUNTS = ("requests", "rows", "request_bytes", "reply_bytes", "busy_seconds")
 
 
 def bench_selfplay(case: SelfplayCase, *, say: Callable[[str], None]) -> dict[str, object]:
@@ -168,32 +148,3 @@ def _count(
         "fragments": buffer.num_fragments,
         "buffer_seconds": buffer.busy_seconds,
     }
-
-
-def together(
-    case: SelfplayCase,
-    spent: Mapping[str, float],
-    *,
-    cores_used: dict[str, float],
-    memory_peak_bytes: dict[str, int],
-) -> Together:
-    """Return what comes of the sums ``spent``: those of ``_count``, and ``driver_seconds`` where there is a driver."""
-    num_decisions = spent["requests"] * (case.num_tables // 2)  # every table of a half asks each time
-    names = ("request", "reply", "trajectory")
-    seconds = spent["seconds"]
-    return Together(
-        decisions_per_second=num_decisions / seconds,
-        rows_per_second=spent["rows"] / seconds,
-        messages_per_second={name: spent[name] / seconds for name in ("requests", "fragments")},
-        cpu_seconds=sum(cores_used.values()) * seconds / num_decisions,
-        cores_used=cores_used,
-        waiting_shares={
-            "simulators": spent["waited_seconds"] / max(spent["playing_seconds"], 1e-9),
-            "engines": 1 - spent["busy_seconds"] / (seconds * (case.num_engines or case.num_simulators)),
-            "buffer": 1 - spent["buffer_seconds"] / seconds,
-            "driver": 1 - spent["driver_seconds"] / seconds if "driver_seconds" in spent else None,
-            "learner": None,
-        },
-        bytes_per_decision={name: spent[f"{name}_bytes"] / num_decisions for name in names},
-        memory_peak_bytes=memory_peak_bytes,
-    )

@@ -13,10 +13,10 @@ import ray
 
 from suphx.games.riichi import DISCARD_HEAD
 from suphx.selfplay.agents.policy_set import PolicySet
-from suphx_platform.bench.selfplay.selfplay import COUNTS, Together, together
+from suphx_platform.bench.selfplay.end_to_end import COUNTS, Together, together
 from suphx_platform.bench.selfplay.selfplay_alone import FIRST_STEPS, SelfplayCase
+from suphx_platform.on_ray.actor.process_memory import cpu_seconds, peak_bytes
 from suphx_platform.on_ray.actor.ray_actor import Health
-from suphx_platform.on_ray.process_memory import cpu_seconds, peak_bytes
 from suphx_platform.on_ray.ray_session import ray_session
 from suphx_platform.on_ray.simulator_group import Shard, SimulatorGroup
 from suphx_platform.on_ray.supervision.actor_supervisor import ActorSupervisor, cause_of

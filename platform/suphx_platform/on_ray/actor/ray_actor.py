@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import ray
 
-from suphx_platform.on_ray.process_memory import private_bytes
+from suphx_platform.on_ray.actor.process_memory import private_bytes
 from suphx_platform.parts.engine_counts import EngineCounts
 
 PLACE, BESIDE = 0.99, 0.001

@@ -13,7 +13,7 @@ import ray
 
 from suphx_platform.backend.backend import Event, Fault
 from suphx_platform.on_ray.actor.ray_actor import Health, NotBegunError
-from suphx_platform.on_ray.engine_rates import EngineRates
+from suphx_platform.on_ray.supervision.engine_rates import EngineRates
 from suphx_platform.on_ray.supervision.in_flight_calls import InFlightCall, InFlightCalls
 
 _CHECKS = 4

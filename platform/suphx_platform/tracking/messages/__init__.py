@@ -1,5 +1,5 @@
 """Messages for MLflow on their way: a queue on disk, what it takes when it is nearly full, threads that send.
 
-Imports the folder above, console/ and what is below the platform.
+Imports client/, console/ and what is below the platform.
 Start in message_log.py.
 """

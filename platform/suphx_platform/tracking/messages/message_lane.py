@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from suphx.growing_pause import GrowingPause
 from suphx_platform.console.table_text import count_text
+from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_log import Message, MessageLog
-from suphx_platform.tracking.mlflow_call import TrackingError
 
 _BATCH = 100
 """Messages that may become one call."""

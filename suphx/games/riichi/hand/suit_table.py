@@ -23,7 +23,17 @@ HONOUR_BASE = SUIT_CODES
 POWERS_OF_5 = tuple(5 ** (kind % 9) for kind in range(34))
 NUM_CLASSES = 180
 
-# A row: bits 0-7 the class, above them counts whose sums over the four suits do not run into each other.
+# A row, 32 bits. The counts (bits 8 and up) of four suits can be added: no sum runs into its neighbour.
+#
+#   31      28 27       24 23        20 19       14 13       8 7         0
+#   +---------+-----------+------------+-----------+----------+----------+
+#   |    0    | pairs of  | terminals, | kinds two | kinds    |  class   |
+#   |         | those     | honours    | or more   | one or   |  0..179  |
+#   |         |           | (kinds)    | times     | more     |          |
+#   +---------+-----------+------------+-----------+----------+----------+
+#              END_PAIRS   ENDS         PAIRS                  CLASS_MASK
+#
+# The shifts of counts are those after ``row >> COUNTS_SHIFT``.
 CLASS_MASK = 0xFF
 COUNTS_SHIFT = 8
 PAIRS_SHIFT, ENDS_SHIFT, END_PAIRS_SHIFT = 6, 12, 16
@@ -43,7 +53,13 @@ class Suits:
     shanten: I8 = field("i1", NUM_CLASSES, 5)
     """By the class of all suits together and the number of melds: the shanten to four sets and a pair."""
     lacking: I64 = field("i8", NUM_CLASSES, 2)
-    """By class, without and with a pair: five bytes, byte m = tiles missing for m sets."""
+    """By class, without and with a pair: five bytes, byte m = tiles missing for m sets. Bits 39 to 0 ::
+
+        39       32 31       24 23       16 15        8 7         0
+        +----------+-----------+-----------+-----------+----------+
+        |  4 sets  |  3 sets   |  2 sets   |  1 set    |  0 sets  |
+        +----------+-----------+-----------+-----------+----------+
+    """
 
 
 SUITS = record_dtype(Suits)
@@ -87,7 +103,16 @@ def _missing(num_kinds: int, has_runs: bool) -> I64:
 
 
 def _pack(lacking: U8 | I64) -> I64:
-    """Pack (…, 2, 5) numbers up to 14 into four bits each."""
+    """Pack (…, 2, 5) numbers up to 14 into four bits each.
+
+    Sets m without a pair in bits 4m to 4m + 3, with a pair 20 bits above::
+
+        39 36 35 32 31 28 27 24 23 20 19 16 15 12 11  8 7   4 3   0
+        +----+-----+-----+-----+-----+-----+-----+-----+-----+-----+
+        | 4  |  3  |  2  |  1  |  0  |  4  |  3  |  2  |  1  |  0  |  m
+        +----+-----+-----+-----+-----+-----+-----+-----+-----+-----+
+        |        with a pair         |      without a pair         |
+    """
     packed = np.zeros(lacking.shape[:-2], np.int64)
     for p in range(2):
         for m in range(5):

@@ -7,7 +7,7 @@ from suphx.games.doudizhu.cards.card import counts_of, parse_cards
 from suphx.games.doudizhu.moves.legal import list_legal
 from suphx.games.doudizhu.moves.move_table import find_move, load_moves, move_text
 from tests.games.doudizhu.builders.random_position import random_positions, scratch_for
-from tests.games.doudizhu.moves.legal_twin import legal_moves
+from tests.games.doudizhu.twins.legal_twin import legal_moves
 
 MOVES = load_moves()
 SCRATCH = scratch_for(MOVES)

@@ -16,7 +16,7 @@ from suphx.games.riichi.features.head import (
 from suphx.games.riichi.features.lookahead.lookup import load_lookup
 from suphx.games.riichi.features.mini import encode
 from suphx.games.riichi.table.action import ANKAN, PON
-from tests.games.riichi.features.random_tables import random_tables
+from tests.games.riichi.features.builders.random_tables import random_tables
 
 
 def test_every_encoder_is_found_by_its_name_and_has_its_own_number() -> None:

@@ -15,7 +15,7 @@ from suphx.games.riichi.table.table import CHI_MELD, OWN_TURN, PON_MELD, TABLE
 from suphx.games.riichi.table.table import CLAIM as CLAIM_WINDOW
 from suphx.games.riichi.table.tile import dora_of_indicator, kind_of_face, parse_kinds
 from suphx.kernel.record import U8
-from tests.games.riichi.features.random_tables import DORA_PLACES, hide_differently, random_tables
+from tests.games.riichi.features.builders.random_tables import DORA_PLACES, hide_differently, random_tables
 
 Meld = list[int]
 

@@ -18,9 +18,9 @@ from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.record import U8
 from tests.games.riichi.builders.random_game import random_game
 from tests.games.riichi.builders.table_builder import Deal
-from tests.games.riichi.features.observed_twin import counted, dora_of, full, one_hot, plane, planes, red_kinds
-from tests.games.riichi.features.position import Position, positions
-from tests.games.riichi.features.public_history import Seat
+from tests.games.riichi.features.builders.position import Position, positions
+from tests.games.riichi.features.builders.public_history import Seat
+from tests.games.riichi.twins.observed_twin import counted, dora_of, full, one_hot, plane, planes, red_kinds
 
 RINSHAN_PLACES = (134, 135, 132, 133)
 

@@ -20,12 +20,26 @@ from suphx.kernel.stored_table import load_or_build
 
 TABLE_TILES = 9
 
-# A target as a word: nine counts of four bits each, bit sets of runs by lowest kind, of runs that stand there twice or
-# more, and of triplets; the kind of the pair + 1, or 0.
+# A target as a word of 64 bits. Kinds are counted from 0 within the suit.
+#
+#   63 62    59 58         50 49       43 42       36 35    32           7    4 3      0
+#   +-+--------+-------------+-----------+-----------+--------+-- ... --+------+--------+
+#   |0| pair   | triplets    | doubles   | runs      | count  |         |count | count  |
+#   | | kind+1 | bit = kind  | bit = lowest tile     | kind 8 |         |kind 1| kind 0 |
+#   | | or 0   |             | of a run  |           |        |         |      |        |
+#   +-+--------+-------------+-----------+-----------+--------+-- ... --+------+--------+
+#
+# Doubles are runs that stand there twice or more; their bit of runs is set, too.
 RUNS_SHIFT, DOUBLES_SHIFT, SETS_SHIFT, PAIR_SHIFT = 36, 43, 50, 59
 RUNS_MASK, SETS_MASK, PAIR_MASK = 0x7F, 0x1FF, 0xF
 
-# A group of targets: bits 0-1 the tiles missing, bit 2 has a pair, bits 3-5 the number of sets.
+# A group of targets: what those that are joined with other suits have in common.
+#
+#   5      3   2   1        0
+#   +-------+------+---------+
+#   | sets  | pair | missing |
+#   | 0..4  | 0, 1 | tiles   |
+#   +-------+------+---------+
 NUM_GROUPS = 5 * 2 * 4
 GROUP_PAIR, GROUP_SET = 4, 8
 
@@ -35,7 +49,13 @@ _NUM_SUIT_CODES, _NUM_HONOUR_CODES = 42_185, 9_130  # with up to TABLE_TILES til
 _NUM_NEAR = 6_452_462
 _NUM_WORDS = 8_795
 
-# The state of a search beside its word: runs begun one and two kinds before, tiles given up, the group so far.
+# The state of a search beside its word.
+#
+#   13     8 7      6 5           3 2           0
+#   +-------+--------+-------------+-------------+
+#   | group | given  | runs begun  | runs begun  |
+#   | so far| up     | 2 kinds ago | 1 kind ago  |
+#   +-------+--------+-------------+-------------+
 _BEFORE_SHIFT, _GIVEN_SHIFT, _GROUP_SHIFT = 3, 6, 8
 
 

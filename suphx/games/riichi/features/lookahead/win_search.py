@@ -48,12 +48,35 @@ MAX_COLUMNS = 14  # kinds that a hand can discard
 NUM_PAIRS = 34 * 35 // 2
 NUM_DRAWS = 34 + NUM_PAIRS + 34 * 35 * 36 // 6  # multisets of one to three kinds
 
-# What a multiset of draws is good for, as a word: three bit sets of columns and in how many ways it can be drawn.
+# What a multiset of draws is good for, as a word of 64 bits. A column is a kind that the hand can discard; bit c of a
+# set of columns tells whether the hand wins after discarding that kind.
+#
+#    63      42 41        28 27        14 13         0
+#   +----------+------------+------------+------------+
+#   |   ways   |   called   |    high    |    any     |
+#   +----------+------------+------------+------------+
+#    in how     columns that columns that columns that
+#    many ways  win after a  win HIGH_    win at all
+#    it can be  call, with a LEVEL points
+#    drawn      yaku         or more
 ANY_SHIFT, HIGH_SHIFT, CALLED_SHIFT, WAYS_SHIFT = 0, MAX_COLUMNS, 2 * MAX_COLUMNS, 3 * MAX_COLUMNS
 COLUMNS_MASK = (1 << MAX_COLUMNS) - 1
 
-# A target in place, four words: runs and, from bit 27 on, doubles; triplets (34 bits), columns given up (14), dora (6),
-# pair + 1 (6); missing kinds + 1, six bits each, the lowest kind first; ways to draw them.
+# A target in place: four words of 64 bits. Bits of runs stand at 9 * suit + number of the lowest tile, bits of triplets
+# at their kind. The words 0 and 1 of different suits are added, word 2 is shifted behind those of other suits.
+#
+#      63 60 59    54 53    48 47        34 33                   27 26                         0
+#     +-----+--------+--------------------------------------------+-----------------------------+
+#   0 |       0      |  doubles: runs that stand there twice      |  runs                       |
+#     +-----+--------+--------+------------+----------------------+-----------------------------+
+#   1 |  0  | pair+1 |  dora  |  given up  |  triplets                                          |
+#     |     | (kind) | (count)|  (columns) |  (kinds, bits 33 to 0)                             |
+#     +-----+--------+--------+------------+-----------+-----------------+----------------------+
+#   2 |  0                                             | third  | second | first missing kind+1 |
+#     |                                                | 17..12 | 11..6  | 5..0 (the lowest)    |
+#     +------------------------------------------------+--------+--------+----------------------+
+#   3 |  in how many ways the missing tiles can be drawn: a number                              |
+#     +-----------------------------------------------------------------------------------------+
 _DOUBLES = 27
 _GIVEN, _DORA, _PAIR = 34, 48, 54
 _KIND_BITS, _KIND_MASK = 6, 63

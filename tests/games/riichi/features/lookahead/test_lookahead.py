@@ -18,10 +18,10 @@ from suphx.games.riichi.table.tile import parse_kinds
 from suphx.kernel.record import U8, Records
 from tests.games.riichi.builders.hand_table import table_with
 from tests.games.riichi.builders.random_game import random_game
-from tests.games.riichi.features.lookahead_twin import hand_at, lookahead_planes
-from tests.games.riichi.features.near_wins import near_win_tables, put_into_river
-from tests.games.riichi.features.position import positions
-from tests.games.riichi.features.random_tables import random_tables
+from tests.games.riichi.features.builders.near_wins import near_win_tables, put_into_river
+from tests.games.riichi.features.builders.position import positions
+from tests.games.riichi.features.builders.random_tables import random_tables
+from tests.games.riichi.twins.lookahead_twin import hand_at, lookahead_planes
 
 
 def encoded(table: np.void, seat: int, action: int = -1) -> dict[str, U8]:

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suphx.evaluation.rating import tournament
+from suphx.evaluation.rating.rated_games import RatedGame
+from suphx.evaluation.rating.rating import rate_agents
+from suphx.evaluation.rating.tournament import Player, head_to_head, placements_of, play_tournament
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.games.riichi.table.rules import tonpuu
+
+PLAYERS = [
+    Player("ukeire", "ukeire", "ukeire"),
+    Player("tsumogiri", "tsumogiri", "tsumogiri"),
+    Player("random", "random", "random"),
+    Player("second", "ukeire", "second"),
+    Player("third", "ukeire", "third"),
+]
+
+
+def play(
+    num_hanchans: int = 64,
+    *,
+    players: list[Player] = PLAYERS,
+    seed: int = 1,
+    workers: int = 1,
+    before: list[RatedGame] | None = None,
+    kept: KeptResults | None = None,
+) -> list[RatedGame]:
+    return play_tournament(
+        players,
+        num_hanchans=num_hanchans,
+        seed=seed,
+        anchor="ukeire",
+        before=before or [],
+        workers=workers,
+        rules=tonpuu(),
+        kept=kept,
+    )
+
+
+@pytest.fixture(scope="module")
+def games() -> list[RatedGame]:
+    return play(seed=20)
+
+
+def test_a_game_has_four_places_and_a_lineup_takes_every_seat(games: list[RatedGame]) -> None:
+    assert len(games) == 64
+    assert all(sorted(game.places) == [1, 2, 3, 4] and len(set(game.seats)) == 4 for game in games)
+    for first in range(0, len(games), 4):
+        wall = games[first : first + 4]
+        assert len({game.wall for game in wall}) == 1
+        assert all(len({game.seats[seat] for game in wall}) == 4 for seat in range(4))
+    assert len({game.wall for game in games}) == 16
+    task = tournament._task((0, 1, 2, 4), 2, range(10, 20), PLAYERS)
+    assert (task.title, task.seeds) == ("ukeire, tsumogiri, random, third on wall 3 of 10", (12, 12, 12, 12))
+
+
+def test_the_stronger_agent_wins_the_paired_difference_and_the_rating(games: list[RatedGame]) -> None:
+    difference = head_to_head(games, "ukeire", "random")
+    assert difference.is_significant
+    assert difference.mean < -0.5
+    assert head_to_head(games, "random", "ukeire").mean == -difference.mean
+    ratings = rate_agents(games, anchor="ukeire")
+    worse = max(ratings["tsumogiri"].interval.high, ratings["random"].interval.high)
+    assert all(ratings[name].interval.low > worse for name in ("ukeire", "second", "third"))
+    for name in ("second", "third"):
+        assert abs(ratings[name].rating - 1000) < 150, "they are the same agent"
+    assert len(placements_of(games, "random")) == ratings["random"].hanchans
+
+
+def test_the_order_of_the_players_changes_nothing(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path)
+    assert play(16, seed=20, kept=kept) == play(16, seed=20, players=PLAYERS[::-1])
+    shares: list[float] = []
+    play_tournament(
+        PLAYERS[2:] + PLAYERS[:2], num_hanchans=16, seed=20, anchor="ukeire", rules=tonpuu(), kept=kept,
+        progress=shares.append,
+    )  # fmt: skip
+    assert (len(kept), shares) == (4, [4.0] * 4), "all games were there"
+
+
+def test_workers_kills_and_the_order_of_earlier_games_change_nothing(games: list[RatedGame], tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path / "games")
+    first = play(24, before=games, kept=kept)
+    files = sorted(kept.folder.iterdir())
+    for path in files[::2]:
+        path.unlink()
+    assert play(24, before=games[::-1], workers=2, kept=kept) == first
+    assert sorted(kept.folder.iterdir()) == files
+    assert play(24, seed=2, before=games) != first
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    with pytest.raises(ValueError, match="4 hanchans: use a multiple of 4"):
+        play(4)
+    with pytest.raises(ValueError, match="3 agents: at least 4 are needed"):
+        play(players=PLAYERS[:3])
+    with pytest.raises(ValueError, match="'nobody' is no agent"):
+        play(players=[*PLAYERS[:3], Player("nobody", "nobody", "nobody")])
+    with pytest.raises(ValueError, match="have not met"):
+        head_to_head([], "a", "b")
+    assert placements_of([], "a").dtype == np.int8

@@ -1,0 +1,172 @@
+"""The nightly tournament runs the command that exists, with the shipped recipe."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import kubernetes_validate
+import pytest
+import yaml
+from helm_python import Chart
+
+from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.tournament_recipe import load_tournament_recipe
+from suphx_platform.cluster.manifest_rules import broken_rules, check_job
+from suphx_platform.cluster.runs.run_manifest import tournament_objects
+from tests.helm.everything import EVERYTHING, PRESETS, Render, find
+from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.runs.ray_groups import groups
+from tests.helm.security.restricted_pod import violations
+from tests.repository import RECIPES
+
+RECIPE = RECIPES / "nightly.toml"
+VALUES: dict[str, Any] = {
+    "nightly": {"enabled": True, "recipe": RECIPE.read_text(encoding="utf-8"), "cpu": "6"},
+    "storage": {"address": "s3://bucket/runs"},
+    "tracking": {"uri": "https://mlflow.example.org"},
+}
+
+
+def test_the_recipe_that_is_shipped_goes_through_unchanged(render: Render, tmp_path: Path) -> None:
+    written = tmp_path / "nightly.toml"
+    data = find(render(VALUES), "ConfigMap", "suphx-nightly")["data"]
+    written.write_text(data["nightly.toml"], encoding="utf-8")
+    assert load_tournament_recipe(written, []) == load_tournament_recipe(RECIPE, [])
+
+
+def test_it_plays_with_its_cores_and_takes_checkpoints_from_the_bucket(render: Render) -> None:
+    job = find(render(VALUES), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    command = job["containers"][0]["command"]
+    assert command[0] == "suphx"
+    args = build_parser().parse_args(command[1:])
+    assert str(args.recipe) == "/recipes/nightly.toml"
+    recipe = load_tournament_recipe(RECIPE, args.overrides)
+    assert (recipe.workers, recipe.storage.address) == (6, "s3://bucket/runs")
+
+
+def cron_job(render: Render, **nightly: Any) -> dict[str, Any]:
+    return find(render({**VALUES, "nightly": {**VALUES["nightly"], **nightly}}), "CronJob", "suphx-nightly")
+
+
+def test_two_nights_do_not_meet(render: Render) -> None:
+    spec = cron_job(render)["spec"]
+    assert spec["concurrencyPolicy"] == "Forbid"
+    assert spec["jobTemplate"]["spec"]["activeDeadlineSeconds"] < 24 * 3600
+
+
+def test_a_night_starts_by_the_rules_of_the_cron_controller(render: Render) -> None:
+    found = cron_job(render, timeZone="Europe/Berlin", schedule="30 1 * * 1-5")
+    spec = found["spec"]
+    assert len(found["metadata"]["name"]) <= 52  # the controller adds 11 characters for the name of a Job
+    assert (spec["schedule"], spec["timeZone"]) == ("30 1 * * 1-5", "Europe/Berlin")
+    assert ZoneInfo(cron_job(render)["spec"]["timeZone"]).key == "Etc/UTC"
+    assert "TZ" not in spec["schedule"]  # refused since Kubernetes 1.29
+    assert not spec.get("suspend")
+    # A controller that was down starts the night up to an hour late, once; under 10 seconds it may never start one.
+    assert 10 < spec["startingDeadlineSeconds"] < 24 * 3600
+    assert (spec["successfulJobsHistoryLimit"], spec["failedJobsHistoryLimit"]) == (3, 3)
+
+
+def test_the_job_of_a_night_is_one_that_kubernetes_takes(render: Render) -> None:
+    found = cron_job(render)
+    template = found["spec"]["jobTemplate"]
+    owner = {"apiVersion": "batch/v1", "kind": "CronJob", "name": "suphx-nightly", "uid": "1", "controller": True}
+    metadata = {
+        "name": "suphx-nightly-29393160",  # minutes since 1970 of the planned time
+        "annotations": {"batch.kubernetes.io/cronjob-scheduled-timestamp": "2026-11-22T02:00:00Z"},
+        "ownerReferences": [owner],
+        **template.get("metadata", {}),
+    }
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": template["spec"]}
+    for version in ("1.29", "1.36"):
+        kubernetes_validate.validate(job, version, strict=True)
+    spec = job["spec"]
+    assert spec["template"]["spec"]["restartPolicy"] == "Never"  # which podFailurePolicy needs
+    assert spec["backoffLimit"] == 1
+    (rule,) = spec["podFailurePolicy"]["rules"]  # a drained node costs no retry: the games go on from the storage
+    assert (rule["action"], rule["onPodConditions"][0]["type"]) == ("Ignore", "DisruptionTarget")
+    assert "selector" not in spec  # the controller makes it
+
+
+RAY = {**VALUES, "nightly": {**VALUES["nightly"], "workers": 5}}
+
+
+def tournament(render: Render, **values: Any) -> dict[str, Any]:
+    """The RayJob that the pod of the night creates."""
+    template = find(render({**RAY, **values}), "ConfigMap", "suphx-run-template")
+    return tournament_objects(template, run_id="nightly-1", recipe="", overrides=[]).job
+
+
+def test_with_workers_the_pod_launches_and_ray_plays_with_every_core(render: Render) -> None:
+    job = find(render(RAY), "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]
+    pod = job["template"]["spec"]
+    words = pod["containers"][0]["command"]
+    assert words[:2] == ["suphx", "launch"]
+    args = build_parser().parse_args(words[1:])
+    assert (str(args.recipe), args.release) == ("/recipes/nightly.toml", "suphx")
+    assert (args.follow, args.rm) == (True, True)
+    spec = tournament(render)["spec"]
+    command = shlex.split(spec["entrypoint"])
+    played = build_parser().parse_args(command[1:])
+    recipe = load_tournament_recipe(RECIPE, played.overrides)
+    assert (str(played.recipe), recipe.on_ray, recipe.workers) == ("/recipes/recipe.toml", True, 30)
+    assert recipe.storage.address == "s3://bucket/runs"
+    assert job["backoffLimit"] == 3
+    assert job["activeDeadlineSeconds"] > spec["activeDeadlineSeconds"] == 21600
+    (group,) = spec["rayClusterSpec"]["workerGroupSpecs"]
+    assert [group[key] for key in ("minReplicas", "replicas", "maxReplicas")] == [5, 5, 5]
+    assert group["template"]["spec"]["containers"][0]["resources"]["limits"]["cpu"] == "6"
+    assert spec["rayClusterSpec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0", "no game beside the driver"
+
+
+def test_small_nights_stay_one_pod_and_need_no_rights(render: Render) -> None:
+    objects = render(VALUES)
+    assert "tournament.yaml" not in find(objects, "ConfigMap", "suphx-run-template")["data"]
+    kinds = ("Role", "RoleBinding")
+    assert not [one for one in objects if one["kind"] in kinds and one["metadata"]["name"] == "suphx-nightly"]
+    pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", False)
+
+
+def test_the_pod_that_launches_has_rights_of_its_own(render: Render) -> None:
+    objects = render(RAY)
+    pod = find(objects, "CronJob", "suphx-nightly")["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert (pod["serviceAccountName"], pod["automountServiceAccountToken"]) == ("suphx-nightly", True)
+    assert find(objects, "RoleBinding", "suphx-nightly")["subjects"] == [
+        {"kind": "ServiceAccount", "name": "suphx-nightly", "namespace": "mahjong"}
+    ]
+    for one in objects:
+        if one["metadata"]["name"] == "suphx-nightly":
+            for version in ("1.29", "1.36"):
+                kubernetes_validate.validate(one, version, strict=True)
+    launcher = find(objects, "Role", "suphx-launcher")["rules"]
+    for rule, whole in zip(find(objects, "Role", "suphx-nightly")["rules"], launcher, strict=True):
+        assert (rule["apiGroups"], rule["resources"]) == (whole["apiGroups"], whole["resources"])
+        assert set(rule["verbs"]) <= set(whole["verbs"])
+        assert rule["resources"] not in (["rayjobs"], ["rayclusters"]) or "patch" not in rule["verbs"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_operator_takes_the_tournament(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
+    job = tournament(render, preset=preset)
+    check_job(job)
+    assert broken_rules(job) == []
+    assert kuberay.errors(job) == []
+    for name, group in groups(job):
+        assert violations(group["template"]["spec"]) == [], name
+    head = dict(groups(job))["head"]["template"]["spec"]["containers"][0]
+    assert "lifecycle" in head, "a night that is stopped stores its state"
+
+
+def test_a_tournament_has_the_settings_of_all_pods(chart: Chart, render: Render) -> None:
+    values = {**EVERYTHING, "nightly": {**EVERYTHING["nightly"], "workers": 2}}
+    data = find(render(values), "ConfigMap", "suphx-run-template")["data"]
+    found = yaml.safe_load(data["tournament.yaml"])
+    assert found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "suphx"
+    pod = dict(groups(found))["simulator"]["template"]["spec"]
+    assert pod["nodeSelector"] == {"suphx/pool": "spot"}
+    head = dict(groups(found))["head"]["template"]["spec"]
+    assert {"name": "runs", "persistentVolumeClaim": {"claimName": "runs"}} in head["volumes"]

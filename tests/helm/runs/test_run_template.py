@@ -1,0 +1,202 @@
+"""What ``suphx launch`` fills in: a RayJob for every preset."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from suphx_cli.cli import build_parser
+from suphx_pipelines.recipe.recipe import Recipe, load_recipe
+from suphx_platform.cluster.manifest_rules import broken_rules
+from suphx_platform.cluster.runs.run_manifest import job_of, run_objects
+from suphx_platform.cluster.runs.run_resize import resized_job
+from tests.helm.everything import EVERYTHING, Render, find, parsed, pods
+from tests.helm.kuberay_schema import KubeRaySchemas
+from tests.helm.runs.ray_groups import cluster_spec, groups
+from tests.repository import RECIPES
+
+RECIPE = RECIPES / "reinforcement.toml"
+PRESETS = ("laptop-kind", "paper", "small")
+
+
+def template(render: Render, **values: Any) -> dict[str, str]:
+    """The data of the ConfigMap that the launcher looks for."""
+    found = [one for one in render(values) if one["metadata"]["labels"].get("suphx/run-template") == "true"]
+    assert len(found) == 1
+    assert found[0]["metadata"]["name"] == "suphx-run-template"
+    data: dict[str, str] = found[0]["data"]
+    return data
+
+
+def job(render: Render, preset: str, run_id: str = "demo-1", **values: Any) -> dict[str, Any]:
+    """The RayJob that the launcher makes of it."""
+    return parsed(template(render, **values)[f"rayjob-{preset}.yaml"].replace("RUN_ID", run_id))
+
+
+def recipe_of(found: dict[str, Any]) -> Recipe:
+    """The recipe as the run's command line makes it."""
+    command = shlex.split(found["spec"]["entrypoint"])
+    assert command[:3] == ["suphx", "run", "/recipes/recipe.toml"]
+    args = build_parser().parse_args(command[1:])
+    return load_recipe(RECIPE, args.overrides)
+
+
+def test_there_is_a_run_for_every_preset(render: Render) -> None:
+    assert template(render).keys() == {"preset", *(f"rayjob-{preset}.yaml" for preset in PRESETS)}
+    assert template(render, preset="paper")["preset"] == "paper"
+
+
+def test_a_head_saves_before_it_ends_and_has_the_time_for_it(render: Render) -> None:
+    values: dict[str, Any] = {"run": {"saveSeconds": 1_500_000}}  # a number that YAML may write as 1.5e+06
+    night = {"nightly": {**EVERYTHING["nightly"], "workers": 2}, "storage": {"address": "s3://bucket/runs"}}
+    tournament = parsed(
+        find(render({**EVERYTHING, **night, **values}), "ConfigMap", "suphx-run-template")["data"]["tournament.yaml"]
+    )
+    for found in (job(render, "small", "demo-1", **values), tournament):
+        for name, group in groups(found):
+            container = group["template"]["spec"]["containers"][0]
+            hook = container.get("lifecycle", {}).get("preStop", {}).get("exec", {}).get("command")
+            own = ["python", "-m", "suphx_pipelines.runs.pre_stop", "/runs", "1500000"]
+            assert hook == (own if name == "head" else None)
+            seconds = group["template"]["spec"]["terminationGracePeriodSeconds"]
+            assert seconds == (1_500_030 if name == "head" else 30), "the hook is killed after the grace period"
+            variables = {one["name"]: one.get("value") for one in container["env"]}
+            assert variables.get("RAY_JOB_STOP_WAIT_TIME_S") == ("1500000" if name == "head" else None)
+    long_lived = find(render(EVERYTHING), "RayCluster", "suphx")
+    assert all("lifecycle" not in one["template"]["spec"]["containers"][0] for _, one in groups(long_lived))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_of_a_preset_is_what_kuberay_takes(render: Render, kuberay: KubeRaySchemas, preset: str) -> None:
+    longest = "r" * 47
+    found = job(render, preset, longest)
+    assert kuberay.errors(found) == []
+    assert broken_rules(found) == []
+    assert "RUN_ID" not in yaml.safe_dump(found)
+
+
+def test_a_run_has_its_recipe_mounted_in_the_head(render: Render) -> None:
+    head = dict(groups(job(render, "small")))["head"]["template"]["spec"]
+    assert {"name": "recipe", "configMap": {"name": "demo-1-recipe"}} in head["volumes"]
+    assert {"name": "recipe", "mountPath": "/recipes", "readOnly": True} in head["containers"][0]["volumeMounts"]
+
+
+def test_a_run_says_by_labels_what_each_pod_is(render: Render) -> None:
+    found = job(render, "small")
+    for role, group in groups(found):
+        labels = group["template"]["metadata"]["labels"]
+        assert (labels["suphx/role"], labels["suphx/run"]) == (role, "demo-1")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_run_asks_for_as_many_actors_as_its_pods_have_slots(render: Render, preset: str) -> None:
+    found = job(render, preset)
+    config = recipe_of(found).reinforcement
+    workers = {group["groupName"]: group for group in cluster_spec(found)["workerGroupSpecs"]}
+    slots = {role: group["replicas"] * int(group["resources"][role]) for role, group in workers.items()}
+    assert config.cluster.on_ray
+    assert config.cluster.num_simulators == slots["simulator"]
+    assert config.cluster.num_engines == slots["inference"]
+    assert config.learner.num_learners == slots["learner"]
+    assert recipe_of(found).data_parallel.node_resource == "learner"  # only these pods have the keys of the storage
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_the_actors_of_a_pod_fit_its_cpus_and_gpus(render: Render, preset: str) -> None:
+    found = job(render, preset)
+    cluster = recipe_of(found).reinforcement.cluster
+    needs = {
+        "simulator": (cluster.cpus_per_simulator, 0.0),
+        "inference": (cluster.cpus_per_engine, cluster.gpus_per_engine),
+        "learner": (cluster.cpus_per_learner, cluster.gpus_per_learner),
+    }
+    for group in cluster_spec(found)["workerGroupSpecs"]:
+        role, limits = group["groupName"], group["template"]["spec"]["containers"][0]["resources"]["limits"]
+        slots = int(group["resources"][role])
+        cpus, gpus = needs[role]
+        assert slots * cpus <= float(limits["cpu"])
+        assert slots * gpus <= float(limits.get("nvidia.com/gpu", 0))
+
+
+def test_the_paper_has_40_gpus_that_answer_and_4_that_learn(render: Render) -> None:
+    workers = {group["groupName"]: group for group in cluster_spec(job(render, "paper"))["workerGroupSpecs"]}
+    gpus = {
+        role: group["replicas"]
+        * int(group["template"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
+        for role, group in workers.items()
+        if role != "simulator"
+    }
+    assert gpus == {"inference": 40, "learner": 4}
+
+
+def test_storage_records_and_further_arguments_reach_the_command(render: Render) -> None:
+    values: dict[str, Any] = {
+        "storage": {"address": "s3://bucket/runs"},
+        "volumes": {"records": "games"},
+        "run": {"arguments": ["--set", "seed=7"]},
+    }
+    found = job(render, "small", **values)
+    args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
+    recipe = load_recipe(RECIPE, args.overrides)
+    assert (recipe.storage.address, recipe.seed) == ("s3://bucket/runs", 7)
+    assert (str(args.records), str(args.runs)) == ("/records", "/runs")
+
+
+def test_a_failed_run_starts_again_and_ends_some_day(render: Render) -> None:
+    spec = job(render, "small", run={"backoffLimit": 5, "activeDeadlineSeconds": 60})["spec"]
+    assert (spec["backoffLimit"], spec["activeDeadlineSeconds"]) == (5, 60)
+    assert spec["shutdownAfterJobFinishes"]
+    assert spec["submissionMode"] == "K8sJobMode"
+
+
+def test_a_run_of_the_chart_itself_is_called_after_its_value(render: Render) -> None:
+    found = find(render(EVERYTHING), "RayJob", "first")
+    args = build_parser().parse_args(shlex.split(found["spec"]["entrypoint"])[1:])
+    assert args.run_id == "first"
+    assert find(render(EVERYTHING), "ConfigMap", "first-recipe")["data"]["recipe.toml"] == EVERYTHING["run"]["recipe"]
+
+
+def test_a_run_of_the_chart_can_be_created_again_from_its_recipe(render: Render) -> None:
+    values = {"run": {"name": "first", "recipe": "seed = 1"}, "kueue": {"queueName": "suphx"}}
+    run = find(render(values), "RayJob", "first")
+    recipe = find(render(values), "ConfigMap", "first-recipe")
+    kept = job_of(recipe)
+    assert kept["spec"] == run["spec"]
+    assert recipe["metadata"]["labels"]["suphx/preset"] == "small"
+    owner = {"meta.helm.sh/release-name": "suphx", "meta.helm.sh/release-namespace": "mahjong"}
+    assert kept["metadata"]["annotations"] == {**run["metadata"]["annotations"], **owner}
+
+
+def test_the_launcher_takes_the_template_as_it_is(render: Render) -> None:
+    found = find(render(), "ConfigMap", "suphx-run-template")
+    objects = run_objects(found, preset="paper", run_id="demo-1", recipe="seed = 1\n", overrides=[("seed", "7")])
+    args = build_parser().parse_args(shlex.split(objects.job["spec"]["entrypoint"])[1:])
+    assert args.run_id == "demo-1"
+    assert args.overrides[-1] == ("seed", "7")
+    assert broken_rules(objects.job) == []
+
+
+def test_helm_tests_say_commands_that_exist(render: Render) -> None:
+    commands = [pod["spec"]["containers"][0]["command"] for where, pod in pods(render(EVERYTHING)) if "test-" in where]
+    assert sorted(command[:2] for command in commands) == [["python", "-c"], ["suphx", "jobs"], ["suphx", "warmup"]]
+    for command in commands:
+        if command[0] == "suphx":
+            assert build_parser().parse_args(command[1:]).json
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_suphx_launch_makes_of_it_is_what_kuberay_takes(
+    render: Render, kuberay: KubeRaySchemas, preset: str
+) -> None:
+    maps = [one for one in render() if one["metadata"]["labels"].get("suphx/run-template") == "true"]
+    recipe = RECIPE.read_text(encoding="utf-8")
+    made = run_objects(maps[0], preset=preset, run_id="demo-1", recipe=recipe, overrides=[("seed", "7")])
+    assert kuberay.errors(made.job) == []
+    assert broken_rules(made.job) == []
+    assert kuberay.errors({**made.job, "spec": {**made.job["spec"], **resized_job(made.job, 30)["spec"]}}) == []
+    kubernetes_validate.validate(made.recipe, "1.33", strict=True)
+    assert shlex.split(made.job["spec"]["entrypoint"])[-1] == "seed=7"

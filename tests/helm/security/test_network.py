@@ -1,0 +1,108 @@
+"""Who reaches whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.helm.everything import EVERYTHING, Render, pods
+from tests.helm.security.network_policy import Peer, may_connect
+
+HOME = "mahjong"
+STRANGER = Peer(namespace=HOME, labels={"app": "other"})
+OPERATOR = Peer(namespace="kuberay-system", labels={"app.kubernetes.io/name": "kuberay-operator"})
+OPERATOR_OF_MANIFESTS = Peer(
+    namespace="kuberay-system",
+    labels={"app.kubernetes.io/name": "kuberay", "app.kubernetes.io/component": "kuberay-operator"},
+)
+IMPOSTORS = [
+    Peer(namespace=place, labels=one.labels)
+    for place in (HOME, "monitoring")
+    for one in (OPERATOR, OPERATOR_OF_MANIFESTS)
+]
+NEIGHBOUR = Peer(namespace="kuberay-system", labels={"app": "other"})
+PROMETHEUS = Peer(namespace="monitoring", labels={"app": "prometheus"})
+
+
+@pytest.fixture(scope="module")
+def network(render: Render) -> Callable[[str | Peer, str | Peer, int], bool]:
+    """Ask whether one pod reaches another; pods are named by where they were found."""
+    objects = render(EVERYTHING)
+    policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
+    peers = {where: Peer(namespace=HOME, labels=pod["metadata"]["labels"]) for where, pod in pods(objects)}
+
+    def reaches(source: str | Peer, target: str | Peer, port: int) -> bool:
+        ends = [peers[end] if isinstance(end, str) else end for end in (source, target)]
+        return may_connect(policies, ends[0], ends[1], port, HOME)
+
+    return reaches
+
+
+HEAD, SIMULATOR, SUBMITTER = "RayJob first head", "RayJob first simulator", "RayJob first submitter"
+MLFLOW, NIGHTLY = "Deployment suphx-mlflow", "CronJob suphx-nightly"
+
+
+@pytest.mark.parametrize("port", [6379, 8265, 10001, 40123])
+def test_pods_of_ray_reach_each_other_at_every_port(network: Callable[..., bool], port: int) -> None:
+    assert network(SIMULATOR, HEAD, port)
+    assert network(HEAD, SIMULATOR, port)
+    assert network(SIMULATOR, "RayJob first learner", port)
+
+
+def test_the_dashboard_is_for_the_submitter_and_the_operator(network: Callable[..., bool]) -> None:
+    assert network(SUBMITTER, HEAD, 8265)
+    assert network(OPERATOR, HEAD, 8265)
+    assert network(OPERATOR_OF_MANIFESTS, HEAD, 8265)
+    for other in (STRANGER, NEIGHBOUR, PROMETHEUS, NIGHTLY, MLFLOW, *IMPOSTORS):
+        assert not network(other, HEAD, 8265), other
+
+
+def test_nobody_else_reaches_rays_own_ports(network: Callable[..., bool]) -> None:
+    for other in (STRANGER, OPERATOR, PROMETHEUS, NIGHTLY, SUBMITTER):
+        for port in (6379, 10001, 40123):
+            assert not network(other, HEAD, port), (other, port)
+
+
+def test_prometheus_reads_metrics(network: Callable[..., bool]) -> None:
+    assert network(PROMETHEUS, SIMULATOR, 8080)
+    assert network(PROMETHEUS, HEAD, 44217)
+    assert not network(STRANGER, SIMULATOR, 8080)
+
+
+def test_runs_and_the_nightly_tournament_reach_mlflow(network: Callable[..., bool]) -> None:
+    assert network(HEAD, MLFLOW, 5000)
+    assert network(NIGHTLY, MLFLOW, 5000)
+    assert not network(STRANGER, MLFLOW, 5000)
+    assert not network(SUBMITTER, MLFLOW, 5000)
+
+
+def test_browsers_reach_mlflow_through_the_gateway_that_is_named(render: Render, network: Callable[..., bool]) -> None:
+    gateway = Peer(namespace="gateway", labels={"app": "gateway"})
+    assert network(gateway, MLFLOW, 5000)
+    assert not network(gateway, HEAD, 8265)
+    without = {**EVERYTHING["mlflow"], "route": {"enabled": False}}
+    objects = render({**EVERYTHING, "mlflow": without, "networkPolicy": {"ingressNamespace": ""}})
+    policies = [one for one in objects if one["kind"] == "NetworkPolicy"]
+    labels = next(pod["metadata"]["labels"] for where, pod in pods(objects) if where == MLFLOW)
+    assert not may_connect(policies, gateway, Peer(namespace=HOME, labels=labels), 5000, HOME)
+
+
+def test_services_elsewhere_are_reached_at_the_ports_that_are_named(network: Callable[..., bool]) -> None:
+    server = Peer(namespace="elsewhere", labels={})
+    assert network(HEAD, server, 443)
+    assert not network(HEAD, server, 80)
+    assert not network(SUBMITTER, server, 443)
+    assert network(MLFLOW, server, 5432)
+    assert not network(HEAD, server, 5432)
+
+
+def test_names_of_hosts_are_found(network: Callable[..., bool]) -> None:
+    dns = Peer(namespace="kube-system", labels={"k8s-app": "kube-dns"})
+    for pod in (HEAD, SIMULATOR, SUBMITTER, NIGHTLY, MLFLOW):
+        assert network(pod, dns, 53), pod
+
+
+def test_policies_can_be_left_to_others(render: Render) -> None:
+    objects = render({**EVERYTHING, "networkPolicy": {"enabled": False}})
+    assert [one for one in objects if one["kind"] == "NetworkPolicy"] == []

@@ -1,0 +1,150 @@
+"""Write the pictures of pages in docs/pictures: ``python -m tests.pictures.page_pictures runs/RUN/report/game.html``.
+
+The viewer at the third difference of a game, and the page of suphx play in the middle of a deal, each in both schemes.
+``--nights runs/RUN`` instead: the report of a tournament of three nights, which is played with the nets of a run of the
+recipe self_play (minutes on two idle cores).
+Needs Chromium, as screenshot.py does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+from suphx.games.riichi import HEAD_NAMES
+from suphx.selfplay.agents.agent import load_agent
+from suphx_pipelines.play.play_app import PlayApp
+from suphx_pipelines.play.play_config import PlayConfig
+from suphx_pipelines.play.play_tables import PlayTables
+from suphx_pipelines.play.seated_agents import AgentLoader
+from tests.browser import Browser, Page
+from tests.pictures.screenshot import SCHEMES
+from tests.repository import REPOSITORY
+from tests.suphx_pipelines.play.clicking_player import READY, ClickingPlayer
+from tests.suphx_platform.local_web.running_server import running_server
+
+PICTURES = REPOSITORY / "docs" / "pictures"
+WIDTH, HEIGHT = 1280, 800
+REPORT_WIDTH = 1200
+_END_OF_STYLE = """(() => {
+  const sections = [...document.querySelectorAll('section')];
+  return sections.find((each) => each.querySelector('h2').innerText === 'Style').getBoundingClientRect().bottom + 24;
+})()"""
+STAGES = ("supervised", "playouts", "reinforcement")
+_FIRST_NIGHT = 22
+NIGHT = (
+    *("--set", "leaderboard.hanchans=120", "--set", "decision.hanchans=480", "--set", "decision.fresh_hanchans=200"),
+    *("--set", "decision.test.difference=0.2", "--set", "decision.test.error=0.05"),
+)
+"""Settings of a night, so that it takes about a minute."""
+_COLOURS, _MOST_COLOURS = 96, 256
+"""Of a picture; a heat map needs the most that a small file has."""
+_DIFFERENCES = 3
+_CLICKS = 9
+
+
+def take_viewer(page: Path, folder: Path) -> None:
+    """Write viewer-light.png and viewer-dark.png of a viewer's page with an agent."""
+    with Browser() as browser:
+        for scheme in SCHEMES:
+            tab = browser.open(page.resolve().as_uri(), width=WIDTH, height=HEIGHT, scheme=scheme)
+            tab.wait("document.querySelectorAll('#moves li').length > 0")
+            for _ in range(_DIFFERENCES):
+                tab.press("n")
+            _save(tab, folder / f"viewer-{scheme}.png")
+
+
+def take_play(folder: Path) -> None:
+    """Write play-light.png and play-dark.png of a game against the baseline, with hints."""
+    with tempfile.TemporaryDirectory() as space, Browser() as browser:
+        config = PlayConfig(agent="ukeire", seed=1, length="tonpuu", out=Path(space))
+        tables = PlayTables(config, AgentLoader("ukeire", load_agent))
+        with running_server(PlayApp(tables).asgi()) as server:
+            person = ClickingPlayer(browser, server.link(), WIDTH, HEIGHT)
+            person.page.press("h")
+            while person.clicks < _CLICKS or person.page.value(
+                "document.querySelector('#hand button:enabled') === null"
+            ):
+                person.click_something()
+                person.page.wait(READY)
+            person.page.wait("document.querySelector('.best') !== null")
+            for scheme in SCHEMES:
+                person.page.show_scheme(scheme)
+                _save(person.page, folder / f"play-{scheme}.png")
+
+
+def play_nights(run: Path, space: Path) -> Path:
+    """Play three nights in ``space`` with nets of ``run``, one more stage each night; return the last report."""
+    for night, stage in enumerate(STAGES, _FIRST_NIGHT):
+        for path in (run / stage).rglob("*.safetensors"):
+            if set(path.relative_to(run / stage).parts[:-1]) <= set(HEAD_NAMES) and path.stem in HEAD_NAMES:
+                copy = space / "runs" / run.name / path.relative_to(run)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, copy)  # newer than those of the nights before
+        suphx = Path(sys.executable).with_name("suphx")
+        command = [str(suphx), "tournament", "nightly", "--json", "--set", f"night=2026-11-{night}", *NIGHT]
+        done = subprocess.run(command, cwd=space, check=True, stdout=subprocess.PIPE, text=True)
+        report = json.loads(done.stdout.splitlines()[-1])["report"]
+    return space / report
+
+
+def take_report(page: Path, folder: Path) -> None:
+    """Write tournament-light.png and tournament-dark.png: a report from its top to the style of the agents."""
+    with Browser() as browser:
+        for scheme in SCHEMES:
+            tab = browser.open(page.resolve().as_uri(), width=REPORT_WIDTH, height=HEIGHT, scheme=scheme)
+            tab.wait("document.readyState === 'complete'")
+            clip = {"x": 0, "y": 0, "width": REPORT_WIDTH, "height": tab.value(_END_OF_STYLE), "scale": 1}
+            data = tab.call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
+            path = folder / f"tournament-{scheme}.png"
+            path.write_bytes(base64.b64decode(data))
+            _reduce(path, _MOST_COLOURS)
+
+
+def _save(page: Page, path: Path) -> None:
+    """Write what is in view, with few colours for a small file."""
+    page.picture(path)
+    _reduce(path)
+
+
+def _reduce(path: Path, colours: int = _COLOURS) -> None:
+    with Image.open(path) as image:
+        small = image.convert("RGB").quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    small.save(path, optimize=True)
+
+
+def main() -> int:
+    """Run the command line; return its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.pictures.page_pictures", description="Write pictures of the pages."
+    )
+    parser.add_argument(
+        "page", type=Path, nargs="?", help="a viewer's page with an agent, such as runs/RUN/report/game.html"
+    )
+    parser.add_argument("--nights", type=Path, help="a run of the recipe self_play, whose nets play three nights")
+    given = parser.parse_args()
+    if (given.page is None) == (given.nights is None):
+        parser.error("give either a viewer's page or --nights RUN")
+    try:
+        if given.nights:
+            with tempfile.TemporaryDirectory() as space:
+                take_report(play_nights(given.nights, Path(space)), PICTURES)
+        else:
+            take_viewer(given.page, PICTURES)
+            take_play(PICTURES)
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

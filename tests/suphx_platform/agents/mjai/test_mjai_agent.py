@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from suphx.evaluation.match import MatchReport, play_match
+from suphx.evaluation.rating.tournament import Player, placements_of, play_tournament
+from suphx.evaluation.workers.kept_results import KeptResults
+from suphx.games.riichi.table.rules import tenhou, tonpuu
+from suphx_platform.agents.agent_loading import load_any_agent
+from suphx_platform.agents.mjai.mjai_agent import MjaiAgent
+from tests.free_port import free_port
+from tests.suphx_platform.agents.mjai.bot_program import bot
+from tests.suphx_platform.agents.mjai.bot_server import serving
+
+
+def match(candidate: str, baseline: str = "ukeire", workers: int = 1) -> MatchReport:
+    return play_match(
+        candidate, baseline, num_hanchans=8, seed=1, rules=tonpuu(), workers=workers, load=load_any_agent
+    )  # fmt: skip
+
+
+def seconds_of(way: str) -> str:
+    """Return little time for a move of a program that never answers, and a lot for all others."""
+    return "-0.05" if way == "mute" else "-120"
+
+
+def figures(report: MatchReport) -> str:
+    """Return all of a report but who played, as text, in which missing figures are equal."""
+    return repr(replace(report, candidate="", baseline=""))
+
+
+@pytest.fixture(scope="module")
+def by_pipes() -> MatchReport:
+    return match("ukeire", bot("lowest"))
+
+
+def test_a_program_that_discards_what_it_draws_plays_like_the_baseline() -> None:
+    program, baseline = match(bot("tsumogiri")), match("tsumogiri")
+    assert repr(program.statistics) == repr(baseline.statistics)
+    assert program.difference == baseline.difference
+
+
+def test_a_program_may_play_several_seats_and_choose_its_discards(by_pipes: MatchReport) -> None:
+    assert by_pipes.baseline_statistics.games == 24
+    assert by_pipes.difference.mean < 0
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("mjai:no-such-program --fast", "there is no program 'no-such-program': give a command, or its path"),
+        ("mjai:", "there is no program ''"),
+        (bot("lowest", "-0"), "has 0 s for a move"),
+        ("mjai-tcp-0:localhost:7001", "has 0 s for a move"),
+        ("mjai-tcp:localhost", "'localhost' is not HOST:PORT: name the machine and the port where the program listens"),
+    ],
+)
+def test_an_address_without_a_program_is_refused(address: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        match(address)
+
+
+FAILING = {
+    "babbler": r"\(seat \d\): its answer is not JSON: b'hello'",
+    "thrower": r"its answer .* cannot be played: '\?' is not a tile",
+    "broken": "it has ended; it says: RuntimeError: the bot is broken",
+    "mute": r"no answer in [\d.]+ s: give it more time",
+}
+
+
+@pytest.mark.parametrize("way", FAILING)
+def test_a_program_that_fails_forfeits_its_games_and_the_match_goes_on(
+    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 1.0)
+    report = match(bot(way, seconds_of(way)))
+    assert report.forfeits.counts == {0: 8}
+    assert re.search(FAILING[way], report.forfeits.reasons[0])
+    assert "from now on this seat discards what it draws" in caplog.text
+    assert report.statistics.placements == (0, 0, 0, 8)
+    assert report.statistics.deal_in_rate == match("tsumogiri").statistics.deal_in_rate
+    (sentence,) = report.forfeits.sentences(("the candidate", "the baseline"))
+    assert sentence.startswith("the candidate could not play 8 games to the end")
+    assert report.to_json()["forfeits"] == {"candidate": {"forfeits": 8, "reason": report.forfeits.reasons[0]}}
+
+
+FAILING_OVER_TCP = {
+    "babbler": r"\(seat \d\): its answer is not JSON: b'hello'",
+    "thrower": r"its answer .* cannot be played: '\?' is not a tile",
+    "broken": "it has closed the connection",
+    "mute": r"no answer in [\d.]+ s: give it more time \(mjai-tcp-SECONDS:HOST:PORT\)",
+}
+
+
+@pytest.mark.parametrize("way", FAILING_OVER_TCP)
+def test_a_program_over_tcp_forfeits_its_games_like_a_process(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 1.0)
+    with serving(way) as server:
+        report = match(server.agent(seconds_of(way)))
+        assert server.has_served(8)
+    assert report.forfeits.counts == {0: 8}
+    assert re.search(FAILING_OVER_TCP[way], report.forfeits.reasons[0])
+
+
+def test_a_program_to_which_nobody_can_connect_forfeits_its_games() -> None:
+    address = f"mjai-tcp:127.0.0.1:{free_port()}"
+    report = match(address)
+    assert report.forfeits.counts == {0: 8}
+    assert re.fullmatch(
+        rf"{re.escape(address)} \(seat \d\): no connection to .*: check that the program listens there",
+        report.forfeits.reasons[0],
+    )
+
+
+def test_an_honest_program_plays_the_same_match_over_tcp_as_over_pipes(by_pipes: MatchReport) -> None:
+    with serving("lowest") as server:
+        over_tcp = match("ukeire", server.agent(), workers=2)
+        assert server.has_served(24), "one for each seat of each game"
+    assert not over_tcp.forfeits.counts
+    assert figures(over_tcp) == figures(by_pipes)
+
+
+def test_forfeits_of_several_seats_and_processes_are_all_counted() -> None:
+    report = match("ukeire", bot("thrower"), workers=2)
+    assert report.forfeits.counts == {1: 24}
+
+
+def test_forfeits_are_kept_with_the_games(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path / "games")
+    reports = [
+        play_match(bot("broken"), "ukeire", num_hanchans=8, seed=1, rules=tonpuu(), load=load_any_agent, kept=kept)
+        for _ in range(2)
+    ]
+    assert [report.forfeits.counts for report in reports] == [{0: 8}, {0: 8}]
+    assert reports[0].forfeits.reasons == reports[1].forfeits.reasons
+
+
+def test_a_tournament_tells_who_forfeited_and_counts_it_as_last_place() -> None:
+    addresses = {"a": "ukeire", "b": "tsumogiri", "c": bot("thrower"), "d": "random"}
+    players = [Player(digest, address, digest) for digest, address in addresses.items()]
+    told: list[str] = []
+    games = play_tournament(
+        players, num_hanchans=8, seed=1, anchor="a", rules=tonpuu(), load=load_any_agent,
+        note_forfeit=lambda digest, reason: told.append(digest),
+    )  # fmt: skip
+    assert told == ["c"] * len(games)
+    assert set(placements_of(games, "c").tolist()) == {4}
+
+
+def test_two_outside_programs_play_each_other_at_one_table() -> None:
+    with serving("lowest") as server:
+        report = match(bot("tsumogiri"), server.agent())
+        assert figures(report) == figures(match("tsumogiri", server.agent()))
+    assert not report.forfeits.counts
+
+
+def long_match(candidate: str, baseline: str = "ukeire") -> MatchReport:
+    return play_match(candidate, baseline, num_hanchans=100, seed=2, rules=tenhou(), load=load_any_agent)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["pipes", "tcp"])
+@pytest.mark.parametrize("way", FAILING)
+def test_100_hanchans_end_and_tell_who_failed(way: str, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suphx_platform.agents.mjai.mjai_program.START_SECONDS", 2.0)
+    with serving(way) as server:
+        address = bot(way, seconds_of(way)) if transport == "pipes" else server.agent(seconds_of(way))
+        report = long_match(address)
+    assert report.forfeits.counts == {0: 100}
+    assert report.statistics.placements == (0, 0, 0, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["pipes", "tcp"])
+def test_100_hanchans_of_two_honest_programs_at_one_table(transport: str) -> None:
+    with serving("lowest") as server:
+        report = long_match(bot("tsumogiri"), bot("lowest") if transport == "pipes" else server.agent())
+    assert not report.forfeits.counts
+    assert (report.statistics.games, report.baseline_statistics.games) == (100, 300)
+
+
+def test_no_program_outlives_its_games() -> None:
+    agent = load_any_agent(bot("lowest"))
+    assert isinstance(agent, MjaiAgent)
+    play_match(
+        "lowest", "ukeire", num_hanchans=8, seed=1, rules=tonpuu(),
+        load=lambda address: agent if address == "lowest" else load_any_agent(address),
+    )  # fmt: skip
+    assert not agent._players

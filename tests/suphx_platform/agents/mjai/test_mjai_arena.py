@@ -1,0 +1,107 @@
+"""The ways to an arena, each with a real server of the other side."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from websockets.sync.server import ServerConnection, serve
+
+from suphx.selfplay.agents.agent import load_agent
+from suphx_platform.agents.mjai.mjai_arena import play_lines, play_on_tcp, play_on_websocket
+from suphx_platform.agents.mjai.mjai_player import MjaiPlayer
+from tests.suphx_platform.agents.mjai.arena_lines import FIRST_TURN, START, TO_DISCARD
+
+NONE = {"type": "none"}
+
+
+@pytest.fixture
+def player() -> MjaiPlayer:
+    return MjaiPlayer(load_agent("ukeire"))
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_every_line_is_answered_whether_it_has_one_event_or_many(player: MjaiPlayer) -> None:
+    single, together = StringIO(), StringIO()
+    assert play_lines(player, [json.dumps(event) for event in TO_DISCARD], single) == 5
+    assert play_lines(player, [json.dumps(START), "\n", json.dumps(FIRST_TURN)], together) == 3
+    *before, discard = lines(single.getvalue())
+    assert before == [NONE] * 4
+    assert (discard["type"], discard["actor"]) == ("dahai", 1)
+    assert lines(together.getvalue()) == [NONE, discard]
+
+
+@pytest.mark.parametrize(("line", "message"), [("{", "line 2: Expecting"), ('"x"', "line 2: 'x' is no mjai event")])
+def test_a_damaged_line_is_named(line: str, message: str, player: MjaiPlayer) -> None:
+    with pytest.raises(ValueError, match=message):
+        play_lines(player, [json.dumps(START), line], StringIO())
+
+
+def test_a_tcp_server_gives_a_seat_and_asks(player: MjaiPlayer) -> None:
+    answers: list[dict[str, Any]] = []
+
+    def ask(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection, connection.makefile("rw", encoding="utf-8") as stream:
+            for message in ({"type": "hello", "protocol": "mjsonp"}, *TO_DISCARD):
+                stream.write(json.dumps(message) + "\n")
+                stream.flush()
+                answers.append(json.loads(stream.readline()))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        thread = threading.Thread(target=ask, args=(server,))
+        thread.start()
+        assert play_on_tcp(player, "127.0.0.1", port, name="A", room="hall") == 6
+        thread.join()
+    assert answers[0] == {"type": "join", "name": "A", "room": "hall"}
+    assert [answer["type"] for answer in answers[1:]] == ["none"] * 4 + ["dahai"]
+    with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be reached"):
+        play_on_tcp(player, "127.0.0.1", port, name="A", room="hall")
+
+
+def on_websocket(ask: Callable[[ServerConnection], None], player: MjaiPlayer, token: str) -> int:
+    with serve(ask, "127.0.0.1", 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            return play_on_websocket(player, f"ws://127.0.0.1:{server.socket.getsockname()[1]}/ws", token)
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_websocket_server_gets_answers_to_its_requests_only(player: MjaiPlayer) -> None:
+    seen: dict[str, Any] = {}
+
+    def ask(connection: ServerConnection) -> None:
+        assert connection.request is not None
+        seen["token"] = connection.request.headers["Authorization"]
+        for event in (*TO_DISCARD, {"type": "request_action", "request_id": 41, "possible_actions": []}):
+            connection.send(json.dumps(event))
+        seen["answer"] = json.loads(connection.recv(timeout=60))
+        connection.send(b"binary frames mean nothing")
+        connection.send(json.dumps({"type": "action_ack", "request_id": 41, "status": "accepted"}))
+
+    assert on_websocket(ask, player, "secret") == 1
+    assert seen["token"] == "Bearer secret"
+    assert (seen["answer"]["type"], seen["answer"]["request_id"]) == ("dahai", 41)
+
+
+def test_a_websocket_that_breaks_off_is_an_error_without_secrets(player: MjaiPlayer) -> None:
+    def ask(connection: ServerConnection) -> None:
+        connection.close(code=1008, reason="unknown token")
+
+    with pytest.raises(ValueError, match=r"ws://127.0.0.1/ws closed the connection: .*unknown token") as raised:
+        on_websocket(ask, player, "secret")
+    assert "secret" not in str(raised.value)
+    with pytest.raises(ValueError, match=r"ws://127.0.0.1/ws cannot be reached or refuses"):
+        play_on_websocket(player, "ws://127.0.0.1:1/ws", "")

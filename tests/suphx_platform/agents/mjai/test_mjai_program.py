@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import os
+import resource
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.agents.mjai import mjai_program, program_process
+from suphx_platform.agents.mjai.mjai_program import MjaiProgram
+from suphx_platform.agents.mjai.program_channel import CommandLine
+
+EVENTS = [{"type": "start_game"}]
+NONE = 'print(\'{"type": "none"}\', flush=True)'
+
+
+@pytest.fixture(autouse=True)
+def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(program_process.SWITCH, "0")
+    monkeypatch.setattr(mjai_program, "START_SECONDS", 20.0)
+
+
+@pytest.fixture
+def programs() -> Iterator[list[MjaiProgram]]:
+    started: list[MjaiProgram] = []
+    yield started
+    for program in started:
+        program.close()
+
+
+def start(programs: list[MjaiProgram], code: str, seconds: float = 20.0) -> MjaiProgram:
+    command = f"{sys.executable} -S -c {shlex.quote(f'import os, signal, sys, time; {code}')}"
+    programs.append(MjaiProgram(CommandLine(command), 0, seconds))
+    programs[-1].send(EVENTS)
+    return programs[-1]
+
+
+def is_alive(process: int) -> bool:
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def ends_soon(process: int) -> bool:
+    limit = time.monotonic() + 10
+    while is_alive(process) and time.monotonic() < limit:
+        time.sleep(0.01)
+    return not is_alive(process)
+
+
+def test_children_and_programs_that_ignore_sigterm_end_with_the_game(tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    code = (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); child = os.fork(); "
+        f"child and open({str(note)!r}, 'w').write(str(child)); child and {NONE}; time.sleep(600)"
+    )
+    program = start([], code)
+    assert program.receive() == {"type": "none"}
+    child = int(note.read_text())
+    assert is_alive(child)
+    program.close()
+    assert ends_soon(child)
+
+
+def test_a_child_that_outlives_its_parent_ends_too(tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    code = f"child = os.fork(); child and open({str(note)!r}, 'w').write(str(child)); child or time.sleep(600)"
+    program = start([], code, seconds=0.5)
+    program._limit = 5.0
+    limit = time.monotonic() + 20
+    while not (note.exists() and note.read_text()) and time.monotonic() < limit:
+        time.sleep(0.01)
+    child = int(note.read_text())
+    program.close()
+    assert ends_soon(child)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("print('[' * 100_000, flush=True)", "its answer is nested too deeply"),
+        ("print('{\"type\": ' + '{\"a\":' * 100_000, flush=True)", "its answer is nested too deeply"),
+        ("print('9' * 100_000, flush=True)", "its answer is not JSON"),
+        ("print('[]', flush=True)", "its answer is no JSON object"),
+        ("os.write(1, bytes([255, 254, 10]))", "its answer is not JSON"),
+        ("[os.write(1, b'x' * 65536) for _ in range(10_000)]", "its answer has no end"),
+        ("bytearray(9 << 30)", "it has ended; it says: MemoryError"),
+        ("[os.open('/dev/null', 0) for _ in range(2_000)]", "it has ended; it says: OSError.*Too many open files"),
+        ("sys.stdin.close(); os.close(1)", "it has ended"),
+    ],
+)
+def test_a_hostile_program_costs_an_error_that_names_it(programs: list[MjaiProgram], code: str, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"(?s)^mjai:.*\(seat 0\): {message}"):
+        start(programs, code).receive()
+
+
+def test_files_have_a_limit(programs: list[MjaiProgram], tmp_path: Path) -> None:
+    code = f"os.truncate(os.open({str(tmp_path / 'large')!r}, os.O_CREAT | os.O_WRONLY), 2 << 30)"
+    with pytest.raises(ValueError, match="it has ended"):
+        start(programs, code).receive()
+    assert (tmp_path / "large").stat().st_size == 0
+
+
+def test_300_mb_on_standard_error_cost_no_memory(programs: list[MjaiProgram]) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    program = start(programs, f"[os.write(2, b'x' * (1 << 20)) for _ in range(300)]; {NONE}; time.sleep(600)")
+    assert program.receive() == {"type": "none"}
+    assert len(program._said) <= 4096
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 << 10  # KiB
+
+
+def test_a_program_that_never_stops_complaining_is_late(programs: list[MjaiProgram]) -> None:
+    program = start(programs, f"\n{NONE}\nwhile True: os.write(2, b'why' * 9_999)", seconds=0.3)
+    program.receive()
+    with pytest.raises(ValueError, match=r"no answer in 0\.3 s.*; it says: "):
+        program.receive()
+
+
+def test_a_program_that_never_reads_does_not_hold_the_match(programs: list[MjaiProgram]) -> None:
+    program = start(programs, f"{NONE}; time.sleep(600)", seconds=0.3)
+    program.receive()
+    for _ in range(20):
+        program.send([{"type": "x" * 10_000}])  # a pipe takes 64 KiB
+    with pytest.raises(ValueError, match=r"no answer in 0\.3 s"):
+        program.receive()
+
+
+def test_a_program_sees_no_credentials(programs: list[MjaiProgram], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
+    monkeypatch.setenv("SUPHX_MJAI_TOKEN", "planted")
+    program = start(programs, "import json; print(json.dumps(dict(os.environ)), flush=True); time.sleep(600)")
+    seen = program.receive()
+    assert "planted" not in seen.values()
+    assert seen["PATH"] == os.environ["PATH"]
+
+
+def test_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.delenv(program_process.SWITCH)
+    assert program_process.sandbox() == ()
+
+
+def test_bubblewrap_hides_network_files_and_processes(
+    programs: list[MjaiProgram], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / ".aws" / "credentials"
+    secret.parent.mkdir()
+    secret.write_text("planted")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv(program_process.SWITCH)
+    program_process._bubblewrap.cache_clear()
+    if not program_process.sandbox():
+        pytest.skip("bubblewrap is not installed, or may not create namespaces")
+    code = """
+import json, socket, tempfile
+from pathlib import Path
+facts = {"secret": os.path.exists(SECRET), "network": [name for _, name in socket.if_nameindex()]}
+facts["processes"] = sum(name.isdigit() for name in os.listdir("/proc"))
+try:
+    open(NOTE, "w")
+except OSError as error:
+    facts["write"] = error.strerror
+tempfile.TemporaryFile().write(b"x")
+child = os.fork()
+child and print(json.dumps(facts), flush=True)
+time.sleep(600)
+"""
+    code = code.replace("SECRET", repr(str(secret))).replace("NOTE", repr(str(tmp_path / "note")))
+    program = start(programs, code)
+    facts = program.receive()
+    assert facts == {"secret": False, "network": ["lo"], "processes": 2, "write": "Read-only file system"}
+    own = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+    inside = [child for each in own for child in Path(f"/proc/{each}/task/{each}/children").read_text().split()]
+    program.close()
+    assert inside
+    assert all(ends_soon(int(process)) for process in inside)

@@ -1,0 +1,137 @@
+"""A program over TCP, with real sockets: what it may do to a match, and which addresses there are."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from suphx_platform.agents.mjai.mjai_program import MjaiProgram
+from suphx_platform.agents.mjai.program_channel import TcpAddress
+from tests.free_port import free_port
+
+Peer = Callable[[socket.socket], object]
+ANSWER = b'{"type": "none"}\n'
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def start(stack: ExitStack, peer: Peer, seconds: float = 20.0) -> MjaiProgram:
+    """Return a program that is connected to ``peer``, which gets the other end of the connection in a thread."""
+    server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection:
+            peer(connection)
+
+    threading.Thread(target=serve, daemon=True).start()
+    program = MjaiProgram(TcpAddress(*server.getsockname()), 3, seconds, start_seconds=seconds)
+    stack.callback(program.close)
+    program.send([{"type": "start_game"}])
+    return program
+
+
+def flood(connection: socket.socket) -> None:
+    try:
+        while True:
+            connection.sendall(b"x" * 65536)
+    except ConnectionError:
+        return
+
+
+def leave_after_an_answer(connection: socket.socket) -> None:
+    connection.recv(1)
+    connection.sendall(ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("peer", "message"),
+    [
+        (lambda connection: connection.recv(100), "it has closed the connection"),
+        (lambda connection: None, "it has closed the connection"),  # what was sent is lost: the connection is reset
+        (lambda connection: connection.sendall(b"[" * 100_000 + b"\n"), "its answer is nested too deeply"),
+        (lambda connection: connection.sendall(bytes([255, 254, 10])), "its answer is not JSON"),
+        (lambda connection: connection.sendall(b"[]\n"), "its answer is no JSON object"),
+        (flood, "its answer has no end"),
+    ],
+)
+def test_a_hostile_program_costs_an_error_that_names_it(stack: ExitStack, peer: Peer, message: str) -> None:
+    program = start(stack, peer)
+    with pytest.raises(ValueError, match=rf"^mjai-tcp:127\.0\.0\.1:\d+ \(seat 3\): {message}"):
+        program.receive()
+
+
+def test_answers_may_come_in_pieces(stack: ExitStack) -> None:
+    def peer(connection: socket.socket) -> None:
+        for byte in ANSWER:
+            connection.sendall(bytes([byte]))
+            time.sleep(0.001)
+        connection.recv(1)
+
+    assert start(stack, peer).receive() == {"type": "none"}
+
+
+def test_a_connection_that_ends_between_two_answers_is_noticed(stack: ExitStack) -> None:
+    program = start(stack, leave_after_an_answer)
+    program.receive()
+    with pytest.raises(ValueError, match="it has closed the connection"):  # noqa: PT012 - either may notice
+        program.send([{"type": "x"}])
+        program.receive()
+
+
+def test_a_program_that_never_reads_does_not_hold_the_match(stack: ExitStack) -> None:
+    is_over = threading.Event()
+    program = start(stack, lambda connection: is_over.wait(60), seconds=0.2)
+    stack.callback(is_over.set)
+    program.send([{"type": "x" * (32 << 20)}])  # more than the buffers of a connection take
+    with pytest.raises(ValueError, match=r"no answer in 0\.2 s: give it more time \(mjai-tcp-SECONDS:HOST:PORT\)"):
+        program.receive()
+
+
+def test_a_connection_that_nobody_takes_names_the_place_and_what_to_do() -> None:
+    port = free_port()
+    told = rf"seat 1\): no connection to 127\.0\.0\.1:{port}: Connection refused: check that the program listens there"
+    with pytest.raises(ValueError, match=told):
+        MjaiProgram(TcpAddress("127.0.0.1", port), 1, 10)
+
+
+def test_a_connection_has_a_deadline(stack: ExitStack) -> None:
+    server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+    for _ in range(4):  # more than the queue has room for, and nobody accepts
+        waiting = stack.enter_context(socket.socket())
+        waiting.setblocking(False)
+        waiting.connect_ex(server.getsockname())
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=r"no connection to .* in 0\.2 s: check the address, and that no firewall"):
+        MjaiProgram(TcpAddress(*server.getsockname()), 0, 10, start_seconds=0.2)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "address", "name"),
+    [
+        ("localhost:7001", TcpAddress("localhost", 7001), "mjai-tcp:localhost:7001"),
+        ("[::1]:7001", TcpAddress("::1", 7001), "mjai-tcp:[::1]:7001"),
+    ],
+)
+def test_addresses(text: str, address: TcpAddress, name: str) -> None:
+    assert TcpAddress.parse(text) == address
+    assert str(address) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "localhost", "localhost:", ":7001", "localhost:70000", "localhost:0", "a:b", "a:1/room", "u:p@a:1", "::1"],
+)
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not HOST:PORT"):
+        TcpAddress.parse(text)

@@ -1,0 +1,70 @@
+"""Against servers that are not there, or are silent."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from suphx_platform.tracking.client.mlflow_call import TrackingError
+from suphx_platform.tracking.tracking import TrackingStore
+
+TIMEOUT, RETRIES = "MLFLOW_HTTP_REQUEST_TIMEOUT", "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+
+
+@pytest.fixture(autouse=True)
+def _without_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (TIMEOUT, RETRIES):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_server_that_is_not_there_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # nothing listens, and nobody else can
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+        with pytest.raises(TrackingError) as caught:
+            TrackingStore(tmp_path / "runs").reach()
+    assert f"MLflow at {address} does not answer (connection refused): check that" in str(caught.value)
+    assert f"{TIMEOUT} (now 4 s) or {RETRIES} (now 1)" in str(caught.value), "MLflow itself retries for minutes"
+    assert not (tmp_path / "runs").exists()
+    assert TIMEOUT not in os.environ
+
+
+def test_a_silent_server_is_waited_for_as_long_as_the_user_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TIMEOUT, "1")
+    monkeypatch.setenv(RETRIES, "0")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(TrackingError, match=rf"no answer in 1 s\).*{TIMEOUT} \(now 1 s\) or {RETRIES} \(now 0\)"):
+            TrackingStore(tmp_path / "runs").reach()
+
+
+@pytest.mark.parametrize(("status", "is_away"), [(413, False), (400, False), (404, True), (429, True), (503, True)])
+def test_a_proxy_that_refuses_is_told_from_a_server_that_is_away(
+    status: int, is_away: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TIMEOUT, "5")
+    monkeypatch.setenv(RETRIES, "0")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("MLFLOW_TRACKING_URI", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        thread = threading.Thread(target=answer_once, args=(proxy, status))
+        thread.start()
+        with pytest.raises(Exception) as caught:
+            TrackingStore(tmp_path / "runs").reach()
+        thread.join()
+    assert isinstance(caught.value, TrackingError) is is_away
+
+
+def answer_once(proxy: socket.socket, status: int) -> None:
+    """Answer a request as a proxy does: in HTML."""
+    connection, _ = proxy.accept()
+    with suppress(OSError), connection:
+        connection.recv(1 << 16)
+        connection.sendall(f"HTTP/1.1 {status} No\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>".encode())
