@@ -28,6 +28,7 @@ NOT_RUN = {
     "README.md": "make setup makes what the tests run in; make train is in tests/documents/test_first_hour.py",
     "CONTRIBUTING.md": "make setup makes what the tests run in; the other targets are the tests themselves",
     "helm/suphx/README.md": "needs a Kubernetes cluster; tests/helm renders the chart, tests/cluster runs its pods",
+    "docs/kubernetes.md": "needs a Kubernetes cluster; tests/helm renders the chart with such values",
     "k8s/README.md": "needs a Kubernetes cluster; tests/k8s renders the overlays",
     "infra/docker/README.md": "needs root and a registry; tests/infra checks the files",
     "infra/terraform/README.md": "needs an account in a cloud; tests/infra checks the files",
