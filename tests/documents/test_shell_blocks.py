@@ -38,6 +38,7 @@ NOT_RUN = {
 NOT_HERE = {
     "--device cuda": "needs a GPU",
     "gpus_per_engine": "needs a GPU",
+    "socat": "serves until it is stopped; tests/suphx_platform/agents/mjai plays against programs over TCP",
     "trainer_comparison": "trains for an hour; tests/games/doudizhu/peers runs it with small settings",
 }
 """Part of a command -> why it is not run."""

@@ -92,7 +92,7 @@ def play_nights(run: Path, space: Path) -> Path:
         suphx = Path(sys.executable).with_name("suphx")
         command = [str(suphx), "tournament", "nightly", "--json", "--set", f"night=2026-11-{night}", *NIGHT]
         done = subprocess.run(command, cwd=space, check=True, stdout=subprocess.PIPE, text=True)
-        report = json.loads(done.stdout.splitlines()[-1])["report"]
+        report = str(json.loads(done.stdout.splitlines()[-1])["report"])
     return space / report
 
 

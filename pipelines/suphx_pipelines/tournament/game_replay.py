@@ -9,8 +9,8 @@ from pathlib import Path
 from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_walls
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
-from suphx_pipelines.tournament.tournament_pool import read_pool
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, is_of_this_engine, read_games
+from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 

@@ -11,9 +11,9 @@ from suphx.evaluation.rating.tournament import SEATS, Player, play_tournament
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
 from suphx_pipelines.tournament.live_page import LiveLeaderboard
-from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
-from suphx_pipelines.tournament.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
-from suphx_pipelines.tournament.tournament_pool import HISTORY_NAME, Context, read_pool
+from suphx_pipelines.tournament.pool.tournament_games import games_of, wall_seed, workers_of
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, games_json, read_history
+from suphx_pipelines.tournament.pool.tournament_pool import HISTORY_NAME, Context, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 
 _LONGEST_METRIC = 200  # MLflow takes 250

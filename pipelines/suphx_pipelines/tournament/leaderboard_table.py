@@ -20,8 +20,8 @@ from suphx.evaluation.statistics import stable_rank_interval
 from suphx.evaluation.workers.forfeits import Forfeits
 from suphx.games.riichi import STATISTICS_COLUMNS, STATISTICS_RATIOS
 from suphx.kernel.record import I64
-from suphx_pipelines.tournament.tournament_history import EarlierNights, night_of
-from suphx_pipelines.tournament.tournament_pool import Entrant, Pool
+from suphx_pipelines.tournament.pool.tournament_history import EarlierNights, night_of
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant, Pool
 
 STYLE = ("win_rate", "deal_in_rate", "riichi_rate", "call_rate", "average_win_turn")
 """Ratios of ``game_row`` that say how an agent plays."""

@@ -16,7 +16,7 @@ from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import decimal, difference, interval, number
 from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.live_page import LivePage, Sections, report_link
-from suphx_pipelines.tournament.tournament_pool import Context
+from suphx_pipelines.tournament.pool.tournament_pool import Context
 
 _UNITS: Mapping[MeasureName, str] = {"placement": "places", "points": "points per hanchan"}
 _ROWS: Mapping[MeasureName, tuple[str, int]] = {

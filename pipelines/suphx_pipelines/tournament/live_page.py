@@ -19,7 +19,7 @@ from suphx_pipelines.report import report_page
 from suphx_pipelines.report.report_number import number
 from suphx_pipelines.tournament import leaderboard_page
 from suphx_pipelines.tournament.leaderboard_table import Leaderboard
-from suphx_pipelines.tournament.tournament_pool import Context
+from suphx_pipelines.tournament.pool.tournament_pool import Context
 
 LIVE_NAME = "live.html"
 RELOAD_SECONDS = 10

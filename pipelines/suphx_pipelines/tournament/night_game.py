@@ -15,8 +15,8 @@ from suphx.evaluation.rating.tournament import Player, replay_game
 from suphx.games.riichi import viewer_game
 from suphx.selfplay.agents.agent import load_agent
 from suphx_pipelines.engine.json_file import read_json
-from suphx_pipelines.tournament.tournament_history import GAMES_NAME, TABLE_NAME, read_games
-from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, TABLE_NAME, read_games
+from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
 from suphx_pipelines.viewer.asked_opinions import asked_opinions
 from suphx_pipelines.viewer.viewer_page import viewer_page
 from suphx_platform.agents.agent_forms import is_program

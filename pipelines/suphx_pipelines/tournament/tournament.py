@@ -21,11 +21,11 @@ from suphx_pipelines.tournament import (
     leaderboard,
     night_game,
     tournament_decision,
-    tournament_pool,
     tournament_promotion,
     tournament_report,
 )
-from suphx_pipelines.tournament.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
+from suphx_pipelines.tournament.pool import tournament_pool
+from suphx_pipelines.tournament.pool.tournament_history import GAMES_NAME, LEADERBOARD, TABLE_NAME
 from suphx_pipelines.viewer.match_games import PAGES
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import Storage

@@ -13,9 +13,9 @@ from suphx.evaluation.workers.match_records import RECORDS_FOLDER, index_records
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
 from suphx_pipelines.tournament.live_decision import LiveDecision
-from suphx_pipelines.tournament.tournament_games import games_of, wall_seed, workers_of
-from suphx_pipelines.tournament.tournament_history import TABLE_NAME
-from suphx_pipelines.tournament.tournament_pool import Context, Entrant, read_pool
+from suphx_pipelines.tournament.pool.tournament_games import games_of, wall_seed, workers_of
+from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
+from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 
 _FRESH_KEYS = ("fresh_match", "other_seatings")

@@ -11,7 +11,7 @@ from typing import Any
 
 from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament import tournament_report
-from suphx_pipelines.tournament.tournament_pool import Context, Entrant, Pool, read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Context, Entrant, Pool, read_pool
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.tracking.model_registry import ModelRegistry
 from suphx_platform.tracking.promotion import Promotion

@@ -24,8 +24,8 @@ from suphx_pipelines.summary.run_summary import RunSummary
 from suphx_pipelines.summary.verdict import Outcome, Verdict
 from suphx_pipelines.tournament import leaderboard_page, night_game
 from suphx_pipelines.tournament.decision_games import write_decision_games
-from suphx_pipelines.tournament.tournament_history import TABLE_NAME
-from suphx_pipelines.tournament.tournament_pool import POOL_NAME, Context
+from suphx_pipelines.tournament.pool.tournament_history import TABLE_NAME
+from suphx_pipelines.tournament.pool.tournament_pool import POOL_NAME, Context
 
 REPORT_NAME = "report.html"
 TRACKED_REPORT = f"{TRACKED_FOLDER}/{REPORT_NAME}"

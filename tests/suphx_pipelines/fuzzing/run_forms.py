@@ -16,7 +16,7 @@ from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.runs.named_run import RECIPE_FILE
 from suphx_pipelines.runs.run_list import list_runs
 from suphx_pipelines.summary.run_summary import RUN_FILE, RunSummary, StageSummary
-from suphx_pipelines.tournament.tournament_history import (
+from suphx_pipelines.tournament.pool.tournament_history import (
     GAMES_NAME,
     EarlierNights,
     history_json,

@@ -11,7 +11,7 @@ import pytest
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.tournament import live_page
 from suphx_pipelines.tournament.live_page import LivePage, Sections
-from suphx_pipelines.tournament.tournament_pool import Context
+from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.console.console import Console
 from suphx_platform.tracking.client.mlflow_call import TrackingError
 from suphx_platform.tracking.messages.message_log import Message

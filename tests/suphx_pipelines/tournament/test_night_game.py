@@ -8,7 +8,7 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx.evaluation.rating.tournament import Player, replay_game, replay_walls
 from suphx.games.riichi import places_of_scores
 from suphx_pipelines.tournament.night_game import strongest_game
-from suphx_pipelines.tournament.tournament_pool import Entrant
+from suphx_pipelines.tournament.pool.tournament_pool import Entrant
 
 ENTRANTS = {
     entrant.digest: entrant

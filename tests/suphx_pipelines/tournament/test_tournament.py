@@ -23,7 +23,7 @@ from suphx_pipelines.recipe.tournament_recipe import (
     TournamentRecipe,
     load_tournament_recipe,
 )
-from suphx_pipelines.tournament.tournament_history import read_games
+from suphx_pipelines.tournament.pool.tournament_history import read_games
 from suphx_platform.agents.agent_source import AgentSource
 from suphx_platform.storage.storage import StorageConfig
 from suphx_platform.tracking.client.tracking_experiment import EXPERIMENT

@@ -13,14 +13,14 @@ from suphx.evaluation.rating.rated_games import RatedGame
 from suphx_pipelines.engine.json_file import write_json
 from suphx_pipelines.engine.stage import StageContext
 from suphx_pipelines.recipe.tournament_recipe import DecisionConfig, PoolConfig, TournamentRecipe
-from suphx_pipelines.tournament import tournament_pool
-from suphx_pipelines.tournament.tournament_history import (
+from suphx_pipelines.tournament.pool import tournament_pool
+from suphx_pipelines.tournament.pool.tournament_history import (
     GAMES_NAME,
     LEADERBOARD,
     earlier_nights,
     games_json,
 )
-from suphx_pipelines.tournament.tournament_pool import Pool, read_pool
+from suphx_pipelines.tournament.pool.tournament_pool import Pool, read_pool
 from suphx_platform.agents.agent_loading import load_any_agent
 from suphx_platform.console.console import Console
 from suphx_platform.storage.storage import StorageConfig

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from suphx.evaluation.workers.game_task import Workers
 from suphx.evaluation.workers.game_workers import MAX_WALL_SEED
 from suphx.evaluation.workers.kept_results import GAMES_FOLDER, KeptResults
-from suphx_pipelines.tournament.tournament_pool import Context
+from suphx_pipelines.tournament.pool.tournament_pool import Context
 from suphx_platform.evaluation.match_workers import match_workers
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from suphx.kernel import source_closure
-from suphx_pipelines.tournament.tournament_history import game_sources
+from suphx_pipelines.tournament.pool.tournament_history import game_sources
 from tests.repository import REPOSITORY
 
 DECIDING = (
