@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -47,4 +48,4 @@ def test_self_play(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 def test_every_notebook_begins_with_a_title_and_has_a_test() -> None:
     for path in NOTEBOOKS.glob("*.py"):
         assert path.read_text(encoding="utf-8").startswith("# %% [markdown]\n# # "), path
-        assert f"def test_{path.stem}(" in (REPOSITORY / "tests" / "test_notebooks.py").read_text(encoding="utf-8")
+        assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")
