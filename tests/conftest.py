@@ -63,7 +63,7 @@ def short_games() -> Iterator[None]:
     rules = Rules(num_winds=1, extra_wind=False, bust="at zero", riichi_needs_points=False)
     object.__setattr__(rules, "start_points", 0)  # refused for real games: any result of a deal leaves a seat without
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("match", "tournament"):
+        for module in ("match", "rating.tournament"):
             patch.setattr(f"suphx.evaluation.{module}.tenhou", lambda: rules)
         # Records cannot say these rules; nobody replays those of short games.
         patch.setattr("suphx.games.riichi.records.mjlog.mjlog_writer.refuse_untold_rules", lambda rules, game_id: None)

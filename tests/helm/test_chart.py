@@ -36,7 +36,7 @@ def test_the_readme_is_that_of_the_values() -> None:
 
 
 def test_the_program_in_the_readme_shows_the_objects() -> None:
-    lines = README.read_text(encoding="utf-8").partition("<<'END' > objects.yaml\n")[2].partition("\nEND\n")[0]
+    lines = README.read_text(encoding="utf-8").partition("```python\n")[2].partition("```\n")[0]
     done = subprocess.run([sys.executable, "-"], input=lines, cwd=CHART.parents[1], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     kinds = [one["kind"] for one in yaml.safe_load_all(done.stdout) if one]

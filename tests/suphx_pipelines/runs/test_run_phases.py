@@ -49,6 +49,8 @@ def test_every_phase_of_a_run_is_shown(runs: Path, capsys: pytest.CaptureFixture
         *("kong", "riichi", "chow", "pong", "discard"),
         "match",
         "playing a game to look at",
+        "asking the agent",
+        "looking for the best and the worst games of the match",
         "drawing the report",
     ]
     states = {name: bar.state for name, bar in console.bars.items()}

@@ -38,5 +38,5 @@ def test_its_progress_is_shown_until_the_end(runs: Path, tmp_path: Path, capsys:
     assert found is not None
     assert found[1] == found[2]
     game = json.loads((folder / sample_game.GAME_FILE).read_text(encoding="utf-8"))
-    assert figures == {"deals": len(game["deals"])}
+    assert figures == {"deals": len(game["deals"]), "pages": 1}
     assert (folder / sample_game.PAGE_FILE).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
