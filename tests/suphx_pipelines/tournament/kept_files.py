@@ -21,7 +21,7 @@ WALLS = SHORT.leaderboard.hanchans // 4
 
 def results(runs: Path) -> dict[str, bytes]:
     """Return the games that were kept and what was computed of them, by path."""
-    (folder,) = runs.glob("nightly-*")
+    folder = max(runs.glob("nightly-*"), key=lambda path: (path / "leaderboard").is_dir())
     paths = [path for stage in ("leaderboard", "decision") for path in (folder / stage).rglob("*.json")]
     wanted = [path for path in paths if "games" in path.parent.parts or path.name in RESULTS]
     return {str(path.relative_to(runs)): path.read_bytes() for path in sorted(wanted)}

@@ -76,7 +76,7 @@ def test_a_recipe_reads_back_and_unknown_keys_are_refused(tmp_path: Path) -> Non
         ("decision.test.difference", "0", "above 0"),
         ("decision.test.error", "0.6", "below 0.5"),
         ("decision.test.points", "[1, 2, 3, 4]", "none above the one before"),
-        ("decision.test.seating", "4v0", "use one of 1v3, 2v2, 3v1, all"),
+        ("decision.test.seating", "4v0", "not one of '1v3', '2v2', '3v1', 'all'"),
         ("registry.alias", "the best", "use letters"),
         ("night", "a/b", "use a date"),
     ):
