@@ -13,15 +13,14 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from suphx.games.riichi.table.rules import Rules
 from suphx_platform.tracking.tracking import TrackingStore
 from tests.repository import REPOSITORY
+from tests.short_games import one_deal_games
 
 
 def pytest_configure() -> None:
@@ -61,14 +60,7 @@ def short_games() -> Iterator[None]:
 
     For tests of what happens around games: whole games are most of their time.
     """
-    rules = Rules(num_winds=1, extra_wind=False, bust="at zero", riichi_needs_points=False)
-    object.__setattr__(rules, "start_points", 0)  # refused for real games: any result of a deal leaves a seat without
-    with pytest.MonkeyPatch.context() as patch:
-        for module in ("match", "rating.tournament"):
-            patch.setattr(f"suphx.evaluation.{module}.tenhou", lambda: rules)
-        # Records cannot say these rules: a reader of those of short games must allow riichi without points too.
-        patch.setattr("suphx.games.riichi.records.mjlog.mjlog.Rules", partial(Rules, riichi_needs_points=False))
-        patch.setattr("suphx.games.riichi.records.mjlog.mjlog_writer.refuse_untold_rules", lambda rules, game_id: None)
+    with one_deal_games():
         yield
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.short_games import east_games
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import (
     WALLS,
@@ -19,7 +21,13 @@ from tests.suphx_pipelines.tournament.kept_files import (
     when_games_come,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("short_games")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_east_games")]
+
+
+@pytest.fixture(scope="module")
+def _east_games() -> Iterator[None]:
+    with east_games():
+        yield
 
 
 @pytest.fixture(scope="module")

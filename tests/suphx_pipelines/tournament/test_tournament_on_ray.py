@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ray.cluster_utils import Cluster
 
+from tests.short_games import east_games
 from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import (
     WALLS,
@@ -24,7 +26,13 @@ from tests.suphx_pipelines.tournament.short_tournament import over_ray
 from tests.suphx_pipelines.tournament.small_tournament import play
 from tests.suphx_platform.evaluation.slow_tasks import game_processes
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("short_games")]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("_east_games")]
+
+
+@pytest.fixture(scope="module")
+def _east_games() -> Iterator[None]:
+    with east_games():
+        yield
 
 
 @pytest.fixture(scope="module")
