@@ -60,7 +60,7 @@ def test_two_of_the_schemes_are_those_of_real_matches() -> None:
 
 @pytest.mark.slow
 def test_a_match_of_scripted_agents_needs_far_fewer_hanchans_than_it_did() -> None:
-    """Measured 2.1 times with 10,000 hanchans (docs/evaluation.md); 2,000 know it to 15 %."""
+    """The page on evaluation has 2.1 times for a variant like this one; 2,000 hanchans know it to 15 %."""
     (row,) = bench_evaluation([("ukeire-no-calls", "ukeire")], num_hanchans=2_000, seed=1, workers=2)["pairs"]
     assert row["fewer_hanchans"] > 1.5
     assert row["fewer_hanchans_interval"][0] > 1.3
