@@ -246,7 +246,7 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
     if outcome is None and entry.state == "running":
         raise ValueError(f"{entry.run_id} is running on another machine: stop it there")
     if outcome in _NOT_SAVED:
-        raise ValueError(f"{entry.run_id} {_NOT_SAVED[outcome]}".replace("RUN", entry.run_id))
+        raise ValueError(f"{entry.run_id} {_NOT_SAVED[outcome].format(run=entry.run_id)}")
     if console.is_json:
         return {"run_id": entry.run_id, "state": entry.state, "outcome": outcome}
     what = {None: f"does not run, it is {entry.state}", "saved": "is stopped and saved"}
@@ -257,11 +257,11 @@ def execute_stop(args: argparse.Namespace, console: Console) -> dict[str, object
 
 
 _NOT_SAVED: Mapping[StopOutcome | None, str] = {
-    "failed": "ended with an error: see suphx runs show RUN",
+    "failed": "ended with an error: see suphx runs show {run}",
     "killed": "was killed before it had saved: it continues from its last save",
     "unsaved": "is still saving: repeat the command to wait longer, or end it with kill -9, without saving",
 }
-"""How a request to stop can end without what was asked for."""
+"""How a request to stop can end without what was asked for; {run}: the id of the run."""
 
 
 def execute_delete(args: argparse.Namespace, console: Console) -> dict[str, object] | None:

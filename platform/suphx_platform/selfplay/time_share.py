@@ -1,6 +1,6 @@
 """How much of the time of a self-play is over: its updates and its matches, each by what it takes.
 
->>> times = TimeShare(config, starts_with_match=True)
+>>> times = TimeShare(config, evaluation_hanchans=200, final_hanchans=2000, starts_with_match=True)
 >>> times.begin_match()
 >>> times.add_hanchans(8)  # played in a match
 >>> times.after(updates=20, seconds=31.5)

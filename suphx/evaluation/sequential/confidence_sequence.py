@@ -1,6 +1,6 @@
 """An interval that may be looked at after every wall: an asymptotic confidence sequence.
 
-A usual 95 % interval is right in 95 of 100 matches if it is looked at once. Who looks again and again, and stops
+A usual 95 % interval is right in 95 of 100 matches if it is looked at once. Anyone who looks again and again, and stops
 when it excludes zero, is wrong far more often. This one is right at all times together, for a large number of walls, in
 95 of 100 matches: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic
 confidence sequences", Annals of Statistics 52 (2024), arXiv 2103.06476, theorem 2.2 and its equation for rho.

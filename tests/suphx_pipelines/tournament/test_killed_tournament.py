@@ -4,44 +4,20 @@ from __future__ import annotations
 
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.short_games import east_games
-from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import (
     WALLS,
     check,
     kept_walls,
     results,
     start_driver,
-    undisturbed,
     when_games_come,
 )
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("_east_games")]
-
-
-@pytest.fixture(scope="module")
-def _east_games() -> Iterator[None]:
-    with east_games():
-        yield
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> Path:
-    """A folder of runs with a checkpoint that plays."""
-    folder = tmp_path_factory.mktemp("start")
-    shutil.copy(_empty_store, folder / "mlflow.db")
-    save_keeper(folder / "a-1" / "reinforcement")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def expected(start: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return undisturbed(start, tmp_path_factory.mktemp("one"))
 
 
 @pytest.mark.parametrize(("stage", "workers"), [("leaderboard", 2), ("decision", 1), ("decision", 2)])

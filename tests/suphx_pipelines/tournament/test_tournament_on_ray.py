@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ray.cluster_utils import Cluster
 
-from tests.short_games import east_games
-from tests.suphx_pipelines.runs.tile_keeper import save_keeper
 from tests.suphx_pipelines.tournament.kept_files import (
     WALLS,
     check,
     kept_walls,
     results,
     start_driver,
-    undisturbed,
     when_games_come,
 )
 from tests.suphx_pipelines.tournament.short_tournament import over_ray
@@ -29,29 +25,9 @@ from tests.suphx_platform.evaluation.slow_tasks import game_processes
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.usefixtures("_east_games")]
 
 
-@pytest.fixture(scope="module")
-def _east_games() -> Iterator[None]:
-    with east_games():
-        yield
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory, _empty_store: Path) -> Path:
-    """A folder of runs with a checkpoint that plays."""
-    folder = tmp_path_factory.mktemp("start")
-    shutil.copy(_empty_store, folder / "mlflow.db")
-    save_keeper(folder / "a-1" / "reinforcement")
-    return folder
-
-
 @pytest.fixture
 def runs(start: Path, tmp_path: Path) -> Path:
     return shutil.copytree(start, tmp_path / "runs")
-
-
-@pytest.fixture(scope="module")
-def expected(start: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return undisturbed(start, tmp_path_factory.mktemp("one"))
 
 
 @pytest.mark.parametrize("workers", [1, 4])

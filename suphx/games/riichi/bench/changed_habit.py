@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from suphx.games.riichi.bots.baseline import is_yakuhai
 from suphx.games.riichi.table.action import PASS, PON, RIICHI, RON, TSUMO, TSUMOGIRI
 from suphx.games.riichi.table.tile import kind_of_face
+from suphx.kernel.random_number import mix
 from suphx.kernel.record import I16, Records
 
 _CARELESS_TURNS = 8
 _MASK32 = 0xFFFFFFFF
+_STEP = 0x9E3779B9
 
 
 def _change_nothing(tables: Records) -> None:
@@ -87,13 +89,12 @@ def _call_yakuhai(tables: Records, actions: I16) -> None:
 
 def _discard_drawn(tables: Records, actions: I16) -> None:
     """Discard the drawn tile now and then; when, follows from the table alone."""
-    mixed = (tables["wall_seed"] & _MASK32) * 0x5851F42D & _MASK32
-    mixed += tables["num_kyoku"].astype(np.int64) * 0x9E3779B1 + tables["num_decisions"].astype(np.int64) * 0x85EBCA6B
-    mixed &= _MASK32
-    mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & _MASK32
     legal = tables["legal"].astype(np.bool_)
-    chosen = (mixed ^ mixed >> 13) % _CARELESS_TURNS == 0
-    actions[chosen & legal[:, TSUMOGIRI] & ~legal[:, TSUMO]] = TSUMOGIRI
+    for line in np.flatnonzero(legal[:, TSUMOGIRI] & ~legal[:, TSUMO]).tolist():
+        table = tables[line]
+        deal = mix((int(table["wall_seed"]) ^ int(table["num_kyoku"]) * _STEP) & _MASK32)
+        if mix((deal + int(table["num_decisions"])) & _MASK32) % _CARELESS_TURNS == 0:
+            actions[line] = TSUMOGIRI
 
 
 HABITS = {
