@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import base64
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -83,15 +84,26 @@ def take_play(folder: Path) -> None:
 
 def play_nights(run: Path, space: Path) -> Path:
     """Play three nights in ``space`` with nets of ``run``, one more stage each night; return the last report."""
+    programs = Path(sys.executable).parent
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"  # so that the page calls suphx by its name
     for night, stage in enumerate(STAGES, _FIRST_NIGHT):
-        for path in (run / stage).rglob("*.safetensors"):
-            if set(path.relative_to(run / stage).parts[:-1]) <= set(HEAD_NAMES) and path.stem in HEAD_NAMES:
-                copy = space / "runs" / run.name / path.relative_to(run)
+        for nets in (run / stage).rglob("*.safetensors"):
+            if set(nets.relative_to(run / stage).parts[:-1]) <= set(HEAD_NAMES) and nets.stem in HEAD_NAMES:
+                copy = space / "runs" / run.name / nets.relative_to(run)
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, copy)  # newer than those of the nights before
-        suphx = Path(sys.executable).with_name("suphx")
-        command = [str(suphx), "tournament", "nightly", "--json", "--set", f"night=2026-11-{night}", *NIGHT]
-        done = subprocess.run(command, cwd=space, check=True, stdout=subprocess.PIPE, text=True)
+                shutil.copy(nets, copy)  # newer than those of the nights before
+        command = [
+            str(programs / "suphx"),
+            "tournament",
+            "nightly",
+            "--json",
+            "--set",
+            f"night=2026-11-{night}",
+            *NIGHT,
+        ]
+        done = subprocess.run(
+            command, cwd=space, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": path}
+        )
         report = str(json.loads(done.stdout.splitlines()[-1])["report"])
     return space / report
 
