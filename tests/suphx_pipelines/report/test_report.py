@@ -319,7 +319,7 @@ def test_no_table_and_no_picture_is_wider_than_the_window(
 ) -> None:
     page = tmp_path / "report.html"
     page.write_text(render(RUN, results), encoding="utf-8")
-    check_layout(page, width, scheme, tables=9, pictures=20)
+    check_layout(page, width, scheme, tables=9, pictures=17)
 
 
 def test_the_top_has_the_verdict_the_run_and_what_needs_attention(results: Results) -> None:
