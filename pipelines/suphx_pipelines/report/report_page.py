@@ -26,7 +26,7 @@ class Titled(NamedTuple):
 Legend = Sequence[tuple[str, str]]
 """(CSS class of the colour, text)."""
 
-_PHONE_WIDTH = 46
+_PHONE_WIDTH = 41
 """Characters of a table in a window of 360 pixels."""
 _GAP = 2
 
