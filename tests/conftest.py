@@ -27,18 +27,6 @@ def pytest_configure() -> None:
     """Let Ctrl-C reach the programs that tests start, also where the shell ignores it (a job in the background)."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A failed assertion of a helper shows its values, as one of a test does.
-    helpers = (
-        "cluster",
-        "games",
-        "helm",
-        "page_contrast",
-        "page_layout",
-        "suphx_cli",
-        "suphx_pipelines",
-        "suphx_platform",
-    )
-    pytest.register_assert_rewrite(*(f"tests.{name}" for name in helpers))
 
 
 # The same examples on every machine, however slow it is, and none that another run found.
