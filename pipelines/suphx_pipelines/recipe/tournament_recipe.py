@@ -116,7 +116,7 @@ class TournamentRecipe:
     @property
     def free_keys(self) -> tuple[str, ...]:
         """Keys that say how a tournament is carried out, not what it gives."""
-        return ("about", "minutes", "on_ray", "storage", "workers")
+        return ("about", "minutes", "on_ray", "registry.max_lost_versions", "storage", "workers")
 
 
 def load_tournament_recipe(path: Path, overrides: Sequence[tuple[str, str]] = ()) -> TournamentRecipe:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from suphx_platform.tracking.client.mlflow_call import TrackingRefusedError
-from suphx_platform.tracking.model_registry import ModelRegistry, RegistryConfig, fetch_model
+from suphx_platform.tracking.lost_versions import delete_lost_versions
+from suphx_platform.tracking.model_registry import MODEL_TAG, ModelRegistry, RegistryConfig, fetch_model
 from suphx_platform.tracking.promotion import Promotion
 from suphx_platform.tracking.server_users import Login, set_up_users
 from suphx_platform.tracking.tracking import TrackingStore
@@ -107,6 +108,14 @@ def test_only_the_tournament_moves_the_champion(
         TrackingStore(tmp_path / "run").reach()
     monkeypatch.setenv(USERS[1], "another-password")
     assert own.champion() == "1"
+
+    login("nightly")  # old candidates that lost: the tournament deletes versions, and must not delete from the runs
+    for number in ("2", "3"):
+        registry.nominate(tmp_path / "nets", night, Promotion(digest=number, replaces="1", night=number))
+    model = store.client.get_model_version("suphx", "2").tags[MODEL_TAG]
+    deleted = delete_lost_versions(store, RegistryConfig(max_lost_versions=1), lambda version: False)
+    assert (deleted.deleted, deleted.left_models) == (["models:/suphx/2"], [model])
+    assert [int(one.version) for one in store.client.search_model_versions("name = 'suphx'")] == [3, 1]
 
     wrong = run_job(render, address, {**SECRETS, "admin": {**SECRETS["admin"], "MLFLOW_AUTH_ADMIN_PASSWORD": "wrong"}})
     assert wrong.returncode == 1
