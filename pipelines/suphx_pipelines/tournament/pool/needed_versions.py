@@ -25,8 +25,8 @@ _POOL = "pool"
 def needed_versions(recipe: TournamentRecipe, runs: Path, pool: Path) -> Callable[[LostVersion], bool]:
     """Return what says of a version whether the recipe names it, or whether a stored game needs its nets.
 
-    ``runs``: folder of runs. ``pool``: folder of tonight's pool, which has the games of earlier nights. OSError, when it is asked, if the
-    storage does not answer.
+    ``runs``: folder of runs. ``pool``: folder of tonight's pool, which has the games of earlier nights. OSError, when
+    it is asked, if the storage does not answer.
     """
     agents = {agent for game in read_history(pool / HISTORY_NAME).games for agent in game.seats}
     nights = _Nights(runs, Storage(recipe.storage) if recipe.storage.address else None)
