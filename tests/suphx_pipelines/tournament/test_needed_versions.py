@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from suphx_pipelines.engine.json_file import read_json, write_json
 from suphx_pipelines.tournament.pool.needed_versions import needed_versions
 from suphx_pipelines.tournament.pool.tournament_pool import read_pool
 from suphx_platform.storage.storage import Storage, StorageConfig
@@ -23,23 +24,14 @@ LOSING = replace(
 )
 
 
-def versions(runs: Path) -> list[str]:
+def test_a_night_deletes_an_older_candidate_whose_games_can_still_be_played_again(runs: Path) -> None:
+    for number, name in enumerate("ab", 1):
+        save_random(runs / f"{name}-1" / "reinforcement", seed=number)
+        play(runs, replace(LOSING, night=str(number)))
     found = TrackingStore(runs).client.search_model_versions("name = 'suphx'")
-    return sorted(str(version.version) for version in found)
-
-
-def test_a_version_goes_only_when_its_games_can_still_be_played_again(runs: Path, tmp_path: Path) -> None:
-    nights = []
-    for number in range(1, 4):
-        save_random(runs / f"{'abc'[number - 1]}-1" / "reinforcement", seed=number)
-        if number == 3:
-            shutil.rmtree(runs / str(nights[1]) / "pool" / "agents")
-        nights.append(play(runs, replace(LOSING, night=str(number)))["run_id"])
-    assert versions(runs) == ["2", "3"], "1 is deleted, and only the registry has the nets of 2's games"
-    shutil.rmtree(runs / str(nights[1]))
-    (runs / str(nights[2]) / "promotion" / "done.json").unlink()
-    play(runs, replace(LOSING, night="3"))
-    assert versions(runs) == ["2", "3"], "the history of the night has the games"
+    assert [(str(each.version), each.tags["outcome"], each.aliases) for each in found] == [
+        ("2", "not promoted", ["candidate"])
+    ]
 
 
 def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> None:
@@ -47,6 +39,7 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
     recipe = replace(LOSING, storage=StorageConfig(address=str(tmp_path / "storage")))
     run_id = str(play(runs, recipe)["run_id"])
     folder, storage = runs / run_id, Storage(recipe.storage)
+    games = read_json(folder / "leaderboard" / "games.json")
     tonight = shutil.copytree(folder / "pool", tmp_path / "pool")
     digest = next(each.digest for each in read_pool(tonight).entrants if each.is_candidate)
     lost = LostVersion(address="models:/suphx/1", digest=digest, tournament=run_id)
@@ -67,4 +60,6 @@ def test_nets_and_games_may_be_in_the_storage(runs: Path, tmp_path: Path) -> Non
     assert is_needed(), "the storage has the games"
     storage.delete(f"{run_id}/leaderboard")
     assert not is_needed(), "no game is left"
+    write_json(tonight / "history.json", {**games, "nights": []})
+    assert is_needed(), "they are among the games of earlier nights that count tonight"
     assert not is_needed(replace(lost, digest="", tournament=""))
