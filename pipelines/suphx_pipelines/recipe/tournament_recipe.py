@@ -19,8 +19,8 @@ class PoolConfig:
     """Participants besides the champion, which always plays."""
 
     agents: tuple[str, ...] = ("ukeire", "tsumogiri", "random")
-    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``, ``mjai-tls:HOST:PORT``. Nets
-    among them are for comparison only: they cannot become the champion."""
+    """Agents (docs/agents.md), also programs: ``mjai:COMMAND LINE``, ``mjai-tcp:HOST:PORT``, ``mjai-tls:HOST:PORT``.
+    Nets among them are for comparison only: they cannot become the champion."""
     newest: int = 3
     """Number of newest checkpoints that play; one of them may become the champion."""
     newest_from: str = ""
