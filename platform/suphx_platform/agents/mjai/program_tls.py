@@ -47,9 +47,9 @@ class TlsAddress(TcpAddress):
         except TimeoutError as error:
             raise self.late(limit) from error
         except OSError as error:  # an ssl.SSLError is one
-            why = getattr(error, "reason", None) or error.strerror or error
+            reason = getattr(error, "reason", None) or error.strerror or error
             raise OSError(
-                f"no connection to {self.place}: TLS failed ({why}): check that the program listens with TLS there"
+                f"no connection to {self.place}: TLS failed ({reason}): check that the program listens with TLS there"
             ) from error
         finally:
             connection.close()  # after an error; TLS has taken the socket out of it otherwise
